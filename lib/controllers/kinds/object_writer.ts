@@ -4,29 +4,29 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
-import type { WrittenVersions } from "../../engine/written_versions.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
-import type { KubeObject, Resource } from "../../kube/kinds/resource.ts";
+import type { Kind } from "../../kube/kinds/kind.ts";
+import type { KubeObject } from "../../kube/kinds/resource.ts";
+import { trimObject } from "../../kube/kinds/trim.ts";
 
 /** What an {@linkcode ObjectWriter} needs. */
 export interface ObjectWriterOptions {
   readonly client: Pick<KubeClient, "patch">;
   readonly clock: Clock;
   readonly events: EventRecorder;
-  readonly written: Pick<WrittenVersions, "note">;
 }
 
 /** Writes objects of one kind in namespaces. */
 export class ObjectWriter<T extends KubeObject> {
-  readonly #resource: Resource<T>;
+  readonly #kind: Kind<T>;
   readonly #options: ObjectWriterOptions;
   readonly #throttle: WarningThrottle;
 
-  constructor(resource: Resource<T>, options: ObjectWriterOptions) {
-    this.#resource = resource;
+  constructor(kind: Kind<T>, options: ObjectWriterOptions) {
+    this.#kind = kind;
     this.#options = options;
     this.#throttle = new WarningThrottle(options.clock);
   }
@@ -45,34 +45,34 @@ export class ObjectWriter<T extends KubeObject> {
   /**
    * Replaces the finalizers of the version that was read.
    *
-   * @returns The object as the API server has it now
+   * @returns The object as the API server and the cache have it now
    */
   async setFinalizers(object: T, finalizers: readonly string[], signal: AbortSignal): Promise<T> {
     const { name, namespace = "", resourceVersion } = object.metadata;
     const body = { metadata: { finalizers, resourceVersion } };
-    return await this.#patch(object, { namespace, name }, body, signal);
+    return await this.#patch({ namespace, name }, body, signal);
   }
 
   /**
    * Merges into the status of the version that was read.
    *
-   * @returns The object as the API server has it now
+   * @returns The object as the API server and the cache have it now
    */
   async patchStatus(object: T, status: object, signal: AbortSignal): Promise<T> {
     const { name, namespace = "", resourceVersion } = object.metadata;
     const path = { namespace, name, subresource: "status" };
-    return await this.#patch(object, path, { metadata: { resourceVersion }, status }, signal);
+    return await this.#patch(path, { metadata: { resourceVersion }, status }, signal);
   }
 
   async #patch(
-    before: T,
     path: { readonly namespace: string; readonly name: string; readonly subresource?: string },
     body: object,
     signal: AbortSignal,
   ): Promise<T> {
-    const { client, written } = this.#options;
-    const after = await client.patch(this.#resource, path, { type: "merge", body }, signal);
-    written.note(before, after);
-    return after;
+    const patch = { type: "merge", body } as const;
+    return trimObject(
+      this.#kind,
+      await this.#options.client.patch(this.#kind, path, patch, signal),
+    );
   }
 }

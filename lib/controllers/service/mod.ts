@@ -13,7 +13,6 @@ import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { type DetachedRun, DetachedWork } from "../../engine/detached_work.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
-import { WrittenVersions } from "../../engine/written_versions.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
@@ -29,7 +28,6 @@ import { Looks } from "./passes/looks.ts";
 import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
 import { ServiceEvents } from "./events.ts";
-import { NewestObjects } from "../kinds/newest_objects.ts";
 import { NodeAddresses } from "./passes/node_addresses.ts";
 import { NodePass } from "./passes/node_pass.ts";
 import { Readiness } from "./start/readiness.ts";
@@ -81,11 +79,10 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const metrics = createServiceMetrics(context.metrics);
     const ownClass = readTextFlag(flags, CLASS_FLAG) || undefined;
     const inputs = (service: Service): readonly unknown[] => listInputs(service, ownClass);
-    const written = new WrittenVersions();
     this.#context = context;
     this.#pools = loadBalancers instanceof AddressPools ? loadBalancers : undefined;
-    this.objects = caches.reader(SERVICES);
-    const services = new NewestObjects(SERVICES, this.objects, written);
+    const services = caches.reader(SERVICES);
+    this.objects = services;
     const managed = new ManagedServices(clock);
     const enqueue = (key: Key): void => this.#loop.enqueue(key);
     this.#managed = managed;
@@ -98,7 +95,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds, findHolder, periodMs });
     const shown = { log: context.log, loadBalancers, looks: this.#looks, claims };
     this.#leftovers = new Leftovers({ ...shown, services: this.objects });
-    this.#writer = new ServiceWriter({ client, services, inputs });
+    this.#writer = new ServiceWriter({ client, inputs });
     this.#backends = new Backends(cloud);
     this.#reconciler = new ServiceReconciler({
       clock,
@@ -131,7 +128,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       inputs,
       isDrift: (before, after) => this.#isDrift(before, after),
       reconcile: (service, signal) => this.#reconcile(service, signal),
-      forget: (key) => services.forget(key),
+      forget: () => undefined,
       findGone: (key) => this.#managed.get(key)?.service,
       sources: [{ subscribe: () => () => undefined, reader: this.#readiness }],
       forgetsSuccesses: true,

@@ -3,7 +3,6 @@
  * @module
  */
 import { ObjectLoop } from "../../engine/object_loop.ts";
-import { WrittenVersions } from "../../engine/written_versions.ts";
 import { type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { ControllerContext } from "../context.ts";
 import type { HostReport, RunningController } from "../definition.ts";
@@ -41,7 +40,6 @@ class SipClusterController implements RunningController {
   constructor(context: ControllerContext) {
     const { client, clock, caches, events, log } = context;
     const metrics = createSipClusterMetrics(context.metrics);
-    const written = new WrittenVersions();
     this.objects = caches.reader(SIP_CLUSTERS);
     this.#hosts = caches.reader(BARE_METAL_HOSTS);
     const index = new HostIndex(this.#hosts, clock);
@@ -58,7 +56,6 @@ class SipClusterController implements RunningController {
       events,
       log,
       metrics,
-      written,
       index,
       addresses,
       services,

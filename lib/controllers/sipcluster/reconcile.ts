@@ -5,7 +5,6 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
-import type { WrittenVersions } from "../../engine/written_versions.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
@@ -44,7 +43,6 @@ interface ReconcilerOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: SipClusterMetrics;
-  readonly written: WrittenVersions;
   readonly index: HostIndex;
   readonly addresses: AddressReader;
   readonly services: Pick<

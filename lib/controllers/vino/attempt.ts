@@ -4,9 +4,9 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import type { Key } from "../../kube/cache/store.ts";
+import type { Key, StoreReader } from "../../kube/cache/store.ts";
+import { trimObject } from "../../kube/kinds/trim.ts";
 import { requireCurrent } from "../kinds/freshness.ts";
-import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { MachineRecords } from "./machines/machine_records.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { VinoWriter } from "./vino_writer.ts";
@@ -15,7 +15,7 @@ import type { VinoWriter } from "./vino_writer.ts";
 interface AttemptOptions {
   readonly client: Pick<KubeClient, "read">;
   readonly clock: Clock;
-  readonly newest: NewestObjects<Vino>;
+  readonly vinoes: Pick<StoreReader<Vino>, "get">;
   readonly writer: Pick<VinoWriter, "patchStatus">;
 }
 
@@ -49,7 +49,7 @@ export class Attempt {
 
   /** The Vino as it is now. `undefined`: it is gone, or another one has its name. */
   find(): Vino | undefined {
-    const vino = this.#options.newest.get(this.key);
+    const vino = this.#options.vinoes.get(this.key);
     return vino?.metadata.uid === this.uid ? vino : undefined;
   }
 
@@ -66,13 +66,13 @@ export class Attempt {
    * @throws {OutdatedError} if it is another one now, or has another spec
    */
   async requireCurrent(vino: Vino): Promise<boolean> {
-    const { client, newest } = this.#options;
     const { generation = 0 } = vino.metadata;
     if (this.#confirmed === generation) return true;
-    const current = await requireCurrent(client, VINOES, vino, this.signal);
+    const known = this.find();
+    const current = await requireCurrent(this.#options.client, VINOES, vino, this.signal);
     this.#confirmed = generation;
-    if (current.metadata.resourceVersion === this.find()?.metadata.resourceVersion) return true;
-    this.#records = this.#open(newest.note(vino, current));
+    if (current.metadata.resourceVersion === known?.metadata.resourceVersion) return true;
+    this.#records = this.#open(trimObject(VINOES, current));
     return false;
   }
 
@@ -87,14 +87,12 @@ export class Attempt {
   }
 
   #open(vino: Vino): MachineRecords {
-    const { client, newest, writer } = this.#options;
+    const { client, writer } = this.#options;
     const { namespace = "", name } = vino.metadata;
     const store = {
       find: () => this.find(),
-      read: async (signal: AbortSignal) => {
-        const fresh = await client.read(VINOES, { namespace, name }, signal);
-        return newest.note(this.find() ?? vino, fresh);
-      },
+      read: async (signal: AbortSignal) =>
+        trimObject(VINOES, await client.read(VINOES, { namespace, name }, signal)),
       patch: (one: Vino, status: object, signal: AbortSignal) =>
         writer.patchStatus(one, status, signal),
     };

@@ -8,14 +8,12 @@ import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { DetachedWork } from "../../engine/detached_work.ts";
 import { fromSecondary, type KeySource } from "../../engine/key_sources.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
-import { WrittenVersions } from "../../engine/written_versions.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
 import type { ManagementListener, RunningController } from "../definition.ts";
 import { readFlag, readTextFlag } from "../flags.ts";
 import { findCondition } from "../kinds/conditions.ts";
-import { NewestObjects } from "../kinds/newest_objects.ts";
 import { IpPools } from "./addresses/ip_pools.ts";
 import { listPoolUsage } from "./addresses/pools/usage.ts";
 import { VinoAddresses } from "./addresses/vino_addresses.ts";
@@ -101,13 +99,11 @@ class VinoController implements RunningController {
     const { client, clock, caches, events, log, fence } = context;
     const { source } = requireCloud(context);
     const metrics = createVinoMetrics(context.metrics);
-    const written = new WrittenVersions();
     this.objects = caches.reader(VINOES);
     this.#hosts = caches.reader(BARE_METAL_HOSTS);
     this.#pools = caches.reader(IP_POOLS);
     this.#machines = machines;
-    const newest = new NewestObjects(VINOES, this.objects, written);
-    const writer = new VinoWriter({ client, clock, events, written, newest });
+    const writer = new VinoWriter({ client, clock, events });
     const machineEvents = new MachineEvents({
       clock,
       events,
@@ -126,7 +122,7 @@ class VinoController implements RunningController {
       addresses,
       hosts,
       machineEvents,
-      newest,
+      vinoes: this.objects,
       writer,
       machinesMax: readFlag(context.flags, MACHINES_FLAG),
       findLimit: () => context.findSettings(DELETION),

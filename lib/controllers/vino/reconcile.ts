@@ -8,11 +8,10 @@ import { LeadershipLostError } from "../../core/fence.ts";
 import type { DetachedRun } from "../../engine/detached_work.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import type { Key } from "../../kube/cache/store.ts";
+import type { Key, StoreReader } from "../../kube/cache/store.ts";
 import { OUTDATED_PAUSE_MS, OutdatedError } from "../kinds/freshness.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
 import { Attempt } from "./attempt.ts";
-import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
@@ -27,7 +26,7 @@ import { EVENT_WORDS, FINALIZER } from "./words.ts";
 /** What a {@linkcode VinoReconciler} needs. */
 interface ReconcilerOptions extends MachineReconcilerOptions {
   readonly client: KubeClient;
-  readonly newest: NewestObjects<Vino>;
+  readonly vinoes: Pick<StoreReader<Vino>, "get">;
   readonly writer: VinoWriter;
 }
 
@@ -54,7 +53,6 @@ export class VinoReconciler {
 
   /** Forgets a Vino that is gone. */
   forget(key: Key): void {
-    this.#options.newest.forget(key);
     this.#options.writer.forget(key);
     this.#options.machineEvents.forget(key);
     const reconciler = this.#reconcilers.get(key);
@@ -69,8 +67,7 @@ export class VinoReconciler {
    * @throws {CloudError} of the cloud, and {@linkcode KubeError} of Kubernetes
    */
   async reconcile(key: Key, run: DetachedRun): Promise<ReconcileResult> {
-    const { newest } = this.#options;
-    const vino = newest.get(key);
+    const vino = this.#options.vinoes.get(key);
     if (vino === undefined) return {};
     const attempt = new Attempt(key, vino, this.#options, run.signal);
     try {

@@ -4,11 +4,9 @@
  */
 import { CAPABILITIES } from "../../cloud/capabilities/mod.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
-import { WrittenVersions } from "../../engine/written_versions.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
 import type { RunningController } from "../definition.ts";
-import { NewestObjects } from "../kinds/newest_objects.ts";
 import { readRecordTexts } from "./machines/machine_records.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
@@ -25,10 +23,8 @@ export class UnservedVinos implements RunningController {
     const { client, clock, events, caches } = context;
     const { provider } = requireCloud(context);
     const message = `The cloud ${provider.name} cannot ${CAPABILITIES.machines}`;
-    const written = new WrittenVersions();
     this.objects = caches.reader(VINOES);
-    const newest = new NewestObjects(VINOES, this.objects, written);
-    const writer = new VinoWriter({ client, clock, events, written, newest });
+    const writer = new VinoWriter({ client, clock, events });
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -44,10 +40,7 @@ export class UnservedVinos implements RunningController {
         if (outcome) await writer.writeStatus(vino, outcome, records, signal);
         return {};
       },
-      forget: (key) => {
-        newest.forget(key);
-        writer.forget(key);
-      },
+      forget: (key) => writer.forget(key),
     });
   }
 

@@ -4,7 +4,6 @@
  */
 import { toEvent } from "../../kube/events/words.ts";
 import { findCondition } from "../kinds/conditions.ts";
-import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { ObjectWriter, type ObjectWriterOptions } from "../kinds/object_writer.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { Outcome } from "./status/outcome.ts";
@@ -12,33 +11,13 @@ import { findSilenceChange } from "./status/silence.ts";
 import { planStatus } from "./status/status.ts";
 import { EVENT_WORDS } from "./words.ts";
 
-/** What a {@linkcode VinoWriter} needs. */
-interface VinoWriterOptions extends ObjectWriterOptions {
-  readonly newest: NewestObjects<Vino>;
-}
-
-/** Writes Vinos. What it wrote is the newest state from then on. */
+/** Writes Vinos. */
 export class VinoWriter extends ObjectWriter<Vino> {
-  readonly #options: VinoWriterOptions;
+  readonly #options: ObjectWriterOptions;
 
-  constructor(options: VinoWriterOptions) {
+  constructor(options: ObjectWriterOptions) {
     super(VINOES, options);
     this.#options = options;
-  }
-
-  /** As {@linkcode ObjectWriter.setFinalizers}. */
-  override async setFinalizers(
-    vino: Vino,
-    finalizers: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Vino> {
-    const after = await super.setFinalizers(vino, finalizers, signal);
-    return this.#options.newest.note(vino, after);
-  }
-
-  /** As {@linkcode ObjectWriter.patchStatus}. */
-  override async patchStatus(vino: Vino, status: object, signal: AbortSignal): Promise<Vino> {
-    return this.#options.newest.note(vino, await super.patchStatus(vino, status, signal));
   }
 
   /**

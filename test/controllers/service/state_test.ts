@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { ManagedServices } from "../../../lib/controllers/service/state/managed.ts";
-import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
 import { createRecord } from "../../../lib/controllers/service/state/record.ts";
 import { ServiceWriter } from "../../../lib/controllers/service/state/service_writer.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { Store } from "../../../lib/kube/cache/store.ts";
+import { Store, type StoreReader } from "../../../lib/kube/cache/store.ts";
 import { LOAD_BALANCER_CLEANUP, type Service, SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { ServiceServer } from "../../support/kube/service_server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -22,19 +20,19 @@ const { signal } = new AbortController();
 
 function toRecordStage(): {
   readonly server: ServiceServer;
-  readonly services: NewestObjects<Service>;
+  readonly services: StoreReader<Service>;
   readonly managed: ManagedServices;
   save(text: string | undefined): Promise<void>;
 } {
   const clock = new ManualClock();
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
+  store.replace([], "1");
   const server = new ServiceServer(clock, store);
-  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
   const managed = new ManagedServices(clock);
-  const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
+  const writer = new ServiceWriter({ client: server, inputs: () => [] });
   const { metadata } = managed.note(server.add("shop")).service;
-  const record = createRecord(KEY, metadata.uid, { services, managed, writer });
-  return { server, services, managed, save: (text) => record.save(text, signal) };
+  const record = createRecord(KEY, metadata.uid, { services: store, managed, writer });
+  return { server, services: store, managed, save: (text) => record.save(text, signal) };
 }
 
 const read = (server: ServiceServer): string | undefined =>
@@ -103,8 +101,7 @@ async function release(
 ) {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   const server = new ServiceServer(new ManualClock(), store);
-  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
-  const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
+  const writer = new ServiceWriter({ client: server, inputs: () => [] });
   await writer.release(change(server.add("shop")), annotations, signal);
   return server.writes.length;
 }
@@ -140,8 +137,7 @@ describe("release()", () => {
 test("a write to a Service that was replaced by another one of its name fails like one that is gone", async () => {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   const server = new ServiceServer(new ManualClock(), store);
-  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
-  const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
+  const writer = new ServiceWriter({ client: server, inputs: () => [] });
   const old = server.add("shop");
   server.remove("web/shop");
   const other = server.add("shop");
@@ -153,8 +149,7 @@ test("a write to a Service that was replaced by another one of its name fails li
 test("a write that was done although its answer was lost is not repeated", async () => {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   const server = new ServiceServer(new ManualClock(), store);
-  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
-  const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
+  const writer = new ServiceWriter({ client: server, inputs: () => [] });
   const old = server.add("shop");
   server.isWatchHeld = true;
   server.change("web/shop", { metadata: { finalizers: [LOAD_BALANCER_CLEANUP] } });
@@ -180,8 +175,7 @@ function toTasksStage(services: readonly Service[]): {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   store.replace(services, "1");
   const managed = new ManagedServices(new ManualClock());
-  const newest = new NewestObjects(SERVICES, store, new WrittenVersions());
-  const options = { services: newest, managed, ownClass: undefined, leavesNothingBehind: false };
+  const options = { services: store, managed, ownClass: undefined, leavesNothingBehind: false };
   return { managed, tasks: new ServiceTasks(options) };
 }
 

@@ -4,7 +4,6 @@
  */
 import { expect, test } from "bun:test";
 import { systemClock } from "../../../lib/core/clock.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import type { EventOptions } from "../../../lib/kube/events/events.ts";
 import { ClusterWriter } from "../../../lib/controllers/sipcluster/cluster_writer.ts";
@@ -51,7 +50,6 @@ test("ClusterWriter writes a status once, for the version that it read, and tell
     client,
     clock: systemClock,
     events,
-    written: new WrittenVersions(),
   });
   const old = read();
   await writer.writeStatus(old, READY, signal);

@@ -15,7 +15,6 @@ import type { Served } from "../../../lib/controllers/sipcluster/services/cluste
 import { FINALIZER } from "../../../lib/controllers/sipcluster/words.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import { Store, toKey } from "../../../lib/kube/cache/store.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -53,7 +52,6 @@ test("a cluster is looked at soon again while network data of a host that it has
     events: { record: () => undefined },
     log: silentLogger,
     metrics: createSipClusterMetrics(new MetricsRegistry()),
-    written: new WrittenVersions(),
     index: new HostIndex(new Store({ resource: BARE_METAL_HOSTS, log: silentLogger }), clock),
     addresses,
     services: {

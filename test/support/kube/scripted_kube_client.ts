@@ -107,7 +107,7 @@ export class ScriptedKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     const write: Write = { verb: "create", path, body: { ...body }, atMs: this.#now() };
-    return this.#tell(resource, path, this.#write(write, signal));
+    return this.tell(resource, path, this.#write(write, signal));
   }
 
   async replace<T extends KubeObject>(
@@ -118,7 +118,7 @@ export class ScriptedKubeClient implements KubeClient {
   ): Promise<T> {
     const body: Record<string, unknown> = Object.fromEntries(Object.entries(object));
     const write: Write = { verb: "replace", path, body, atMs: this.#now() };
-    return this.#tell(resource, path, this.#write(write, signal));
+    return this.tell(resource, path, this.#write(write, signal));
   }
 
   async patch<T extends KubeObject>(
@@ -128,7 +128,7 @@ export class ScriptedKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     const write: Write = { verb: "patch", path, type, body: { ...body }, atMs: this.#now() };
-    return this.#tell(resource, path, this.#write(write, signal));
+    return this.tell(resource, path, this.#write(write, signal));
   }
 
   async delete<T extends KubeObject>(
@@ -146,7 +146,7 @@ export class ScriptedKubeClient implements KubeClient {
   }
 
   async read<T extends KubeObject>(resource: Resource<T>, path: ObjectPath): Promise<T> {
-    return this.#tell(resource, path, Promise.resolve(this.answerRead(path)) as Promise<T>);
+    return this.tell(resource, path, Promise.resolve(this.answerRead(path)) as Promise<T>);
   }
 
   async get(path: string): Promise<unknown> {
@@ -176,7 +176,8 @@ export class ScriptedKubeClient implements KubeClient {
 
   close(): void {}
 
-  async #tell<T extends KubeObject>(
+  /** Tells the follower of an answer. */
+  protected async tell<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     answer: Promise<T>,

@@ -59,7 +59,8 @@ export class ServiceServer extends ScriptedKubeClient {
     this.requests.push(`read ${resource.plural} ${namespace}/${name}`);
     signal?.throwIfAborted();
     if (resource.plural === "namespaces") return this.#readNamespace(name) as KubeObject as T;
-    return this.#demand(`${namespace}/${name}`) as KubeObject as T;
+    const answer = this.#demand(`${namespace}/${name}`) as KubeObject as T;
+    return await this.tell(resource, { name, namespace }, Promise.resolve(answer));
   }
 
   /** The bodies of the patches of a Service, in order. */
@@ -149,7 +150,10 @@ export class ServiceServer extends ScriptedKubeClient {
     const metadata = { ...service.metadata, resourceVersion: String(this.#version) };
     const stored: Service = { ...service, metadata };
     this.#services.set(toKey(stored), structuredClone(stored));
-    if (!this.isWatchHeld) this.#store.apply(structuredClone(stored));
+    if (!this.isWatchHeld) {
+      this.#store.apply(structuredClone(stored));
+      this.#store.reach(String(this.#version));
+    }
     return structuredClone(stored);
   }
 

@@ -84,7 +84,8 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
   provider.clock = () => clock.monotonic();
   const nodeStore = new Store<Node>({ resource: NODES, log });
   const nodes = new NodeServer(clock, nodeStore);
-  const services = new Store<Service>({ resource: SERVICES, log });
+  const readVersion = async (): Promise<string> => (await server.list()).resourceVersion;
+  const services = new Store<Service>({ resource: SERVICES, log, clock, readVersion });
   const server = new ServiceServer(clock, services);
   services.replace([], "1");
   server.add("kubernetes", {

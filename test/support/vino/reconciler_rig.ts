@@ -4,7 +4,6 @@
  * @module
  */
 import type { MachineMac } from "../../../lib/cloud/capabilities/machine_power.ts";
-import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
 import type {
   AddressAllocator,
   RestoredAddress,
@@ -18,7 +17,6 @@ import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import type { ReconcileResult } from "../../../lib/engine/workers.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
@@ -68,6 +66,7 @@ export class ReconcilerRig {
   fleetShare = 1;
   /** Names of machines whose addresses were taken back. */
   readonly released: string[] = [];
+  #version = 1;
   #store = new Store<Vino>({ resource: VINOES, log: silentLogger });
   #reconciler: VinoReconciler;
 
@@ -96,7 +95,9 @@ export class ReconcilerRig {
 
   /** Shows the cache what the server has. */
   show(): void {
-    this.#store.replace(this.server === undefined ? [] : [this.server], "1");
+    const { server } = this;
+    this.#version = Number(server?.metadata.resourceVersion ?? this.#version + 1);
+    this.#store.replace(server === undefined ? [] : [server], String(this.#version));
   }
 
   /** Changes the object on the server; another spec is another generation. */
@@ -150,13 +151,11 @@ export class ReconcilerRig {
 
   #create(): VinoReconciler {
     const { clock, cloud } = this;
-    const written = new WrittenVersions();
-    const newest = new NewestObjects(VINOES, this.#store, written);
     const events = {
       record: (_object: object, { reason }: { reason: string }) => void this.events.push(reason),
     };
     const client = this.#toClient();
-    const writer = new VinoWriter({ client, clock, events, written, newest });
+    const writer = new VinoWriter({ client, clock, events });
     const warn = (
       vino: Vino,
       ...rest: [
@@ -179,7 +178,7 @@ export class ReconcilerRig {
       addresses: this.#toAddresses(),
       hosts: this.#toHosts(),
       machineEvents,
-      newest,
+      vinoes: this.#store,
       writer,
       machinesMax: 8,
       findLimit: () => ({ fleetShare: this.fleetShare, fleetWindowMs: 600_000 }),
@@ -191,6 +190,7 @@ export class ReconcilerRig {
   #toClient(): KubeClient {
     const read = async (): Promise<Vino> => {
       if (this.server === undefined) throw new KubeError("notFound", "404");
+      this.#store.learn(this.server, undefined);
       return this.server;
     };
     const patch = async (

@@ -12,11 +12,11 @@ import { NAMESPACES } from "../../../kube/kinds/namespace.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 
 /** What {@linkcode findClusterIds} needs. */
-interface ClusterIdOptions {
+export interface ClusterIdOptions {
   readonly client: Pick<KubeClient, "read">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Synced. */
+  /** Caught up. */
   readonly services: Pick<StoreReader<Service>, "get">;
 }
 

@@ -6,20 +6,17 @@ import type { LoadBalancers } from "../../../cloud/capabilities/load_balancers.t
 import { abortable } from "../../../core/clock.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
-import { catchUp, type CatchUpOptions } from "./catch_up.ts";
-import { findClusterIds } from "./cluster_ids.ts";
+import type { Service } from "../../../kube/kinds/service.ts";
+import { type ClusterIdOptions, findClusterIds } from "./cluster_ids.ts";
 
 /** What {@linkcode Readiness} needs. */
-interface ReadinessOptions extends CatchUpOptions {
-  readonly client: Parameters<typeof findClusterIds>[0]["client"] & CatchUpOptions["client"];
-  readonly nodes: Pick<StoreReader<KubeObject>, "untilSynced">;
+interface ReadinessOptions extends ClusterIdOptions {
+  readonly nodes: Pick<StoreReader<KubeObject>, "catchUp">;
+  readonly services: Pick<StoreReader<Service>, "catchUp" | "get">;
   readonly loadBalancers: Pick<LoadBalancers, "setClusterIds">;
 }
 
-/**
- * Opens once: when the Nodes and Services are there, the Services as new as a list under this leadership, and the
- * cluster has an ID.
- */
+/** Opens once: when Nodes and Services are as new as this leadership needs them, and the cluster has an ID. */
 export class Readiness {
   readonly #options: ReadinessOptions;
   readonly #open = Promise.withResolvers<void>();
@@ -43,8 +40,7 @@ export class Readiness {
   async run(signal: AbortSignal): Promise<void> {
     const { services, nodes, loadBalancers } = this.#options;
     try {
-      await Promise.all([services.untilSynced(signal), nodes.untilSynced(signal)]);
-      await catchUp(this.#options, signal);
+      await Promise.all([services.catchUp(signal), nodes.catchUp(signal)]);
       loadBalancers.setClusterIds(await findClusterIds(this.#options, signal));
     } catch (error) {
       if (signal.aborted) return;

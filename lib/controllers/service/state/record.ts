@@ -3,10 +3,9 @@
  * @module
  */
 import type { LoadBalancerRecord } from "../../../cloud/capabilities/load_balancers.ts";
-import type { Key } from "../../../kube/cache/store.ts";
+import type { Key, StoreReader } from "../../../kube/cache/store.ts";
 import type { ManagedServices } from "./managed.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
-import type { NewestObjects } from "../../kinds/newest_objects.ts";
 import type { ServiceWriter } from "./service_writer.ts";
 import { RECORD } from "../words.ts";
 
@@ -22,7 +21,7 @@ export function createRecord(
   key: Key,
   uid: string | undefined,
   options: {
-    readonly services: NewestObjects<Service>;
+    readonly services: StoreReader<Service>;
     readonly managed: ManagedServices;
     readonly writer: Pick<ServiceWriter, "setRecord">;
   },

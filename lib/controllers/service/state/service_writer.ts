@@ -13,14 +13,12 @@ import {
   SERVICES,
 } from "../../../kube/kinds/service.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";
-import type { NewestObjects } from "../../kinds/newest_objects.ts";
 import { hasDroppedIpMode, showsAnnotations, showsIngress } from "../spec/status.ts";
 import { RECORD } from "../words.ts";
 
 /** What a {@linkcode ServiceWriter} needs. */
 interface ServiceWriterOptions {
   readonly client: Pick<KubeClient, "patch" | "read">;
-  readonly services: NewestObjects<Service>;
   /** The fields that a plan reads. If another program changed one of them, the write waits for a new plan. */
   readonly inputs: (service: Service) => readonly unknown[];
 }
@@ -141,7 +139,7 @@ export class ServiceWriter {
     { toBody, isSame }: { readonly toBody: ToBody; readonly isSame: (fresh: Service) => boolean },
     signal: AbortSignal,
   ): Promise<Service> {
-    const { client, services } = this.#options;
+    const { client } = this.#options;
     const { name, namespace = "", uid } = service.metadata;
     let current = service;
     for (let tries = 1; ; tries += 1) {
@@ -150,10 +148,7 @@ export class ServiceWriter {
       const body = { metadata: { ...metadata, resourceVersion }, ...(status && { status }) };
       const path = { namespace, name, subresource: "status" };
       try {
-        const answer = await client.patch(SERVICES, path, { type: "merge", body }, signal);
-        // The store may still have the first version.
-        if (current !== service) services.note(service, answer);
-        return services.note(current, answer);
+        return await client.patch(SERVICES, path, { type: "merge", body }, signal);
       } catch (error) {
         if (!isKubeError(error, "conflict") || tries >= TRIES_MAX) throw error;
         const fresh = trimObject(
@@ -164,7 +159,6 @@ export class ServiceWriter {
         if (fresh.metadata.uid !== uid) {
           throw new KubeError("notFound", error.message, { cause: error });
         }
-        services.note(current, fresh);
         if (!isSame(fresh)) throw error;
         // The write may have been done although its answer was lost.
         if (changesNothing(fresh, toBody(fresh))) return fresh;

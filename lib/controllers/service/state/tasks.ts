@@ -6,10 +6,9 @@ import type {
   LoadBalancerClaim,
   LoadBalancerHolder,
 } from "../../../cloud/capabilities/load_balancers.ts";
-import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import { hasCloudLoadBalancer, type Service } from "../../../kube/kinds/service.ts";
 import type { ManagedServices } from "./managed.ts";
-import type { NewestObjects } from "../../kinds/newest_objects.ts";
 import { toClaim } from "../spec/spec.ts";
 import { findNeed, mayHold, type ServiceNeed } from "../spec/which.ts";
 
@@ -20,7 +19,7 @@ export type Task =
 
 /** What {@linkcode ServiceTasks} need. */
 interface ServiceTasksOptions {
-  readonly services: NewestObjects<Service>;
+  readonly services: StoreReader<Service>;
   readonly managed: ManagedServices;
   /** The class that Landfall serves besides Services without one. */
   readonly ownClass: string | undefined;
