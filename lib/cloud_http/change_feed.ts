@@ -2,6 +2,7 @@
  * Reads the changes that a cloud reports as they happen (server-sent events), and reconnects after every failure.
  * @module
  */
+import { createParser } from "eventsource-parser";
 import { CloudError } from "../cloud/errors.ts";
 import type { ChangeHint } from "../cloud/provider.ts";
 import { toBackoffMs } from "../core/backoff.ts";
@@ -12,7 +13,14 @@ import { formatDuration } from "../core/text/duration.ts";
 import type { Logger } from "../core/log.ts";
 import { MessageDedup } from "../core/message_dedup.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
-import { type ServerSentEvent, SseParser } from "./sse.ts";
+
+/** One event of a stream. */
+export interface ServerSentEvent {
+  /** Its type; `message` if the stream gives none. */
+  readonly event: string;
+  /** Its data; several lines are joined by newlines. */
+  readonly data: string;
+}
 
 /** The event stream of one cloud. */
 export interface ChangeSource {
@@ -68,6 +76,9 @@ const PROBE_INTERVAL_MS = 600_000;
 export class Unsupported extends Error {
   override readonly name = "Unsupported";
 }
+
+/** Most characters of one event. An object of a cloud has some thousands. */
+const EVENT_CHARS_MAX = 1024 * 1024;
 
 /** Opens one stream after another, and gives the hint `everything` when each begins. */
 export class ChangeFeed {
@@ -193,14 +204,29 @@ class SilenceGuard {
   }
 }
 
-/** Yields the events that each piece of a stream completes, which may be none. Closes the connection at the end. */
-async function* readEvents(
+/**
+ * Yields the events that each piece of a stream completes, which may be none. Closes the connection at the end.
+ *
+ * @throws {RangeError} if an event is too long
+ */
+export async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<readonly ServerSentEvent[], void> {
-  const parser = new SseParser();
+  let events: ServerSentEvent[] = [];
+  const parser = createParser({
+    maxBufferSize: EVENT_CHARS_MAX,
+    onEvent: ({ event, data }) => events.push({ event: event || "message", data }),
+    onError: (error) => {
+      // Unknown fields are ignored, as the standard wants it.
+      if (error.type !== "max-buffer-size-exceeded") return;
+      throw new RangeError(`an event is longer than ${EVENT_CHARS_MAX} characters`);
+    },
+  });
   try {
     for await (const text of readPieces({ body }, { bytesMax: Infinity, isCut: true })) {
-      yield parser.push(text);
+      parser.feed(text);
+      yield events;
+      events = [];
     }
   } catch (error) {
     // An error without a code comes from this program.

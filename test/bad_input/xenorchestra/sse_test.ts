@@ -4,10 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readFileSync } from "node:fs";
 import { ChangeHints } from "../../../lib/cloud/inventory/source.ts";
 import type { Reply, StreamReply } from "../../../lib/cloud_http/http.ts";
-import { type ServerSentEvent, SseParser } from "../../../lib/cloud_http/sse.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { parseUuid } from "../../../lib/core/text/uuid.ts";
@@ -15,125 +13,6 @@ import { createEventFeed } from "../../../lib/providers/xenorchestra/wire/events
 import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { tries } from "../../support/net/hostile.ts";
 import { checkWords } from "./stage.ts";
-
-const CAPTURE = readFileSync(
-  new URL("../../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
-  "utf8",
-).replaceAll(/^# .*\n/gm, "");
-/** Short, and with everything in it: types, comments, several lines, characters of two to four bytes. */
-const SMALL = [
-  "\uFEFF: hi",
-  'event: init\ndata: {"id":"é"}\n',
-  "data: 日本\ndata: 🚢\nid: 1\n",
-  "event: ping\ndata\n",
-  "event: no data\n",
-].join("\n");
-
-function parse(pieces: readonly string[]): ServerSentEvent[] {
-  const parser = new SseParser();
-  return pieces.flatMap((piece) => parser.push(piece));
-}
-
-/** As the bytes of a stream come. */
-function parseBytes(pieces: readonly Uint8Array[]): ServerSentEvent[] {
-  const decoder = new TextDecoder();
-  return parse(pieces.map((piece) => decoder.decode(piece, { stream: true })));
-}
-
-function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const all = [0, ...places.toSorted((one, other) => one - other), bytes.length];
-  return all.slice(1).map((to, at) => bytes.slice(all[at], to));
-}
-
-/** The format as the standard has it, for a whole text. */
-function parseWhole(text: string): ServerSentEvent[] {
-  const events: ServerSentEvent[] = [];
-  let event = "";
-  let data: string[] = [];
-  // What comes after the last end of a line is no line yet.
-  for (const line of text
-    .replace(/^\uFEFF/, "")
-    .split(/\r\n|\r|\n/)
-    .slice(0, -1)) {
-    if (line === "") {
-      if (data.length > 0) events.push({ event: event || "message", data: data.join("\n") });
-      event = "";
-      data = [];
-      continue;
-    }
-    const [name = ""] = line.split(":", 1);
-    const text = line.slice(name.length + 1).replace(/^ /, "");
-    if (name === "event") event = text;
-    if (name === "data") data.push(text);
-  }
-  return events;
-}
-
-describe("SseParser", () => {
-  test("reads the same whatever two bytes a stream is cut at", () => {
-    const bytes = new TextEncoder().encode(SMALL);
-    const whole = parseBytes([bytes]);
-    expect(whole.map(({ data }) => data)).toEqual(['{"id":"é"}', "日本\n🚢", ""]);
-    for (let one = 0; one <= bytes.length; one += 1) {
-      for (let other = one; other <= bytes.length; other += 1) {
-        if (!Bun.deepEquals(parseBytes(cutAt(bytes, [one, other])), whole)) {
-          throw new Error(`another reading when cut at ${one} and ${other}`);
-        }
-      }
-    }
-  });
-
-  test("gives of a stream that ends anywhere what was complete, and nothing else", () => {
-    const whole = parse([CAPTURE]);
-    let count = 0;
-    for (let end = 0; end <= CAPTURE.length; end += 1) {
-      // A sample of the places, and all around the ends of events.
-      if (end % 97 !== 0 && !/\n\n/.test(CAPTURE.slice(end - 3, end + 3))) continue;
-      const events = parse([CAPTURE.slice(0, end)]);
-      expect(events).toEqual(whole.slice(0, events.length));
-      expect(events.length).toBeGreaterThanOrEqual(count);
-      count = events.length;
-    }
-    expect(count).toBe(whole.length);
-  });
-
-  test("reads any text as the standard says, in any pieces", () => {
-    const piece = fc.constantFrom(
-      ..."\r|\n|\r\n|:|: | |data|data:|data: |event:|event: |id:|retry: 1|x|é|🚢|\uFEFF|\0|\n\n".split(
-        "|",
-      ),
-    );
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
-        const text = pieces.join("");
-        const whole = parseWhole(text);
-        // A return at the very end is a line already, whether or not a newline follows.
-        expect(parse([text])).toEqual(whole);
-        expect(parse(pieces)).toEqual(whole);
-        expect(parse([...text])).toEqual(whole);
-      }),
-      tries(1_000),
-    );
-  });
-
-  test("keeps a bounded part of what never ends", () => {
-    for (const piece of [
-      "x".repeat(1_000),
-      ": comment\n".repeat(100),
-      "data: x\n".repeat(100),
-      "data: ",
-      "\uFEFF",
-    ]) {
-      const parser = new SseParser();
-      let pushed = 0;
-      const error = (): void => {
-        for (; pushed < 4_000_000; pushed += piece.length) parser.push(piece);
-      };
-      expect(error).toThrow(RangeError);
-      expect(pushed).toBeLessThan(2_000_000);
-    }
-  });
-});
 
 test("ChangeHints takes no more room for 200,000 hints than for nine", () => {
   const hints = new ChangeHints();

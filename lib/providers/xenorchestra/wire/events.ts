@@ -12,7 +12,7 @@ import {
   Unsupported,
 } from "../../../cloud_http/change_feed.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
-import type { ServerSentEvent } from "../../../cloud_http/sse.ts";
+import type { ServerSentEvent } from "../../../cloud_http/change_feed.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 import { toReplyError } from "../session/reply_error.ts";
 import { SERVER_NAMES } from "../session/route.ts";

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChangeHint } from "../../../../lib/cloud/provider.ts";
-import { type ServerSentEvent, SseParser } from "../../../../lib/cloud_http/sse.ts";
+import { readEvents, type ServerSentEvent } from "../../../../lib/cloud_http/change_feed.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
 import type { SignIn } from "../../../../lib/providers/xenorchestra/settings/config.ts";
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
@@ -109,12 +109,18 @@ const CAPTURE = readFileSync(
   "utf8",
 ).replaceAll(/^# .*\n/gm, "");
 
-test("a captured stream is read the same, however it is cut", () => {
-  const parse = (...pieces: readonly string[]): ServerSentEvent[] => {
-    const parser = new SseParser();
-    return pieces.flatMap((piece) => parser.push(piece));
+test("a captured stream is read the same, however it is cut", async () => {
+  const bytes = new TextEncoder().encode(CAPTURE);
+  const parse = async (...pieces: readonly Uint8Array[]): Promise<ServerSentEvent[]> => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(piece);
+        controller.close();
+      },
+    });
+    return (await Array.fromAsync(readEvents(body))).flat();
   };
-  const whole = parse(CAPTURE);
+  const whole = await parse(bytes);
   expect(whole.map(({ event }) => event)).toEqual([
     "init",
     ...Array.from({ length: 5 }, () => "update"),
@@ -125,11 +131,11 @@ test("a captured stream is read the same, however it is cut", () => {
     "ping",
   ]);
   for (const { data } of whole) expect(JSON.parse(data)).toBeObject();
-  fc.assert(
-    fc.property(fc.array(fc.nat(CAPTURE.length)), (cuts) => {
-      const places = [0, ...cuts.toSorted((one, other) => one - other), CAPTURE.length];
-      const pieces = places.slice(1).map((to, at) => CAPTURE.slice(places[at], to));
-      expect(parse(...pieces)).toEqual(whole);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(bytes.length)), async (cuts) => {
+      const places = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
+      const pieces = places.slice(1).map((to, at) => bytes.slice(places[at], to));
+      expect(await parse(...pieces)).toEqual(whole);
     }),
   );
 });
@@ -515,8 +521,11 @@ describe("EventFeed, of a server that sends anything,", () => {
     expect(fake.seen.filter(({ method }) => method === "POST")).toHaveLength(3);
   });
 
-  test("leaves a stream of one endless line", async () => {
-    send("x".repeat(2_000_000));
+  test.each([
+    ["line", "x".repeat(2_000_000)],
+    ["event", "data: x\n".repeat(600_000)],
+  ])("leaves a stream of one endless %s", async (_title, text) => {
+    send(text);
     await until("it leaves", () => follower.waits === 1);
     expect(follower.lines.at(-1)).toContain("longer than");
   });
