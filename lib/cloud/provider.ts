@@ -70,10 +70,19 @@ export type Presence = (
       /** A warning for operators: what is unusual and what to do; no full stop, no secret. */
       readonly caution?: string;
     }
-  /** Proven gone; only for a Node whose provider ID names the instance. `evidence` is the proof, in words. */
+  /** Proven gone; only for an instance that a provider ID names. `evidence` is the proof, in words. */
   | { readonly kind: "absent"; readonly evidence: string }
   /** `message` tells an operator what is wrong and what to do; no full stop, no secret. */
-  | { readonly kind: "unknown"; readonly reason: UnknownReason; readonly message: string }
+  | {
+      readonly kind: "unknown";
+      readonly reason: UnknownReason;
+      readonly message: string;
+      /**
+       * For a Node without a provider ID: that of the instance which an earlier inventory showed for it. The answer is
+       * about this instance.
+       */
+      readonly formerId?: string;
+    }
   /** Landfall does not manage this Node. Without a `message`, its provider ID belongs to another cloud. */
   | {
       readonly kind: "foreign";

@@ -155,7 +155,7 @@ describe("plans of Nodes", () => {
         });
         for (const value of Object.values(plan.set)) expect(typeof value).toBe("string");
         planLifecycle(node, presence, { kind: "confirm" });
-        toFleetMember(node, presence);
+        toFleetMember(node, presence, DEFAULT_DELETION);
         const found = [
           cloud.findInstance(toInventory([INSTANCE]), toIdentity(node)),
           toXenPresence(node),

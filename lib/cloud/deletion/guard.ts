@@ -43,6 +43,8 @@ export interface DeletionSettings extends FleetLimitSettings, StreakSettings {
    * then at least ten minutes, and the provider must prove that the instance stayed in its own part after the loss.
    */
   readonly whileOtherPartsAreLost: boolean;
+  /** Whether Nodes that are not initialised may be deleted, too. */
+  readonly includesUninitialized: boolean;
 }
 
 /** The defaults. */
@@ -53,6 +55,7 @@ export const DEFAULT_DELETION: DeletionSettings = {
   fleetShare: 0.34,
   fleetWindowMs: 600_000,
   whileOtherPartsAreLost: false,
+  includesUninitialized: false,
 };
 
 /** One of our Nodes: initialised, with a valid provider ID of this cloud. */

@@ -78,6 +78,13 @@ const ENTRIES = {
       "described in " +
       "[why Landfall does not delete a Node](../explanation/deletion.md#while-another-pool-is-lost).",
   }),
+  uninitializedNodes: setting(trueOrFalse(), {
+    type: "boolean",
+    default: "false",
+    description:
+      "Whether Landfall also deletes a Node that was never initialised, if its machine is proven gone. See " +
+      "[such Nodes](../explanation/deletion.md#a-node-that-was-never-initialised).",
+  }),
 };
 
 /** The section of the guard. */
@@ -100,6 +107,7 @@ export const DELETION: SettingsSection<DeletionSettings> = createSection({
     fleetWindowMs: written.fleetWindow ?? DEFAULT_DELETION.fleetWindowMs,
     whileOtherPartsAreLost:
       written.whileOtherPoolsAreLost ?? DEFAULT_DELETION.whileOtherPartsAreLost,
+    includesUninitialized: written.uninitializedNodes ?? DEFAULT_DELETION.includesUninitialized,
   }),
   listWarnings: listRiskyValues,
 });

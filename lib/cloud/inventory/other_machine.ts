@@ -12,8 +12,8 @@ import type { Inventory } from "./inventory.ts";
 
 interface Index {
   readonly byUuid: ReadonlyMap<string, Instance>;
-  /** Machines that run, by name in lower case. */
-  readonly running: ReadonlyMap<string, readonly Instance[]>;
+  /** In lower case. */
+  readonly byName: ReadonlyMap<string, readonly Instance[]>;
 }
 
 /** Each list is indexed once: it may have thousands of machines, and all Nodes are looked up in it. */
@@ -51,12 +51,29 @@ export function judgeOtherMachine(
   const isGone = presence.kind === "unknown" && presence.reason === "notListed";
   if (!isOff && !isGone) return presence;
   const namesake = listNamesakes(index, node).find(
-    ({ id, systemUuid }) => id !== ownId && (systemUuid === undefined || uuids.length === 0),
+    (one) => one.id !== ownId && one.state === "running" && mayBeNamed(one, uuids),
   );
   if (namesake === undefined) return presence;
   const state = isOff ? "does not run" : "the cloud does not show";
   const what = `${names}, which ${state}, but machine ${describe(namesake)}, which has the name of the Node, runs`;
   return { ...presence, otherMachine: `${what}; ${ADVICE}` };
+}
+
+/** Finds the machine of a Node without a provider ID among those that an inventory no longer shows. */
+export function findFormer(
+  vanished: Inventory["instances"],
+  node: NodeIdentity,
+): Instance | undefined {
+  if (vanished.size === 0) return undefined;
+  const uuids = toUuids(node);
+  const index = INDEXES.get(vanished) ?? createIndex(vanished);
+  const reported = uuids.map((uuid) => index.byUuid.get(uuid)).find((one) => one !== undefined);
+  return reported ?? listNamesakes(index, node).find((one) => mayBeNamed(one, uuids));
+}
+
+/** Whether a name may identify a machine: a UUID that the cloud knows would have matched. */
+function mayBeNamed({ systemUuid }: Instance, uuids: readonly string[]): boolean {
+  return systemUuid === undefined || uuids.length === 0;
 }
 
 const ADVICE =
@@ -75,9 +92,9 @@ function toUuids({ systemUuid = "" }: NodeIdentity): readonly string[] {
 }
 
 /** Machines with the name of the Node, or, if there is none, with its part before the first dot. */
-function listNamesakes({ running }: Index, node: NodeIdentity): readonly Instance[] {
+function listNamesakes({ byName }: Index, node: NodeIdentity): readonly Instance[] {
   const name = node.name.toLowerCase();
-  return running.get(name) ?? running.get(name.split(".", 1).join("")) ?? [];
+  return byName.get(name) ?? byName.get(name.split(".", 1).join("")) ?? [];
 }
 
 function describe({ name, providerId }: Instance): string {
@@ -86,16 +103,15 @@ function describe({ name, providerId }: Instance): string {
 
 function createIndex(instances: Inventory["instances"]): Index {
   const byUuid = new Map<string, Instance>();
-  const running = new Map<string, Instance[]>();
+  const byName = new Map<string, Instance[]>();
   for (const instance of instances.values()) {
     byUuid.set((instance.systemUuid ?? instance.id).toLowerCase(), instance);
-    if (instance.state !== "running") continue;
     const name = instance.name.toLowerCase();
-    const same = running.get(name);
+    const same = byName.get(name);
     if (same) same.push(instance);
-    else running.set(name, [instance]);
+    else byName.set(name, [instance]);
   }
-  const index = { byUuid, running };
+  const index = { byUuid, byName };
   INDEXES.set(instances, index);
   return index;
 }

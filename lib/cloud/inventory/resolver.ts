@@ -6,6 +6,7 @@ import type { LabelSelector } from "../../core/text/label_selector.ts";
 import type { NodeIdentity } from "../instance.ts";
 import { type Presence, type Provider, toUnanswered } from "../provider.ts";
 import { findPresence } from "./find_presence.ts";
+import { findFormer } from "./other_machine.ts";
 import type { InventorySource } from "./source.ts";
 import type { Clock } from "../../core/clock.ts";
 
@@ -50,8 +51,27 @@ export class InstanceResolver {
   /** Finds a Node's instance in the inventory; never returns `absent`. */
   find(node: NodeIdentity): Presence {
     const inventory = this.#source.current;
-    const selector = this.#findSelector();
-    return findPresence(node, { provider: this.#provider, inventory, selector });
+    const sources = { provider: this.#provider, inventory, selector: this.#findSelector() };
+    const presence = findPresence(node, sources);
+    const known = this.complete(node);
+    if (presence.kind !== "unknown" || presence.reason !== "notListed" || known === node) {
+      return presence;
+    }
+    const { providerId: formerId = "" } = known;
+    const former = findPresence(known, sources);
+    return former.kind === "unknown" ? { ...former, formerId } : presence;
+  }
+
+  /**
+   * Adds to a Node without a provider ID that of its machine, if an earlier inventory showed the machine and the newest
+   * one does not. Only with a provider ID can a cloud prove that a machine is gone.
+   *
+   * @returns `node` itself for any other Node
+   */
+  complete(node: NodeIdentity): NodeIdentity {
+    if (node.providerId !== undefined) return node;
+    const former = findFormer(this.#source.vanished, node);
+    return former === undefined ? node : { ...node, providerId: former.providerId };
   }
 
   /**
@@ -97,7 +117,7 @@ export class InstanceResolver {
     const { current, lastError } = this.#source;
     if (lastError) return toUnanswered(lastError);
     if (current === undefined) return this.find(node);
-    return await this.#provider.readInstance(current, node, signal);
+    return await this.#provider.readInstance(current, this.complete(node), signal);
   }
 }
 

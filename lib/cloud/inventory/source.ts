@@ -5,7 +5,7 @@
  */
 import { CloudError } from "../errors.ts";
 import { diffInventories, hasOtherCoverage, type Inventory, mergeInstances } from "./inventory.ts";
-import type { NodeIdentity } from "../instance.ts";
+import type { Instance, NodeIdentity } from "../instance.ts";
 import type { ChangeHint, Provider } from "../provider.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { type Clock, Sleeper } from "../../core/clock.ts";
@@ -42,6 +42,8 @@ const HINT_GAP_MS = 2_000;
 const HINT_SETTLE_MS = 100;
 /** Minimum time between the starts of two reads of single instances. */
 const READ_GAP_MS = 500;
+/** More machines do not vanish before Landfall decides about their Nodes. */
+const VANISHED_MAX = 1_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
 
 /**
@@ -64,6 +66,7 @@ export class InventorySource {
   #hintsReadyMs = -Infinity;
   #lastReadMs = -Infinity;
   #current: Inventory | undefined;
+  #vanished: ReadonlyMap<string, Instance> = new Map();
   #lastError: Error | undefined;
   #lastAttemptMs: number | undefined;
   #lastDurationMs: number | undefined;
@@ -94,6 +97,14 @@ export class InventorySource {
   /** The last complete answer of the cloud; absent before the first. */
   get current(): Inventory | undefined {
     return this.#current;
+  }
+
+  /**
+   * Instances that an earlier inventory showed and the newest one does not, by their cloud ID: gone, or no longer asked
+   * for. Those of another cloud are not among them.
+   */
+  get vanished(): ReadonlyMap<string, Instance> {
+    return this.#vanished;
   }
 
   /**
@@ -196,6 +207,7 @@ export class InventorySource {
       const isOther = hadNewSettings || hasOtherCoverage(this.#current, next);
       const changed = isOther ? "everything" : diffInventories(this.#current, next);
       if (isOther || next.instances !== this.#current?.instances) this.#revision += 1;
+      this.#vanished = hadNewSettings ? new Map() : this.#listVanished(next);
       this.#current = next;
       this.#lastDurationMs = clock.monotonic() - startedMs;
       this.#lastAttemptMs = startedMs;
@@ -216,6 +228,13 @@ export class InventorySource {
       log.warn("Cannot take inventory", { kind, failures: this.#failures, error });
       this.#notifyListeners(new Set(), false);
     }
+  }
+
+  #listVanished({ instances }: Inventory): ReadonlyMap<string, Instance> {
+    const before = this.#current?.instances ?? instances;
+    if (before === instances) return this.#vanished;
+    const all = [...this.#vanished, ...before].filter(([id]) => !instances.has(id));
+    return new Map(all.slice(-VANISHED_MAX));
   }
 
   #notifyListeners(changed: ChangeHint, hasRecovered: boolean): void {

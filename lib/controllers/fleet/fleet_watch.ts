@@ -136,7 +136,7 @@ export class FleetWatch {
    * A leader deletes no Node that is Ready, so only others count. A Node that a user deleted counts, too, to be safe.
    */
   #noteLoss(node: Node): void {
-    const member = toFleetMember(node, this.#context.presences.find(node));
+    const member = toFleetMember(node, this.#context.presences.find(node), this.#settings);
     if (member === undefined || member.isReady) return;
     const startMs = this.#context.clock.monotonic() - this.#settings.fleetWindowMs;
     this.#state = { ...this.#state, deletions: dropDeletions(this.#state.deletions, startMs) };
@@ -222,7 +222,7 @@ export class FleetWatch {
     const fleet: FleetMember[] = [];
     for (const node of nodes.values()) {
       const presence = presences.find(node);
-      const member = toFleetMember(node, presence);
+      const member = toFleetMember(node, presence, this.#settings);
       if (member === undefined) continue;
       fleet.push(isPending?.(node, presence) ? { ...member, outOfService: "pending" } : member);
     }

@@ -79,7 +79,7 @@ function planInitialisation(
 ): NodePlan {
   // A Node of another cloud waits for that cloud's controller.
   if (presence.kind === "foreign") return NOTHING;
-  if (presence.kind !== "present") return planBlocked(presence);
+  if (presence.kind !== "present") return planBlocked(node, presence);
   const { instance } = presence;
   const addressPlan = planAddressesOf(instance);
   const addressWarnings = toAddressWarnings(addressPlan);
@@ -154,11 +154,21 @@ function toAddressWarnings(plan: AddressPlan): EventOptions[] {
   return plan.conflict === undefined ? [] : [toEvent(addressConflict, plan.conflict)];
 }
 
-function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }>): NodePlan {
+/** A Node whose machine went before it was initialised waits for ever. */
+function toGoneAdvice(node: Node, { reason }: Presence & { kind: "unknown" }): string {
+  return reason === "notFound" && !isReady(node)
+    ? "; if the machine is gone, delete this Node"
+    : "";
+}
+
+function planBlocked(
+  node: Node,
+  presence: Exclude<Presence, { kind: "present" | "foreign" }>,
+): NodePlan {
   const message =
     presence.kind === "absent"
-      ? `The instance of the provider ID is gone (${presence.evidence}): delete this Node, or restore the instance`
-      : presence.message;
+      ? `The machine of this Node is gone (${presence.evidence}): delete this Node, or restore the machine`
+      : presence.message + toGoneAdvice(node, presence);
   const malformed = presence.kind === "unknown" && presence.reason === "malformedProviderId";
   const word = malformed ? "malformedProviderId" : "initializationFailed";
   return { ...NOTHING, blocked: message, warnings: [toEvent(EVENT_WORDS[word], message)] };

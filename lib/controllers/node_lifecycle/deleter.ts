@@ -49,11 +49,16 @@ export class Deleter {
    * @throws {KubeError} if Kubernetes refuses; the Node then has an Event
    */
   async delete(node: Node, signal: AbortSignal): Promise<DeletionResult> {
-    const { provider, source, fleet, client } = this.#options;
+    const { provider, source, resolver, fleet, client } = this.#options;
     const { current } = source;
     if (current === undefined) return { kind: "overtaken" };
     const options = { mayPartsBeLost: fleet.mayPartsBeLost(node) };
-    const answer = await provider.readInstance(current, toIdentity(node), signal, options);
+    const answer = await provider.readInstance(
+      current,
+      resolver.complete(toIdentity(node)),
+      signal,
+      options,
+    );
     if (answer.kind !== "absent") return this.#keep(node, answer, options);
     const fresh = await this.#reportingFailure(node, signal, () =>
       client.read(NODES, { name: node.metadata.name }, signal),
@@ -127,6 +132,6 @@ function isSameNode(before: Node, after: Node): boolean {
     after.metadata.uid === before.metadata.uid &&
     after.metadata.deletionTimestamp === undefined &&
     after.spec?.providerID === before.spec?.providerID &&
-    !isUninitialized(after)
+    isUninitialized(after) === isUninitialized(before)
   );
 }

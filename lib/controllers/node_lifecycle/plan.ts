@@ -6,7 +6,7 @@
 import type { Verdict } from "../../cloud/deletion/guard.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { toSighting } from "../fleet/fleet_member.ts";
+import { hasProvableMachine, toSighting } from "../fleet/fleet_member.ts";
 import { isReady, isUninitialized } from "../identity.ts";
 import type { Taints } from "../node_writer.ts";
 import { SHUTDOWN_TAINT } from "./words.ts";
@@ -40,24 +40,28 @@ const REPORTED_REASONS: ReadonlySet<UnknownReason> = new Set([
  * @param verdict The verdict of the deletion guard
  */
 export function planLifecycle(node: Node, presence: Presence, verdict: Verdict): LifecyclePlan {
-  // Another cloud's controller, or the controller that initialises Nodes, works on these.
-  if (presence.kind === "foreign" || isUninitialized(node)) return NOTHING;
+  // Another cloud's controller works on these.
+  if (presence.kind === "foreign") return NOTHING;
+  // Another controller initialises it. The guard judges it only if the settings include such Nodes.
+  const isNew = isUninitialized(node);
   const taints = node.spec?.taints ?? [];
   const others = taints.filter((taint) => !isShutdown(taint));
   const isTainted = others.length < taints.length;
-  if (isReady(node)) return isTainted ? { kind: "taint", taints: others, isOff: false } : NOTHING;
+  if (isReady(node)) {
+    return isTainted && !isNew ? { kind: "taint", taints: others, isOff: false } : NOTHING;
+  }
   if (presence.kind === "present") {
     const isStopped = presence.instance.state === "stopped";
-    if (!isStopped || isTainted) return NOTHING;
+    if (isNew || !isStopped || isTainted) return NOTHING;
     return { kind: "taint", taints: [...taints, SHUTDOWN_TAINT], isOff: true };
   }
-  // Without a provider ID there is no proof. A Node that is being deleted needs no second deletion.
-  if (!node.spec?.providerID || node.metadata.deletionTimestamp) return NOTHING;
+  // A Node that is being deleted needs no second deletion.
+  if (!hasProvableMachine(node, presence) || node.metadata.deletionTimestamp) return NOTHING;
   // The verdict may be older than the inventory.
-  const isMissing = toSighting(presence) === "missing";
-  if (isMissing && verdict.kind === "confirm") return { kind: "confirm" };
-  if (isMissing && verdict.kind === "blocked") return verdict;
-  if (presence.kind === "unknown" && REPORTED_REASONS.has(presence.reason)) {
+  if (toSighting(presence) === "missing") {
+    return verdict.kind === "confirm" || verdict.kind === "blocked" ? verdict : NOTHING;
+  }
+  if (!isNew && presence.kind === "unknown" && REPORTED_REASONS.has(presence.reason)) {
     return { kind: "blocked", reason: presence.reason, message: presence.message };
   }
   return NOTHING;

@@ -176,5 +176,6 @@ export class OutOfServiceWatch {
 
 /** The taint does not depend on `enabled`. No part of the cloud may be lost. */
 function toAbsenceSettings(deletion: DeletionSettings): DeletionSettings {
-  return { ...deletion, enabled: true, whileOtherPartsAreLost: false };
+  const never = { whileOtherPartsAreLost: false, includesUninitialized: false };
+  return { ...deletion, ...never, enabled: true };
 }

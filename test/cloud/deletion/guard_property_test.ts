@@ -98,6 +98,7 @@ const settings: fc.Arbitrary<DeletionSettings> = fc.record({
   fleetShare: fc.constantFrom(0, 0.25, 0.5, 0.75, 1),
   fleetWindowMs: fc.constantFrom(1, 10, 30, 100),
   whileOtherPartsAreLost: fc.boolean(),
+  includesUninitialized: fc.boolean(),
 });
 
 function toUid(node: number): string {

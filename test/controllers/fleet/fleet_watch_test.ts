@@ -373,9 +373,9 @@ test("toFleetMember() counts a Node as out of service only by the taint and the 
   const recorded = toNode("n", options);
   const both = { ...tainted, metadata: { ...tainted.metadata, annotations } };
   const record = { ...recorded, metadata: { ...recorded.metadata, annotations } };
-  expect(toFleetMember(tainted, PRESENT)).not.toHaveProperty("outOfService");
-  expect(toFleetMember(record, PRESENT)).not.toHaveProperty("outOfService");
-  expect(toFleetMember(both, PRESENT)).toHaveProperty("outOfService", "done");
+  expect(toFleetMember(tainted, PRESENT, DEFAULT_DELETION)).not.toHaveProperty("outOfService");
+  expect(toFleetMember(record, PRESENT, DEFAULT_DELETION)).not.toHaveProperty("outOfService");
+  expect(toFleetMember(both, PRESENT, DEFAULT_DELETION)).toHaveProperty("outOfService", "done");
 });
 
 function toRecorded(record: string, taints: readonly { key: string; effect: string }[] = []): Node {

@@ -3,6 +3,10 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { listNodePlans } from "../../../lib/cli/check/nodes.ts";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { toDeps, toSettings } from "../../providers/xenorchestra/fake_server.ts";
 import {
   BETA_ZONE,
   LabelStage,
@@ -71,6 +75,33 @@ test("a migration to another pool is followed in one write, and the provider ID 
     ),
     `Warning NodeZoneChanged old=${hostIds["xcp-par-1"]}, new=${hostId}`,
   ]);
+});
+
+test("a Node whose machine went before it was initialised again should be deleted, says an Event", async () => {
+  await using stage = await LabelStage.startWith("worker-1", "worker-2");
+  const vmId = stage.vmId("worker-1");
+  stage.rig.kubernetes.objects.deleteNode("worker-1");
+  // From now on only the other machine is asked for.
+  await stage.pass();
+  stage.cloud.state.removeVm(vmId);
+  stage.register("worker-1", { ready: "Unknown" });
+  await until("an Event says so", () =>
+    stage.rig
+      .listEvents("worker-1", "NodeInitializationFailed")
+      .some(({ message = "" }) =>
+        RegExp(`The machine of this Node is gone .*${vmId}.*: delete this Node`).test(message),
+      ),
+  );
+  const [node] = [stage.rig.readNode("worker-1")].flatMap((one) => one ?? []);
+  const { url, token } = stage.cloud;
+  const provider = xenOrchestra.create(toSettings(url, { token }), toDeps());
+  const signal = AbortSignal.timeout(5_000);
+  const inventory = await provider.listInventory([], signal);
+  const acting = { hasLifecycle: true, deletion: DEFAULT_DELETION };
+  const sources = { provider, inventory, acting, selector: [] };
+  const [plan] = await listNodePlans(node ? [node] : [], sources, signal);
+  expect(plan?.level).toBe("failure");
+  expect(plan?.problems.join()).toContain("if the machine is gone, delete this Node");
 });
 
 test("a migration with new addresses is right in time, though two controllers write at once", async () => {

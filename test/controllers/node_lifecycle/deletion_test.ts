@@ -8,7 +8,7 @@ import {
   lose,
   startFleet,
 } from "../../support/nodes/lifecycle_rig.ts";
-import { toNode } from "../../support/nodes/nodes.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { Deleter, type DeletionResult } from "../../../lib/controllers/node_lifecycle/deleter.ts";
@@ -96,6 +96,48 @@ describe("a deletion", () => {
     lose(rig, "n9");
     const tookMs = await rig.advanceUntil(() => isGone(rig, "n9"), LONG_MS);
     expect(tookMs).toBeLessThanOrEqual(DELETED_WITHIN_MS);
+  });
+
+  test.each<[string, NodeOptions & { name?: string }, boolean, boolean]>([
+    ["by its name", {}, true, true],
+    ["by its system UUID", { name: "other", systemUuid: "UU-9" }, true, true],
+    ["but not by default", {}, false, false],
+    ["but not while its kubelet reports", { ready: "True" }, true, false],
+    ["but not one that was never seen", { name: "other" }, true, false],
+  ])(
+    "comes to a Node that was never initialised, and whose machine was seen before, %s",
+    async (_title, { name = "n9", ...options }, includesUninitialized, isDeleted) => {
+      await using rig = await startFleet(3, {
+        deletion: { includesUninitialized },
+        prepare: ({ provider }) =>
+          provider.instances.set("n9", toInstance("n9", { systemUuid: "uu-9" })),
+      });
+      rig.loseMachines("n9");
+      await rig.clock.advance(NEVER_SEEN_MS);
+      rig.server.put(toNode(name, { ready: "Unknown", ...options }));
+      const tookMs = await rig.advanceUntil(() => isGone(rig, name), LONG_MS);
+      expect(isGone(rig, name)).toBe(isDeleted);
+      if (!isDeleted) return;
+      expect(tookMs).toBeGreaterThanOrEqual(60_000);
+      const [said] = rig.listEvents(name, "DeletingNode");
+      expect(said?.message).toContain("its machine is gone: scripted");
+    },
+  );
+
+  test("of Nodes that were never initialised is within the fleet limit, too", async () => {
+    const names = ["n6", "n7", "n8", "n9"];
+    await using rig = await startFleet(3, {
+      deletion: { includesUninitialized: true },
+      prepare: ({ provider }) => {
+        for (const name of names) provider.instances.set(name, toInstance(name));
+      },
+    });
+    rig.loseMachines(...names);
+    await rig.clock.advance(NEVER_SEEN_MS);
+    for (const name of names) rig.server.put(toNode(name, { ready: "Unknown" }));
+    await rig.clock.advance(LONG_MS);
+    expect(rig.server.deletions).toEqual([]);
+    expect(rig.describe("n9")?.deletion).toMatchObject({ reason: "fleetLimit" });
   });
 
   test("L-02 a Node that is not Ready is kept while its machine is there", async () => {

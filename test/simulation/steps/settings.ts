@@ -54,6 +54,7 @@ function draw(world: World): Said {
       fleetShare: random.pick([deletion.fleetShare, 0.34, 0.5, 1]),
       fleetWindowMs: random.pick([deletion.fleetWindowMs, 60_000, 120_000, 600_000]),
       whileOtherPartsAreLost: random.chance(0.5),
+      includesUninitialized: false,
     },
     refreshIntervalMs: random.pick([settings.refreshIntervalMs, 15_000, 20_000]),
     leavesAddresses: world.leftAddresses.draw(),

@@ -102,8 +102,8 @@ export function toOutlook(node: Node, resolved: Presence, sources: OutlookSource
     changes.push({ what: "addresses", addresses: toTexts(plan.addresses), before });
   }
   changes.push(...listTaints(node, presence, sources));
-  const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);
   const { hasLifecycle, deletion } = sources.acting;
+  const isOurs = !isUninitialized(node) || deletion.includesUninitialized;
   const isDeleted = presence.kind === "absent" && isOurs && !isReady(node);
   if (isDeleted && hasLifecycle && deletion.enabled) changes.push({ what: "delete" });
   const missed = plan.notice ? [plan.notice.message] : [];
