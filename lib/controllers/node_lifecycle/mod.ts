@@ -2,21 +2,19 @@
  * The lifecycle controller: taints Nodes whose machines are off, and deletes Nodes whose machines are proven gone.
  * @module
  */
-import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
+import type { DeletionSettings, Verdict } from "../../cloud/deletion/guard.ts";
+import type { ChangeHint } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { type ControllerContext, toNodeContext } from "../context.ts";
+import { type ControllerContext, type NodeContext, toNodeContext } from "../context.ts";
 import { readFlag } from "../flags.ts";
-import { isReady } from "../identity.ts";
-import type { NodeContext } from "../context.ts";
+import { isReady, readyStatus } from "../identity.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
-import { UnconfirmedAbsences } from "./unconfirmed_absences.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { MONITOR_FLAG } from "./flags.ts";
-import { NodeScanner } from "./node_scanner.ts";
 import { createLifecycleMetrics, type LifecycleMetrics } from "./metrics.ts";
+import { planLifecycle } from "./plan.ts";
 import { LifecycleReconciler } from "./reconcile.ts";
 import { RefreshPacer } from "./refresh_pacer.ts";
-import { type LifecycleReport, LifecycleView } from "./view.ts";
 import { NAME } from "./words.ts";
 
 /** The dependencies of the lifecycle controller. */
@@ -26,6 +24,18 @@ interface NodeLifecycleControllerOptions {
   readonly metrics: LifecycleMetrics;
   /** Time between two checks of every Node in memory, in milliseconds. */
   readonly monitorPeriodMs: number;
+}
+
+/** What the debug pages show about one Node. */
+export interface LifecycleReport {
+  /** Status of the condition Ready. */
+  readonly ready: string;
+  /** How far a deletion is, and what it waits for. Absent while the machine is present. */
+  readonly deletion?: {
+    readonly state: Exclude<Verdict["kind"], "keep"> | "unconfirmed";
+    readonly reason?: string;
+    readonly message?: string;
+  };
 }
 
 /** Creates the controller for the registry. */
@@ -40,22 +50,24 @@ export function create(context: ControllerContext<DeletionSettings>): NodeLifecy
 
 /** The lifecycle controller. */
 export class NodeLifecycleController {
+  readonly #context: NodeContext;
   readonly #loop: ObjectLoop<Node>;
   readonly #fleet: FleetWatch;
-  readonly #scanner: NodeScanner;
-  readonly #view: LifecycleView;
+  readonly #reconciler: LifecycleReconciler;
   #endStandBy: (() => void) | undefined;
+  /** Whether a Node or the settings changed since the last look. */
+  #isStale = true;
+  /** The revision of the inventory that the last look saw. */
+  #seen: number | undefined;
 
   constructor({ context, deletion, metrics, monitorPeriodMs }: NodeLifecycleControllerOptions) {
     const { nodes, source, workers } = context;
     const fleet = new FleetWatch(context, deletion);
-    const unconfirmed = new UnconfirmedAbsences(context);
     const pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
-    const shared = { ...context, fleet, unconfirmed };
-    const reconciler = new LifecycleReconciler({ ...shared, pacer, metrics });
-    const scanner = new NodeScanner({ ...shared, reconciler });
+    const reconciler = new LifecycleReconciler({ ...context, fleet, pacer, metrics });
+    this.#context = context;
     this.#fleet = fleet;
-    this.#scanner = scanner;
+    this.#reconciler = reconciler;
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -70,18 +82,18 @@ export class NodeLifecycleController {
         node.metadata.labels,
       ],
       reconcile: (node, signal) => {
-        scanner.noteChange();
+        this.#isStale = true;
         return reconciler.reconcile(node, signal);
       },
       forget: (name) => {
-        scanner.noteChange();
+        this.#isStale = true;
         reconciler.forget(name);
       },
       sources: [
         {
           subscribe: (listener) =>
             source.subscribe((changed) => {
-              if (scanner.isAtRest) scanner.noteSeen(changed);
+              if (this.#isAtRest) this.#noteSeen(changed);
               else this.#look();
               listener([]);
             }),
@@ -90,14 +102,9 @@ export class NodeLifecycleController {
       onTick: () => pacer.tick(this.#look()),
       tickIntervalMs: monitorPeriodMs,
       forgetsSuccesses: true,
-      isAtRest: () => scanner.isAtRest,
+      isAtRest: () => this.#isAtRest,
     });
-    const { outcomes } = this.#loop;
-    this.#view = new LifecycleView({ ...shared, findOutcome: (name) => outcomes.get(name) });
-    metrics.readFrom({
-      readFleet: () => fleet.read(),
-      listBlocked: () => this.#view.listBlocked(),
-    });
+    metrics.readFrom({ readFleet: () => fleet.read(), listBlocked: () => this.#listBlocked() });
   }
 
   /** Collects what it must know about the fleet before it runs; writes nothing. See {@linkcode FleetWatch.standBy}. */
@@ -118,16 +125,78 @@ export class NodeLifecycleController {
    */
   reconfigure(deletion: DeletionSettings, options: { readonly isOtherCloud: boolean }): void {
     this.#fleet.reconfigure(deletion, options);
-    this.#scanner.noteChange();
+    this.#isStale = true;
   }
 
   /** Describes a Node for the debug pages. */
   describe(node: Node): LifecycleReport {
-    return this.#view.describe(node);
+    const ready = readyStatus(node);
+    const deletion = this.#describeDeletion(node);
+    return deletion ? { ready, deletion } : { ready };
   }
 
-  /** Checks every Node. Queues those that need a reconcile, unless they failed and wait for the next attempt. */
+  /** Whether the next look would have the same result: all are Ready, no machine is missing, and nothing changed. */
+  get #isAtRest(): boolean {
+    const { revision, lastError } = this.#context.source;
+    if (this.#isStale || lastError || revision !== this.#seen) return false;
+    return this.#reconciler.areAllReady && this.#fleet.hasNoLosses;
+  }
+
+  /** Records that instances which were read one by one were seen. They need no look at every Node. */
+  #noteSeen(changed: ChangeHint): void {
+    const { nodes, presences } = this.#context;
+    if (changed === "everything") return;
+    for (const name of presences.listAffected(changed, nodes.values())) {
+      const node = nodes.get(name);
+      if (node && presences.find(node).kind === "present") this.#fleet.noteSeen(node);
+    }
+  }
+
+  /**
+   * Looks at every Node in memory. Queues those that need a reconcile, unless they failed and wait for another attempt.
+   *
+   * @returns Whether the machine of a Node that is not Ready is missing
+   */
   #look(): boolean {
-    return this.#scanner.look((name) => this.#loop.enqueueUnlessWaiting(name));
+    if (this.#isAtRest) return false;
+    const { nodes, presences, source } = this.#context;
+    this.#isStale = false;
+    this.#seen = source.revision;
+    const hasMissing = this.#fleet.look();
+    for (const node of nodes.values()) {
+      // Most Nodes need no plan, and this loop runs often.
+      if (isReady(node) && !node.spec?.taints?.length) continue;
+      const presence = presences.find(node);
+      if (presence.kind === "present") this.#reconciler.dropAnswer(node.metadata.name);
+      const plan = planLifecycle(node, presence, this.#fleet.judge(node));
+      if (plan.kind !== "nothing") this.#loop.enqueueUnlessWaiting(node.metadata.name);
+    }
+    return hasMissing;
+  }
+
+  /** Lists one reason for each Node that Landfall keeps although the cloud does not show its machine. */
+  *#listBlocked(): Iterable<string> {
+    for (const node of this.#context.nodes.values()) {
+      const { state, reason = state } = this.#describeDeletion(node) ?? {};
+      if (reason !== undefined && (state === "blocked" || state === "unconfirmed")) yield reason;
+    }
+  }
+
+  #describeDeletion(node: Node): LifecycleReport["deletion"] {
+    const presence = this.#context.presences.find(node);
+    if (presence.kind === "present") return undefined;
+    const verdict = this.#fleet.judge(node);
+    const plan = planLifecycle(node, presence, verdict);
+    if (plan.kind === "blocked") {
+      return { state: "blocked", reason: plan.reason, message: plan.message };
+    }
+    const answer = this.#reconciler.findAnswer(node);
+    if (answer !== undefined) return { state: "unconfirmed", message: answer };
+    if (verdict.kind === "keep") return undefined;
+    if (verdict.kind === "confirm") {
+      const failure = this.#loop.outcomes.get(node.metadata.name)?.error;
+      return { state: "confirm", message: failure ?? "Landfall asks the cloud to confirm it" };
+    }
+    return { state: verdict.kind, reason: verdict.reason, message: verdict.message };
   }
 }

@@ -328,6 +328,9 @@ describe("a deletion", () => {
     await rig.clock.advance(30_000);
     expect(rig.describe("n0")).toEqual({ ready: "Unknown" });
     expect(rig.readMetric('landfall_node_deletions_blocked{reason="unconfirmed"}')).toBeUndefined();
+    rig.loseMachines("n0");
+    await rig.clock.advance(30_000);
+    expect(rig.describe("n0")?.deletion?.state).toBe("waiting");
   });
 
   test("a doubt ends when the kubelet is heard of", async () => {

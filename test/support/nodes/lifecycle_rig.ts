@@ -7,7 +7,7 @@ import type { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { InstanceState } from "../../../lib/cloud/instance.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { NodeLifecycleController } from "../../../lib/controllers/node_lifecycle/mod.ts";
-import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/view.ts";
+import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/mod.ts";
 import type { NodeContext } from "../../../lib/controllers/context.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";

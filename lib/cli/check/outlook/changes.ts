@@ -103,7 +103,8 @@ export function toOutlook(node: Node, resolved: Presence, sources: OutlookSource
   }
   changes.push(...listTaints(node, presence, sources));
   const { hasLifecycle, deletion } = sources.acting;
-  const isOurs = !isUninitialized(node) || deletion.includesUninitialized;
+  const isIncluded = !isUninitialized(node) || deletion.includesUninitialized;
+  const isOurs = isIncluded && Boolean(node.spec?.providerID);
   const isDeleted = presence.kind === "absent" && isOurs && !isReady(node);
   if (isDeleted && hasLifecycle && deletion.enabled) changes.push({ what: "delete" });
   const missed = plan.notice ? [plan.notice.message] : [];
