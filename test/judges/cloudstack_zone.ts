@@ -1,10 +1,11 @@
 /**
  * The zone that the contract of CloudStack is held against: the double's, or one on a real management server.
  *
- * A real one is asked for with CLOUDSTACK_URL, the whole endpoint, and CLOUDSTACK_KEYS_FILE, a JSON file with the IDs
- * of the zone's objects and the keys of its accounts: `zone`, `offering`, `template`, `network` with `vm-node-1` and
- * `vm-node-2`, `vpc` with `acl`, `tier` and `vm-vnode-1`, and of each account `account-kube`, which owns all that,
- * `account-other`, `account-domadmin` and `account-rootadmin` its `name`, `domainid`, `key` and `secret`.
+ * A real one is asked for with LANDFALL_CHANGE_REAL_CLOUD=yes, CLOUDSTACK_URL, the whole endpoint, and
+ * CLOUDSTACK_KEYS_FILE, a JSON file with the IDs of the zone's objects and the keys of its accounts: `zone`,
+ * `offering`, `template`, `network` with `vm-node-1` and `vm-node-2`, `vpc` with `acl`, `tier` and `vm-vnode-1`, and
+ * of each account `account-kube`, which owns all that, `account-other`, `account-domadmin` and `account-rootadmin` its
+ * `name`, `domainid`, `key` and `secret`.
  * @module
  */
 import { randomUUID } from "node:crypto";
@@ -22,6 +23,7 @@ import {
   type SendOptions,
 } from "../support/cloud/cloudstack_asks.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { mayChangeRealCloud } from "./real_cloud.ts";
 
 /** Who asks: the owner of everything, another account of the domain, and administrators. */
 export type Who = "owner" | "other" | "domainAdmin" | "root";
@@ -148,7 +150,7 @@ export async function openZone(): Promise<Zone> {
   if ((url === undefined) !== (file === undefined)) {
     throw new Error("Set both CLOUDSTACK_URL and CLOUDSTACK_KEYS_FILE, or none of them");
   }
-  const isReal = url !== undefined && file !== undefined;
+  const isReal = mayChangeRealCloud() && url !== undefined && file !== undefined;
   const zone = isReal ? await openReal(url, file) : await openDouble();
   process.stderr.write(`\n*** The contract of CloudStack runs on ${zone.place.name} ***\n`);
   return zone;
@@ -168,7 +170,7 @@ async function openDouble(): Promise<Zone> {
   state.networks.set(network.id, network);
   let count = 0;
   const place: Place = {
-    name: "the double; CLOUDSTACK_URL and CLOUDSTACK_KEYS_FILE name a real management server",
+    name: "the double, because no LANDFALL_CHANGE_REAL_CLOUD, CLOUDSTACK_URL and _KEYS_FILE name a real one",
     isDouble: true,
     url: simulator.url,
     users: { owner, other, root, domainAdmin },

@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { withLock } from "../kubernetes/lock.ts";
 import { saySkipped } from "../support/skip.ts";
 
 const run = promisify(execFile);
@@ -19,6 +20,8 @@ const CACHE = join(
   "landfall",
   "judges",
 );
+
+const UNFINISHED = "work-";
 
 /** A judge. */
 interface Judge {
@@ -52,7 +55,7 @@ export const METAL3_CRDS: Judge = {
   folder: join(CACHE, `metal3-crds-${METAL3_VERSION}`),
   needs: "go",
   async install(folder) {
-    const work = await mkdtemp(join(CACHE, "work-"));
+    const work = await mkdtemp(join(CACHE, UNFINISHED));
     const go = async (...args: string[]): Promise<string> =>
       (await run("go", args, { cwd: work, timeout: INSTALL_MS })).stdout.trim();
     try {
@@ -79,7 +82,7 @@ const JUDGES: readonly Judge[] = [METAL3_CRDS, IRONIC, REDFISH_CHECKERS];
 export async function installJudges(): Promise<void> {
   for (const judge of JUDGES) {
     try {
-      await install(judge);
+      await withLock(CACHE, { unfinished: UNFINISHED, work: () => install(judge) });
     } catch (error) {
       process.stderr.write(`\n*** Cannot install ${judge.name}: ${String(error)} ***\n\n`);
     }

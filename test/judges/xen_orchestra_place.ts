@@ -1,9 +1,10 @@
 /**
  * The Xen Orchestra that the contract is held against: the double, or a real one.
  *
- * A real one is named by XO_URL and XO_TOKEN_FILE, with a token of an administrator. One of its pools has a template
- * `vino-debian` with a disk and a network interface, another one `vino-blank` without guest tools, one `vino-diskless`
- * without disks, a network `provisioning` and a repository `Tiny SR` of 5 GiB. One of its machines has an IPv4 address.
+ * A real one is named by XO_URL and XO_TOKEN_FILE, with a token of an administrator. The cases make, change and delete
+ * machines there, so only with LANDFALL_CHANGE_REAL_CLOUD=yes. One of its pools has a template `vino-debian` with a
+ * disk and a network interface, another one `vino-blank` without guest tools, one `vino-diskless` without disks, a
+ * network `provisioning` and a repository `Tiny SR` of 5 GiB. One of its machines has an IPv4 address.
  *
  * These files are for more cases, which are skipped without them: XO_PASSWORD_FILE has the name and password of that
  * administrator (`name:password`), XO_READ_ONLY_TOKEN_FILE a token of a user with the rights of {@linkcode READ_ONLY},
@@ -19,6 +20,7 @@ import {
 } from "../../lib/simulator/xenorchestra/mod.ts";
 import type { Privilege } from "../../lib/simulator/xenorchestra/access/privileges.ts";
 import { toUuid } from "../../lib/simulator/uuid.ts";
+import { mayChangeRealCloud } from "./real_cloud.ts";
 
 /** The rights of the user who only reads. */
 export const READ_ONLY: readonly Privilege[] = [
@@ -162,7 +164,7 @@ class Place {
 /** Opens the real one that the environment names, else the double. */
 export async function openPlace(): Promise<Place> {
   const { XO_URL: url, XO_TOKEN_FILE: file } = process.env;
-  if (!url && !file) return await openDouble();
+  if (!mayChangeRealCloud() || (!url && !file)) return await openDouble();
   if (!url || !file) throw new Error("Set both XO_URL and XO_TOKEN_FILE, or none of them");
   const read = async (one: string | undefined): Promise<string | undefined> =>
     one === undefined ? undefined : (await readFile(one, "utf8")).trim();
@@ -197,7 +199,7 @@ async function openDouble(): Promise<Place> {
   double.state.setVm(foreign.vmId, { addresses: { "0/ipv4/0": mainIpAddress }, mainIpAddress });
   const { url, token, auth } = double;
   return new Place({
-    name: "the double, because XO_URL and XO_TOKEN_FILE name no real Xen Orchestra",
+    name: "the double, because no LANDFALL_CHANGE_REAL_CLOUD, XO_URL and XO_TOKEN_FILE name a real one",
     isDouble: true,
     url,
     token,

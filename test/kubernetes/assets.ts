@@ -6,10 +6,11 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { TESTED_WITH } from "../../lib/kube/api/version.ts";
+import { withLock } from "./lock.ts";
 
 const MODULE = "k8s.io/kubernetes";
 /** Packages by the name of their program. */
@@ -23,8 +24,7 @@ const NAMES: readonly ProgramName[] = ["kube-apiserver", "kube-controller-manage
 /** Clouds were compiled in up to 1.30 without the tag; sums of the parts of Kubernetes are in no file of its own. */
 const FLAGS = ["-trimpath", "-tags=providerless", "-gcflags=all=-dwarf=false"];
 const GO_ENV = { CGO_ENABLED: "0", GOFLAGS: "-mod=mod -buildvcs=false", GOWORK: "off" };
-/** Set in the process that holds the lock of the folder. */
-const LOCKED = "LANDFALL_ASSETS_LOCKED";
+const UNFINISHED = ".building.";
 
 /** The folder of a version, whether anything is in it or not. */
 function toFolder(version: string): string {
@@ -58,7 +58,7 @@ async function writeModule(folder: string, version: string): Promise<void> {
 /** Builds programs into a folder, in one call, since they share most packages. */
 async function build(version: string, names: readonly ProgramName[]): Promise<void> {
   const folder = toFolder(version);
-  const work = await mkdtemp(join(folder, ".building."));
+  const work = await mkdtemp(join(folder, UNFINISHED));
   try {
     await writeModule(work, version);
     const [major, minor] = version.split(".");
@@ -81,21 +81,20 @@ async function build(version: string, names: readonly ProgramName[]): Promise<vo
 /** Makes what is missing, and returns the folder. Several processes may ask at once: the others wait for the first. */
 async function make(version: string): Promise<string> {
   const folder = toFolder(version);
-  const missing = NAMES.filter((name) => !existsSync(join(folder, name)));
-  if (missing.length === 0) return folder;
+  const listMissing = (): ProgramName[] => NAMES.filter((name) => !existsSync(join(folder, name)));
+  if (listMissing().length === 0) return folder;
   if (Bun.which("go") === null)
     throw new Error("Cannot build Kubernetes: there is no Go in PATH. Install Go 1.26 or newer");
-  await mkdir(folder, { recursive: true });
-  if (process.env[LOCKED] === undefined) {
-    console.error(`Waits if another process makes Kubernetes ${version}`);
-    const again = [process.execPath, import.meta.path, version];
-    await run(["flock", join(folder, ".lock"), ...again], folder, { [LOCKED]: "1" });
-    return folder;
-  }
-  const startMs = performance.now();
-  console.error(`Building ${missing.join(", ")} of Kubernetes ${version}: this takes minutes`);
-  await build(version, missing);
-  console.error(`Built in ${Math.round((performance.now() - startMs) / 1000)} s`);
+  console.error(`Waits if another process makes Kubernetes ${version}`);
+  const work = async (): Promise<void> => {
+    const names = listMissing();
+    if (names.length === 0) return;
+    const startMs = performance.now();
+    console.error(`Building ${names.join(", ")} of Kubernetes ${version}: this takes minutes`);
+    await build(version, names);
+    console.error(`Built in ${Math.round((performance.now() - startMs) / 1000)} s`);
+  };
+  await withLock(folder, { unfinished: UNFINISHED, work });
   return folder;
 }
 

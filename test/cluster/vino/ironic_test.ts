@@ -24,6 +24,7 @@ const PASSWORDS = ["the first password", "the second password"] as const;
 const TEMPLATES = { bios: "vino-debian", uefi: "vino-blank" } as const;
 const BOOT_MODES = { bios: "legacy", uefi: "UEFI" } as const;
 const FIRMWARES = ["bios", "uefi"] as const;
+const MAC = expect.stringMatching(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 const WAIT_MS = 60_000;
 const START_MS = 180_000;
 const LIFE_MS = 300_000;
@@ -112,7 +113,14 @@ describe.skipIf(isSkipped)("a real Ironic", () => {
     () =>
       both(async (operator) => {
         await operator.register();
-        expect(await operator.inspect()).toMatchObject({ inventory: { cpu: { count: 4 } } });
+        expect(await operator.inspect("redfish")).toMatchObject({
+          inventory: {
+            cpu: { count: 4, architecture: "x86_64" },
+            memory: { physical_mb: 4096 },
+            interfaces: [{ mac_address: MAC }, { mac_address: MAC }],
+          },
+        });
+        expect(await operator.inspect("agent")).toMatchObject({ inventory: { cpu: { count: 4 } } });
         await operator.provide();
       }),
     LIFE_MS,

@@ -5,15 +5,16 @@
  */
 import { expect, test } from "bun:test";
 import { listPrograms } from "../../support/process/landfall_process.ts";
-import { type Death, live, type Victim } from "../../support/vino/story/life.ts";
+import { type Death, live, liveTogether, type Victim } from "../../support/vino/story/life.ts";
 
 const VICTIMS: readonly Victim[] = ["landfall", "xo-server"];
 /** Most of the time they wait. */
 const LIVES_AT_ONCE = 20;
 const TIMEOUT_MS = 900_000;
+const MANY = 20;
 
 test(
-  "whatever dies during a call, a machine is made once, and nothing of it is left in the end",
+  "whatever dies during a call, a machine is made once, and nothing is left; as of 20 at a time",
   async () => {
     const program = listPrograms().at(-1);
     if (program === undefined) throw new Error("Cannot test: there is no program");
@@ -38,7 +39,15 @@ test(
         expect({ where, ...end }).toEqual({ where, running, violations: [], left: [] });
       }
     };
-    const told = await Promise.allSettled(Array.from({ length: LIVES_AT_ONCE }, tellSome));
+    const many = async (): Promise<void> => {
+      const { calls, running, ...end } = await liveTogether(program, MANY);
+      const uploads = calls.filter((method) => method === "VDI.import").length;
+      const made = { uploads, running: running.length, ...end };
+      const once = { uploads: MANY, running: MANY };
+      expect(made).toEqual({ ...once, violations: [], waits: false, left: [] });
+    };
+    const lives = [many, ...Array.from({ length: LIVES_AT_ONCE }, () => tellSome)];
+    const told = await Promise.allSettled(lives.map((one) => one()));
     // Only now no process of a life is left.
     const failed = told.find((one) => one.status === "rejected");
     if (failed !== undefined) throw failed.reason;

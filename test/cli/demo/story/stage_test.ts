@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { printChanges } from "../../../../lib/cli/demo/printer.ts";
 import { letPass } from "../../../../lib/cli/demo/story/stage.ts";
 import { setStage } from "../../../support/page/demo_stage.ts";
+import { toNode } from "../../../support/nodes/nodes.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 
 test.each([
@@ -21,4 +23,16 @@ test.each([
   expect(result).toBe(expected);
   await clock.advance(3_000);
   await passing;
+});
+
+test("printChanges() prints nothing of an object that moves the cursor or sets colours", async () => {
+  await using set = await setStage();
+  const { view, cloud, tell } = set.stage;
+  const stop = printChanges({ view, cloud, tell });
+  view.nodes.replace([toNode("n", { systemUuid: "\u001b[2J\nuuid" })], "1");
+  const metadata = { name: "n.1", namespace: "default", resourceVersion: "2" };
+  const event = { metadata, involvedObject: { kind: "Node", name: "n" }, type: "Warning" };
+  view.events.apply({ ...event, reason: "R", message: "\u009b31m" });
+  stop();
+  expect(set.lines).toEqual(["  +  n registers, system UUID ?[2J uuid", "  !  n: R: ?31m"]);
 });

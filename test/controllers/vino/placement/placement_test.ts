@@ -511,16 +511,6 @@ const pick = (machines: readonly KnownMachine[], total: number): number[] =>
   pickSurplus(machines, { total }).map(({ index }) => index);
 
 describe("pickSurplus()", () => {
-  test("picks none if there are not too many", () => {
-    expect(pick([worker(0), worker(1)], 2)).toEqual([]);
-    expect(pick([], 3)).toEqual([]);
-  });
-
-  test("picks those that no object uses first", () => {
-    const used = worker(5, "h1", { isConsumed: true });
-    expect(pick([used, worker(0), worker(1)], 1)).toEqual([1, 0]);
-  });
-
   test("picks those that are not complete before others", () => {
     const half = worker(0, "h1", { machine: toMachine("worker", 0, { isComplete: false }) });
     expect(pick([half, worker(1), worker(2)], 2)).toEqual([0]);
@@ -535,10 +525,6 @@ describe("pickSurplus()", () => {
       worker(4, "h3"),
     ];
     expect(pick(all, 2)).toEqual([2, 1, 4]);
-  });
-
-  test("picks those whose removal has begun in any case", () => {
-    expect(pick([worker(0, "h1", { isRemoving: true }), worker(1)], 2)).toEqual([0]);
   });
 
   test("picks by host, and leaves machines without a host unless there may be none", () => {

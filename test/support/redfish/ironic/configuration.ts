@@ -26,7 +26,7 @@ export function toIronicConfiguration({ folder, apiPort, rpcPort, filesUrl }: Ir
       enabled_hardware_types: "redfish",
       enabled_boot_interfaces: "ipxe",
       enabled_deploy_interfaces: "direct",
-      enabled_inspect_interfaces: "agent,no-inspect",
+      enabled_inspect_interfaces: "agent,redfish,no-inspect",
       enabled_network_interfaces: "noop",
       enabled_storage_interfaces: "noop",
       enabled_bios_interfaces: "redfish,no-bios",

@@ -70,8 +70,9 @@ export class Operator {
     await this.#provision("manage", "manageable");
   }
 
-  /** Lets Ironic boot its ramdisk to look at the hardware. */
-  async inspect(): Promise<IronicNode> {
+  /** Lets Ironic look at the hardware: `agent` boots its ramdisk for that, `redfish` only asks. */
+  async inspect(by: "agent" | "redfish"): Promise<IronicNode> {
+    await this.#patch([toAdded("inspect_interface", by)]);
     await this.#provision("inspect", "manageable");
     return Object(await this.#ironic.ask("GET", `/v1/nodes/${this.#uuid}/inventory`));
   }

@@ -10,6 +10,7 @@ import {
   type XenOrchestraSimulator,
   type XoRecord,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { Lag } from "../../../../lib/simulator/xenorchestra/world/cache.ts";
 import { ROLE, USER } from "../../../providers/xenorchestra/machines/rig.ts";
 
 /** How long a call of a hypervisor takes: long enough to do something while machines are made. */
@@ -33,10 +34,11 @@ export class StoryCloud {
     this.#before = readObjects(simulator);
   }
 
-  /** Starts it on a free port. @param operationMs How long a call of a hypervisor takes */
-  static async start(operationMs: number = OPERATION_MS): Promise<StoryCloud> {
+  /** Starts it on a free port. @param lag How late reads are. @default {as measured} */
+  static async start(operationMs: number = OPERATION_MS, lag?: Lag): Promise<StoryCloud> {
     const site = createMachineSite();
-    const options = { clock: systemClock, world: tagHosts(site), operationMs };
+    const world = tagHosts(site);
+    const options = { clock: systemClock, world, operationMs, ...(lag && { lag }) };
     const users = [{ ...USER, privileges: ROLE }];
     return new StoryCloud(await startXenOrchestraSimulator({ ...options, users }), site);
   }

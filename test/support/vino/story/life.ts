@@ -6,7 +6,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { IP_POOLS, type IpPool } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
-import { type Vino, VINOES } from "../../../../lib/controllers/vino/resource/vino.ts";
+import {
+  type Vino,
+  type VinoSpec,
+  VINOES,
+} from "../../../../lib/controllers/vino/resource/vino.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import {
   type KubernetesSimulator,
@@ -61,13 +65,22 @@ const STEP_MS = 200_000;
 const GARBAGE_MS = 50;
 /** So slow that a creation still goes on when the next process leads. */
 const OPERATION_MS = 400;
-const SPEC = toXenOrchestraSpec(1, { deletionPolicy: "Delete" });
-const ADDRESS = SPEC.networks?.[0]?.staticAllocationStart;
+/** As late as reads of a real xo-server were at most, always. */
+const LARGEST_LAG = { minMs: 250, maxMs: 250, seed: 1 };
+const toSpec = (machines: number): VinoSpec =>
+  toXenOrchestraSpec(machines, { deletionPolicy: "Delete" });
+const ADDRESS = toSpec(1).networks?.[0]?.staticAllocationStart;
 
 /** Lives it once: a Vino is created, becomes ready, is deleted, and is gone. */
 export async function live(program: Program, death?: Death): Promise<LifeEnd> {
-  await using life = await Life.begin(program, death);
-  return await life.tell();
+  await using life = await Life.begin(program, await StoryCloud.start(OPERATION_MS), death);
+  return await life.tell(1);
+}
+
+/** The same of many machines, while reads are late. */
+export async function liveTogether(program: Program, machines: number): Promise<LifeEnd> {
+  await using life = await Life.begin(program, await StoryCloud.start(undefined, LARGEST_LAG));
+  return await life.tell(machines);
 }
 
 class Life implements AsyncDisposable {
@@ -103,18 +116,19 @@ class Life implements AsyncDisposable {
     this.#timer = setInterval(() => collectGarbage(this.#kubernetes.objects), GARBAGE_MS);
   }
 
-  static async begin(program: Program, death: Death | undefined): Promise<Life> {
+  static async begin(program: Program, cloud: StoryCloud, death?: Death): Promise<Life> {
     const folder = await mkdtemp(join(tmpdir(), "landfall-life-"));
-    const life = new Life(program, await StoryCloud.start(OPERATION_MS), folder);
+    const life = new Life(program, cloud, folder);
     await life.#prepare();
     if (death !== undefined) life.#plan(death);
     life.#start();
     return life;
   }
 
-  async tell(): Promise<LifeEnd> {
+  async tell(machines: number): Promise<LifeEnd> {
+    const spec = JSON.parse(JSON.stringify(toSpec(machines)));
     const { objects } = this.#kubernetes;
-    objects.create(VINOES.plural, { metadata: NAME, spec: JSON.parse(JSON.stringify(SPEC)) });
+    objects.create(VINOES.plural, { metadata: NAME, spec });
     await this.#until("the Vino is ready", () => this.#isReady());
     const running = this.#cloud.listVms();
     objects.delete(VINOES.plural, NAME);
