@@ -12,8 +12,6 @@ interface WholeList<T> {
   readonly items: readonly T[];
   /** Version of the list: that of its first page. */
   readonly resourceVersion: string;
-  /** Whether the server gave more than one page. */
-  readonly paged: boolean;
 }
 
 /** More than any cluster has (a million objects at 500 a page). Protects against a server that never ends. */
@@ -33,7 +31,7 @@ export async function listAll<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<WholeList<T>> {
   const first = await client.list(resource, query, signal);
-  if (first.continue === undefined) return { ...toList(first), paged: false };
+  if (first.continue === undefined) return toList(first);
   try {
     const items = [...first.items];
     const asked = new Set<string>();
@@ -47,17 +45,17 @@ export async function listAll<T extends KubeObject>(
       for (const item of page.items) items.push(item);
       next = page.continue;
     }
-    return { items, resourceVersion: first.resourceVersion, paged: true };
+    return { items, resourceVersion: first.resourceVersion };
   } catch (error) {
     if (!isKubeError(error, "gone")) throw error;
     const { limit: _limit, ...inOnePiece } = query;
     const whole = await client.list(resource, inOnePiece, signal);
-    if (whole.continue === undefined) return { ...toList(whole), paged: true };
+    if (whole.continue === undefined) return toList(whole);
     throw new KubeError("unavailable", toPartMessage(resource), { cause: error });
   }
 }
 
-function toList<T>({ items, resourceVersion }: ListPage<T>): Omit<WholeList<T>, "paged"> {
+function toList<T>({ items, resourceVersion }: ListPage<T>): WholeList<T> {
   return { items, resourceVersion };
 }
 

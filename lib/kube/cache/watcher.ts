@@ -20,7 +20,6 @@ import { WatchSilence } from "./watch_silence.ts";
 import {
   FIRST_STATE,
   RestartBackoff,
-  toListQuery,
   toNextStep,
   toWatchSeconds,
   type WatcherOutcome,
@@ -54,6 +53,8 @@ export interface WatcherMetrics {
 }
 
 const WATCH_GAP_MS = 1_000;
+/** Objects in one page of a list. */
+const PAGE_SIZE = 500;
 const OUTDATED: WatcherOutcome = { kind: "outdated" };
 
 /** Registers the metrics of watchers. Call it once for a registry and hand the result to every watcher. */
@@ -84,8 +85,7 @@ export async function runWatcher<T extends KubeObject>(
 ): Promise<void> {
   const { clock, random = Math.random } = options;
   const backoff = new RestartBackoff(random);
-  // A cached list may be older than what the store has.
-  let state = { ...FIRST_STATE, newest: options.store.synced };
+  let state = FIRST_STATE;
   while (!signal.aborted) {
     const openedMs = clock.monotonic();
     const outcome = await runPhase(options, state, signal);
@@ -112,7 +112,7 @@ async function runPhase<T extends KubeObject>(
     return outdated.aborted ? OUTDATED : watchOnce(options, state, signal);
   }
   try {
-    return await listOnce(options, state, signal);
+    return await listOnce(options, signal);
   } catch (error) {
     return { kind: "failed", events: 0, error };
   }
@@ -120,16 +120,16 @@ async function runPhase<T extends KubeObject>(
 
 async function listOnce<T extends KubeObject>(
   options: WatcherOptions<T>,
-  state: WatcherState,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
   const { client, resource, selection, store, clock } = options;
-  const query = { ...toListQuery(state), ...selection };
-  const askedMs = query.resourceVersion === undefined ? clock.monotonic() : undefined;
-  const { items, resourceVersion, paged } = await listAll(client, resource, query, signal);
+  const askedMs = clock.monotonic();
+  // Of a list from its cache, which a version asks for, an API server ignores the limit.
+  const query = { ...selection, limit: PAGE_SIZE };
+  const { items, resourceVersion } = await listAll(client, resource, query, signal);
   store.replace(items, resourceVersion, askedMs);
   noteLife(options);
-  return { kind: "listed", resourceVersion, paged };
+  return { kind: "listed", resourceVersion };
 }
 
 /** Follows one watch to its end. Every event that it stored counts, however the watch ends. */

@@ -3,7 +3,6 @@
  * @module
  */
 import { toBackoffMs } from "../../core/backoff.ts";
-import type { ListQuery } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 
 /** The state of a watcher between two requests. */
@@ -11,10 +10,6 @@ export interface WatcherState {
   readonly phase: "list" | "watch";
   /** Last version seen, opaque; absent before the first list. */
   readonly resourceVersion: string | undefined;
-  /** The version is too old or too new for the server. The next list asks for the newest version. */
-  readonly newest: boolean;
-  /** The server pages even lists from its cache, so Landfall asks for pages. */
-  readonly paged: boolean;
   /** How many watches in a row were opened at the same version and brought no data. */
   readonly idleRetries: number;
   /** The last watch had little data, or there was none. The next one is opened for a short piece. */
@@ -23,7 +18,7 @@ export interface WatcherState {
 
 /** How a request ended. `resourceVersion` is the last version that a watch reached. */
 export type WatcherOutcome =
-  | { readonly kind: "listed"; readonly resourceVersion: string; readonly paged: boolean }
+  | { readonly kind: "listed"; readonly resourceVersion: string }
   | {
       readonly kind: "ended";
       readonly resourceVersion: string;
@@ -32,7 +27,7 @@ export type WatcherOutcome =
     }
   /** Landfall ended it because it was silent for too long. */
   | { readonly kind: "silent"; readonly resourceVersion: string }
-  /** The store needs a list by quorum. */
+  /** The store needs a list. */
   | { readonly kind: "outdated" }
   | {
       readonly kind: "failed";
@@ -50,18 +45,14 @@ export interface WatcherStep {
   readonly reason?: string;
 }
 
-/** The start: nothing is known, and any version in the server's cache is good. */
+/** The start: nothing is known. */
 export const FIRST_STATE: WatcherState = {
   phase: "list",
   resourceVersion: undefined,
-  newest: false,
-  paged: false,
   idleRetries: 0,
   isQuiet: true,
 };
 
-/** Objects in one page of a list. */
-const LIST_PAGE_SIZE = 500;
 /** If a watch without data ends sooner than this, it is an error. */
 const WATCH_MS_MIN = 1_000;
 /** After this many watches in a row without data, the version is suspect, and a list decides. */
@@ -85,15 +76,6 @@ const QUIET_MS_MIN = 5_000;
 const BACKOFF = { baseMs: 800, capMs: 30_000, jitter: 1 } as const;
 const BACKOFF_RESET_MS = 120_000;
 
-/** Query of the list for a state. A version of `"0"` means "from the cache", and is sent. */
-export function toListQuery(state: WatcherState): ListQuery {
-  if (state.newest) return { limit: LIST_PAGE_SIZE };
-  if (state.resourceVersion === undefined) return { resourceVersion: "0", limit: LIST_PAGE_SIZE };
-  const { resourceVersion, paged } = state;
-  // With a limit the server reads etcd; without one it answers from its cache.
-  return { resourceVersion, ...(paged && { limit: LIST_PAGE_SIZE }) };
-}
-
 /** How many seconds the server should keep the watch open. @param random In [0, 1) */
 export function toWatchSeconds({ isQuiet }: WatcherState, random: () => number): number {
   const { least, spread } = isQuiet ? QUIET_SECONDS : LONG_SECONDS;
@@ -106,22 +88,19 @@ export function toNextStep(state: WatcherState, outcome: WatcherOutcome): Watche
   if (outcome.kind === "ended") return afterEnd(state, outcome);
   if (outcome.kind === "silent") return afterSilence(state, outcome);
   if (outcome.kind === "outdated") {
-    const next = { ...state, phase: "list", newest: true, idleRetries: 0 } as const;
+    const next = { ...state, phase: "list", idleRetries: 0 } as const;
     return { state: next, pause: "none", reason: "outdated" };
   }
   return state.phase === "list"
-    ? afterListFailure(state, outcome.error)
+    ? { state, pause: "backoff", reason: toReason(outcome.error) }
     : afterWatchFailure(state, outcome);
 }
 
 function afterList(
   state: WatcherState,
-  { resourceVersion, paged }: Extract<WatcherOutcome, { kind: "listed" }>,
+  { resourceVersion }: Extract<WatcherOutcome, { kind: "listed" }>,
 ): WatcherStep {
-  const next = { ...state, phase: "watch", resourceVersion, newest: false } as const;
-  // Only a list that may have come from the cache says anything about the cache.
-  const fromCache = state.resourceVersion === undefined && !state.newest;
-  return { state: { ...next, paged: state.paged || (fromCache && paged) }, pause: "none" };
+  return { state: { ...state, phase: "watch", resourceVersion }, pause: "none" };
 }
 
 function afterEnd(
@@ -141,15 +120,6 @@ function afterSilence(
 ): WatcherStep {
   const next = { ...state, resourceVersion, idleRetries: 0, isQuiet: true };
   return { state: next, pause: "gap", reason: "silent" };
-}
-
-function afterListFailure(state: WatcherState, error: unknown): WatcherStep {
-  if (!isVersionRefused(error)) return { state, pause: "backoff", reason: toReason(error) };
-  return {
-    state: { ...state, newest: true },
-    pause: state.newest ? "backoff" : "none",
-    reason: toReason(error),
-  };
 }
 
 function afterWatchFailure(
@@ -175,17 +145,6 @@ function retryWatch(state: WatcherState, reason: string): WatcherStep {
 function isPassing(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
   return error.kind === "throttled" || (error.kind === "unavailable" && error.code === undefined);
-}
-
-/**
- * The version is compacted (410), newer than that of this server (504 with reason Timeout), or invalid (400), because a
- * stream may bring anything. A real time-out of the server looks the same; asking for the newest version is right then,
- * too.
- */
-function isVersionRefused(error: unknown): boolean {
-  if (!(error instanceof KubeError)) return false;
-  if (error.kind === "gone" || error.kind === "invalid") return true;
-  return error.code === 504 && error.reason === "Timeout";
 }
 
 function toReason(error: unknown): string {

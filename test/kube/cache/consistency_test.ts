@@ -74,6 +74,7 @@ class Stage implements AsyncDisposable {
     await stage.gadgets.untilSynced(stage.#stopping.signal);
     await until("the watches", () => stage.kubernetes.requests.count({ verb: "watch" }) >= 2);
     stage.kubernetes.requests.clear();
+    stage.line.asked.length = 0;
     return stage;
   }
 
@@ -247,6 +248,7 @@ test("an API server that was restored counts from its first list on, also agains
     const read = (): unknown => older.objects.get("widgets", PATH)?.["spec"];
     // The controller sees the old widget, and counts again.
     await until("all writes on the other server", () => read() === String(LAST));
+    await until("the last reconcile", () => stage.seen.length >= 12);
     expect(stage.seen).toEqual(["0", "1", "2", "3", "4", "5", "0", "1", "2", "3", "4", "5"]);
   } finally {
     stage.line.moveTo(stage.kubernetes.url);

@@ -4,7 +4,6 @@ import { SILENCE_MS_MAX } from "../../../lib/kube/cache/watch_silence.ts";
 import {
   FIRST_STATE,
   RestartBackoff,
-  toListQuery,
   toNextStep,
   toWatchSeconds,
   type WatcherOutcome,
@@ -22,56 +21,23 @@ function failed(kind: KubeErrorKind, code?: number, reason?: string): WatcherOut
   return { kind: "failed", events: 0, error };
 }
 
-test.each([
-  ["the first list takes what the cache has", FIRST_STATE, { resourceVersion: "0", limit: 500 }],
-  ["a relist goes by the last version, in one piece", LIST, { resourceVersion: "900" }],
-  [
-    "a relist is paged where the first list was",
-    { ...LIST, paged: true },
-    { resourceVersion: "900", limit: 500 },
-  ],
-  ["a version of 0 is sent", { ...LIST, resourceVersion: "0" }, { resourceVersion: "0" }],
-  ["a version of nothing is kept", { ...LIST, resourceVersion: "" }, { resourceVersion: "" }],
-  ["the newest is asked for without a version", { ...LIST, newest: true }, { limit: 500 }],
-])("toListQuery(): %s", (_what, state, query) => {
-  expect(toListQuery(state)).toEqual(query);
-});
-
-const listed: WatcherOutcome = { kind: "listed", resourceVersion: "950", paged: true };
+const listed: WatcherOutcome = { kind: "listed", resourceVersion: "950" };
 
 test("toNextStep() watches from the version of a list, at once", () => {
-  expect(toNextStep({ ...LIST, newest: true }, listed)).toEqual({
-    state: { ...WATCH, resourceVersion: "950", newest: false },
+  expect(toNextStep(LIST, listed)).toEqual({
+    state: { ...WATCH, resourceVersion: "950" },
     pause: "none",
   });
 });
 
-test("toNextStep() remembers that a list from the cache came in pages, and only that", () => {
-  expect(toNextStep(FIRST_STATE, listed).state.paged).toBe(true);
-  expect(toNextStep(LIST, listed).state.paged).toBe(false);
-  expect(toNextStep({ ...FIRST_STATE, newest: true }, listed).state.paged).toBe(false);
-});
-
 test.each([
-  ["410", failed("gone", 410), true, "none"],
-  ["a version that is too new", failed("unavailable", 504, "Timeout"), true, "none"],
-  ["503", failed("unavailable", 503), false, "backoff"],
-  ["no connection", failed("unavailable"), false, "backoff"],
-  ["403", failed("forbidden", 403), false, "backoff"],
-  ["429", failed("throttled", 429), false, "backoff"],
-] as const)("toNextStep() after a list that failed with %s", (_what, outcome, newest, pause) => {
-  const step = toNextStep(LIST, outcome);
-  expect(step.state).toEqual({ ...LIST, newest });
-  expect(step.pause).toBe(pause);
-});
-
-test("toNextStep() backs off when even the newest list is refused", () => {
-  const state = { ...LIST, newest: true };
-  expect(toNextStep(state, failed("gone", 410))).toEqual({
-    state,
-    pause: "backoff",
-    reason: "gone",
-  });
+  ["410", failed("gone", 410)],
+  ["503", failed("unavailable", 503)],
+  ["no connection", failed("unavailable")],
+  ["403", failed("forbidden", 403)],
+  ["429", failed("throttled", 429)],
+] as const)("toNextStep() backs off after a list that failed with %s", (_what, outcome) => {
+  expect(toNextStep(LIST, outcome)).toMatchObject({ state: LIST, pause: "backoff" });
 });
 
 test.each([
@@ -86,7 +52,6 @@ test.each([
   const step = toNextStep(WATCH, outcome);
   expect(step.state.phase).toBe(phase);
   expect(step.state.resourceVersion).toBe("900");
-  expect(step.state.newest).toBe(false);
   expect(step.pause).toBe("backoff");
 });
 

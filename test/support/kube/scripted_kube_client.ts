@@ -40,7 +40,7 @@ export class ScriptedKubeClient implements KubeClient {
   readonly #clock: Clock;
   readonly #script: ScriptStep[];
   #follow: Follow | undefined;
-  /** The reads that came in, such as `list rv=0 limit=500` and `watch rv=900`. */
+  /** The reads that came in, such as `list limit=500` and `watch rv=900`. */
   readonly requests: string[] = [];
   /** When they came in, in monotonic milliseconds. */
   readonly timesMs: number[] = [];
