@@ -53,13 +53,11 @@ export class InstanceResolver {
     const inventory = this.#source.current;
     const sources = { provider: this.#provider, inventory, selector: this.#findSelector() };
     const presence = findPresence(node, sources);
+    if (presence.kind !== "unknown" || presence.reason !== "notListed") return presence;
     const known = this.complete(node);
-    if (presence.kind !== "unknown" || presence.reason !== "notListed" || known === node) {
-      return presence;
-    }
     const { providerId: formerId = "" } = known;
-    const former = findPresence(known, sources);
-    return former.kind === "unknown" ? { ...former, formerId } : presence;
+    const former = known === node ? presence : findPresence(known, sources);
+    return former.kind === "unknown" && former !== presence ? { ...former, formerId } : presence;
   }
 
   /**
