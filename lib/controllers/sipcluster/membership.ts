@@ -34,11 +34,6 @@ export class OvertakenError extends Error {
   }
 }
 
-/** Whether a decision takes hosts or gives some back. */
-export function changesHosts({ add, giveBack }: Pick<Schedule, "add" | "giveBack">): boolean {
-  return add.length > 0 || giveBack.length > 0;
-}
-
 /**
  * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then those that the cluster
  * gives back. A satisfied cluster writes nothing.

@@ -42,7 +42,7 @@ class SipClusterController implements RunningController {
     const metrics = createSipClusterMetrics(context.metrics);
     this.objects = caches.reader(SIP_CLUSTERS);
     this.#hosts = caches.reader(BARE_METAL_HOSTS);
-    const index = new HostIndex(this.#hosts, clock);
+    const index = new HostIndex(this.#hosts);
     this.#index = index;
     const addresses = new AddressReader({
       client,

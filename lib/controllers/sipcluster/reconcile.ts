@@ -11,25 +11,18 @@ import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
 import { ClusterWriter } from "./cluster_writer.ts";
-import { OUTDATED_PAUSE_MS, OutdatedError, requireCurrent } from "../kinds/freshness.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { Departures } from "./hosts/departures.ts";
 import { HostClaims } from "./hosts/claims.ts";
-import { FirstLook, listHostsOf } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
-import {
-  applySchedule,
-  changesHosts,
-  type MembershipOptions,
-  OvertakenError,
-} from "./membership.ts";
+import { applySchedule, type MembershipOptions, OvertakenError } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
-import { release, type ReleaseOptions, toDeleting } from "./release.ts";
+import { listHostsOf, release, type ReleaseOptions, toDeleting } from "./release.ts";
 import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems, nameSome } from "../kinds/problems.ts";
-import { type SipCluster, SIP_CLUSTERS, type SipClusterSpec } from "./resource/sip_cluster.ts";
+import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import type { Outcome } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
@@ -66,7 +59,6 @@ export class SipClusterReconciler {
   readonly #options: ReconcilerOptions;
   readonly #chooser: HostChooser;
   readonly #departures: Departures;
-  readonly #firstLook: FirstLook;
   readonly #writer: ClusterWriter;
   readonly #last = new Map<Key, LastDecision>();
 
@@ -74,8 +66,7 @@ export class SipClusterReconciler {
     this.#options = options;
     this.#chooser = new HostChooser(options);
     this.#writer = new ClusterWriter(options);
-    this.#firstLook = new FirstLook(options);
-    this.#departures = new Departures({ ...options, firstLook: this.#firstLook });
+    this.#departures = new Departures(options);
   }
 
   /** What the last reconcile of each cluster came to. */
@@ -90,7 +81,6 @@ export class SipClusterReconciler {
     services.forget(key);
     this.#writer.forget(key);
     this.#departures.forget(key);
-    this.#firstLook.forget(key);
     this.#last.delete(key);
   }
 
@@ -100,16 +90,6 @@ export class SipClusterReconciler {
    * @throws {KubeError} that is worth another try
    */
   async reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
-    try {
-      return await this.#reconcile(cluster, signal);
-    } catch (error) {
-      // The watch brings the newer cluster, or its end, mostly at once.
-      if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
-      throw error;
-    }
-  }
-
-  async #reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
     const key = toKey(cluster);
     if (cluster.metadata.deletionTimestamp !== undefined) {
       const toOutcome = (obstacle: string): Outcome =>
@@ -143,7 +123,7 @@ export class SipClusterReconciler {
   ): Promise<ReconcileResult> {
     const { index, services } = this.#options;
     const key = toKey(cluster);
-    await this.#departures.tell(cluster, signal);
+    this.#departures.tell(cluster);
     const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
     if (schedule.isSatisfied) index.stopWaiting(key);
     else index.wait(key, toWants(spec, schedule));
@@ -182,16 +162,11 @@ export class SipClusterReconciler {
     spec: SipClusterSpec,
     signal: AbortSignal,
   ): Promise<Choice> {
-    const { client } = this.#options;
     const membership = this.#toMembership(toKey(cluster));
     for (let decisions = 1; ; decisions += 1) {
       const choice = await this.#try(cluster, refusedAt("networkData"), signal, () =>
         this.#chooser.choose(cluster, spec, signal),
       );
-      if (changesHosts(choice.schedule)) {
-        await requireCurrent(client, SIP_CLUSTERS, cluster, signal);
-        if (await this.#firstLook.take(toKey(cluster), signal)) continue;
-      }
       const isOvertaken = await this.#try(cluster, refusedAt("labels"), signal, () =>
         applySchedule(cluster, choice.schedule, membership, signal),
       );
@@ -225,8 +200,6 @@ export class SipClusterReconciler {
     const { addresses, client, clock, index, services } = this.#options;
     index.stopWaiting(key);
     this.#last.set(key, { state: "deleting" });
-    await requireCurrent(client, SIP_CLUSTERS, cluster, signal);
-    await this.#firstLook.take(key, signal);
     const membership = this.#toMembership(key);
     const serve: ReleaseOptions["serve"] = async (spec, signal) => {
       const hosts = await services.listMachines(cluster, spec, signal);
@@ -242,7 +215,7 @@ export class SipClusterReconciler {
 
   #toMembership(cluster: Key): MembershipOptions & { readonly index: HostIndex } {
     const { client, index, events, log, metrics } = this.#options;
-    const claims = new HostClaims(cluster, { client, note: (...seen) => index.note(...seen) });
+    const claims = new HostClaims(cluster, { client });
     return { index, claims, events, log, metrics, departures: this.#departures };
   }
 

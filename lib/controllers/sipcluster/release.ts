@@ -5,9 +5,13 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
-import { toKey } from "../../kube/cache/store.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { listAll } from "../../kube/cache/list_all.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
+import { findDamage } from "../../kube/kinds/shape.ts";
+import { trimObject } from "../../kube/kinds/trim.ts";
 import type { ClusterWriter } from "./cluster_writer.ts";
-import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import {
   describeKept,
@@ -20,7 +24,7 @@ import { checkCluster } from "./resource/check_spec.ts";
 import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import type { Member, Outcome } from "./resource/status.ts";
 import type { ClusterServices, Served } from "./services/cluster_services.ts";
-import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE, EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
 
 /** What {@linkcode release} needs. */
 export interface ReleaseOptions {
@@ -133,4 +137,26 @@ async function waitForServices(
   const outcome = toDeleting(cluster, index, isLate ? { obstacle } : {});
   await writer.writeStatus(cluster, outcome, signal);
   return { requeueAfterMs: REMOVAL_CHECK_MS };
+}
+
+/** Hosts in one page of a list. */
+const PAGE_LENGTH = 500;
+
+/**
+ * The hosts with the labels of a cluster, as the API server has them now.
+ *
+ * @throws {KubeError} if the API server does not say
+ */
+export async function listHostsOf(
+  cluster: Key,
+  client: Pick<KubeClient, "list">,
+  signal: AbortSignal,
+): Promise<readonly BareMetalHost[]> {
+  const [namespace = "", name = ""] = cluster.split("/");
+  const labelSelector = `${CLUSTER_NAMESPACE}=${namespace},${CLUSTER_NAME}=${name}`;
+  const query = { labelSelector, limit: PAGE_LENGTH };
+  const { items } = await listAll(client, BARE_METAL_HOSTS, query, signal);
+  return items
+    .filter((host) => findDamage(BARE_METAL_HOSTS, host) === undefined)
+    .map((host) => trimObject(BARE_METAL_HOSTS, host));
 }

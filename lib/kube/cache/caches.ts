@@ -115,7 +115,7 @@ interface AnyCache {
   readonly state: CacheState;
   /** Whether this cache has these objects of this kind. */
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K>;
-  /** Whether this cache has objects of this kind. */
+  /** Whether this cache has objects of this kind, also if it keeps other fields. */
   isOfKind<K extends KubeObject>(kind: Resource<K>): this is Cache<K>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -153,11 +153,11 @@ class Cache<T extends KubeObject> implements AnyCache {
 
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K> {
     const isSame = SELECTED_BY.every((name) => this.#selection[name] === selection[name]);
-    return isSame && this.isOfKind(kind);
+    return isSame && Object.is(this.#kind, kind);
   }
 
-  isOfKind<K extends KubeObject>(kind: Resource<K>): this is Cache<K> {
-    return Object.is(this.#kind, kind);
+  isOfKind<K extends KubeObject>({ apiVersion, plural }: Resource<K>): this is Cache<K> {
+    return this.#kind.apiVersion === apiVersion && this.#kind.plural === plural;
   }
 
   /** Before a request for an object. */

@@ -62,7 +62,7 @@ function start(
     KubeClient,
     "read"
   >;
-  const index = new HostIndex(store, clock);
+  const index = new HostIndex(store);
   const addresses = new AddressReader({ client, clock, periodMs: 600_000 });
   return { chooser: new HostChooser({ index, addresses }), reads };
 }

@@ -11,7 +11,6 @@ import { toHostFacts } from "../../../lib/controllers/sipcluster/hosts/facts.ts"
 import {
   describeKept,
   applySchedule,
-  changesHosts,
   releaseAll,
 } from "../../../lib/controllers/sipcluster/membership.ts";
 import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
@@ -165,11 +164,4 @@ test("describeKept() says what to do about hosts in use and paused hosts", () =>
   expect(describeKept(kept, "yes")).toBe(
     `${advice}. The annotation landfall.dev/force-release has another value than "true", so it has no effect`,
   );
-});
-
-test("changesHosts() of a decision that takes or gives back", () => {
-  const host = { host: "m/h", role: "Worker", standby: false } as const;
-  expect(changesHosts({ add: [], giveBack: [] })).toBe(false);
-  expect(changesHosts({ add: [host], giveBack: [] })).toBe(true);
-  expect(changesHosts({ add: [], giveBack: [{ ...host, why: "more than wanted" }] })).toBe(true);
 });

@@ -52,7 +52,7 @@ test("a cluster is looked at soon again while network data of a host that it has
     events: { record: () => undefined },
     log: silentLogger,
     metrics: createSipClusterMetrics(new MetricsRegistry()),
-    index: new HostIndex(new Store({ resource: BARE_METAL_HOSTS, log: silentLogger }), clock),
+    index: new HostIndex(new Store({ resource: BARE_METAL_HOSTS, log: silentLogger })),
     addresses,
     services: {
       listMachines: () => Promise.resolve(NO_MACHINES),

@@ -4,10 +4,9 @@
  */
 import { expect, test } from "bun:test";
 import { HostClaims } from "../../../lib/controllers/sipcluster/hosts/claims.ts";
-import { listHostsOf } from "../../../lib/controllers/sipcluster/hosts/first_look.ts";
 import { HostIndex } from "../../../lib/controllers/sipcluster/hosts/host_index.ts";
 import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
-import { release, toDeleting } from "../../../lib/controllers/sipcluster/release.ts";
+import { listHostsOf, release, toDeleting } from "../../../lib/controllers/sipcluster/release.ts";
 import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { Outcome } from "../../../lib/controllers/sipcluster/resource/status.ts";
 import { FINALIZER } from "../../../lib/controllers/sipcluster/words.ts";
@@ -46,7 +45,7 @@ async function step(plan: Plan): Promise<readonly unknown[]> {
   const store = new Store({ resource: BARE_METAL_HOSTS, log: silentLogger });
   store.apply(host);
   if (plan.unseen) server.change("h", plan.unseen);
-  const index = new HostIndex(store, clock);
+  const index = new HostIndex(store);
   const done: unknown[] = [];
   const { annotations = {}, spec = { services: {} } } = plan;
   const cluster: SipCluster = {
@@ -59,10 +58,7 @@ async function step(plan: Plan): Promise<readonly unknown[]> {
     },
     spec,
   };
-  const claims = new HostClaims("tenant/a", {
-    client: server.client,
-    note: (...seen) => index.note(...seen),
-  });
+  const claims = new HostClaims("tenant/a", { client: server.client });
   const result = await release(
     cluster,
     {

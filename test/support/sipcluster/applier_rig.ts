@@ -188,7 +188,7 @@ export async function startApplier({ lost }: ApplierOptions = {}): Promise<Appli
   const start = (): Running => {
     const log = silentLogger;
     const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
-    const applier = new ServiceApplier({ client: applierClient, caches, clock });
+    const applier = new ServiceApplier({ client: caches.follow(applierClient), caches, clock });
     // The same stores: callers that ask for the same objects share one.
     const views = new OwnedViews(caches);
     const stopping = new AbortController();

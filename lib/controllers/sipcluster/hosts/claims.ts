@@ -53,8 +53,6 @@ export type Sparing = "inUse" | "occupied" | "paused" | "none";
 /** What {@linkcode HostClaims} need. */
 interface HostClaimsOptions {
   readonly client: Pick<KubeClient, "read" | "patch">;
-  /** Called with each state of a host that is newer than `before`, and the cluster that the claims are for. */
-  readonly note: (before: BareMetalHost, after: BareMetalHost, by: Key) => void;
 }
 
 /** Labels to write; `null` removes one. */
@@ -174,8 +172,7 @@ export class HostClaims {
     const body = { metadata: { resourceVersion, labels } };
     const patch = { type: "merge", body } as const;
     const path = { namespace, name };
-    const after = await this.#options.client.patch(BARE_METAL_HOSTS, path, patch, signal);
-    return this.#learn(host, after);
+    return toUsable(await this.#options.client.patch(BARE_METAL_HOSTS, path, patch, signal));
   }
 
   /** @returns `undefined` if the host is gone, or another one has its name */
@@ -183,19 +180,15 @@ export class HostClaims {
     const { namespace = "", name, uid } = before.metadata;
     const { client } = this.#options;
     const host = await readIfPresent(client, BARE_METAL_HOSTS, { namespace, name }, signal);
-    return host && host.metadata.uid === uid ? this.#learn(before, host) : undefined;
+    return host && host.metadata.uid === uid ? toUsable(host) : undefined;
   }
+}
 
-  #learn(before: BareMetalHost, answer: BareMetalHost): BareMetalHost {
-    const hasVersion = answer.metadata.resourceVersion !== undefined;
-    const damage = hasVersion ? findDamage(BARE_METAL_HOSTS, answer) : "it has no version";
-    if (damage !== undefined) {
-      throw new KubeError("unavailable", `Cannot use BareMetalHost "${toKey(before)}": ${damage}`);
-    }
-    const after = trimObject(BARE_METAL_HOSTS, answer);
-    this.#options.note(before, after, this.#cluster);
-    return after;
-  }
+function toUsable(answer: BareMetalHost): BareMetalHost {
+  const hasVersion = answer.metadata.resourceVersion !== undefined;
+  const damage = hasVersion ? findDamage(BARE_METAL_HOSTS, answer) : "it has no version";
+  if (damage === undefined) return trimObject(BARE_METAL_HOSTS, answer);
+  throw new KubeError("unavailable", `Cannot use BareMetalHost "${toKey(answer)}": ${damage}`);
 }
 
 /** The first write, and one more after a conflict. */

@@ -8,14 +8,12 @@ import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { SipCluster } from "../resource/sip_cluster.ts";
 import { EVENT_WORDS } from "../words.ts";
 import { findOwner } from "./facts.ts";
-import type { FirstLook } from "./first_look.ts";
 import type { HostIndex } from "./host_index.ts";
 
 /** What {@linkcode Departures} need. */
 interface DeparturesOptions {
   readonly index: Pick<HostIndex, "find">;
   readonly events: EventRecorder;
-  readonly firstLook: Pick<FirstLook, "take">;
 }
 
 const UNLABELLED =
@@ -40,21 +38,15 @@ export class Departures {
     this.#released.set(cluster, hosts.add(host));
   }
 
-  /**
-   * Reports the hosts that a cluster lost since its last status.
-   *
-   * @throws {KubeError} if the API server does not say which hosts have the labels
-   */
-  async tell(cluster: SipCluster, signal: AbortSignal): Promise<void> {
-    const { index, events, firstLook } = this.#options;
+  /** Reports the hosts that a cluster lost since its last status. */
+  tell(cluster: SipCluster): void {
+    const { index, events } = this.#options;
     const key = toKey(cluster);
     const listed = new Set((cluster.status?.hosts ?? []).map((host) => toKey({ metadata: host })));
     const released = this.#released.get(key);
     for (const host of released ?? []) if (!listed.has(host)) released?.delete(host);
     const isLost = (host: Key): boolean =>
       !released?.has(host) && findOwner(index.find(host)?.metadata.labels) !== key;
-    // The watch may not show yet what the last leader wrote.
-    if ([...listed].some(isLost)) await firstLook.take(key, signal);
     for (const host of [...listed].filter(isLost)) {
       const [word, what] =
         index.find(host) === undefined

@@ -2,9 +2,8 @@
  * Which cluster has which hosts, which are free, and which clusters to look at when a host changes.
  * @module
  */
-import type { Clock } from "../../../core/clock.ts";
 import type { KeySource } from "../../../engine/key_sources.ts";
-import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import type { Key, StoreReader } from "../../../kube/cache/store.ts";
 import type { HostFacts } from "../schedule/types.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import {
@@ -15,7 +14,6 @@ import {
   isTaken,
   toHostFacts,
 } from "./facts.ts";
-import { OwnWrites } from "./own_writes.ts";
 
 /** What is kept of a host. */
 interface Entry {
@@ -38,7 +36,6 @@ interface Entry {
  */
 export class HostIndex implements KeySource {
   readonly reader: StoreReader<BareMetalHost>;
-  readonly #own: OwnWrites;
   readonly #entries = new Map<Key, Entry>();
   readonly #byCluster = new Map<Key, Map<Key, HostFacts>>();
   readonly #free = new Map<Key, HostFacts>();
@@ -47,9 +44,8 @@ export class HostIndex implements KeySource {
   readonly #listeners = new Set<(keys: Iterable<Key>) => void>();
 
   /** Follows the hosts from now on, for as long as they are watched. */
-  constructor(hosts: StoreReader<BareMetalHost>, clock: Clock) {
+  constructor(hosts: StoreReader<BareMetalHost>) {
     this.reader = hosts;
-    this.#own = new OwnWrites(clock);
     hosts.subscribe((key) => this.#update(key));
   }
 
@@ -60,37 +56,31 @@ export class HostIndex implements KeySource {
 
   /** The hosts with the labels of a cluster, also those whose other labels are wrong. */
   listOf(cluster: Key): Iterable<HostFacts> {
-    this.#expire();
     return this.#byCluster.get(cluster)?.values() ?? [];
   }
 
   /** The hosts that no cluster has, whether or not they can be taken. */
   listFree(): Iterable<HostFacts> {
-    this.#expire();
     return this.#free.values();
   }
 
   /** The hosts that count as taken, but whose labels name no cluster completely. No cluster has them. */
   listOwnerless(): Iterable<HostFacts> {
-    this.#expire();
     return this.#ownerless.values();
   }
 
   /** The hosts that other clusters have. */
   *listOfOthers(cluster: Key): Iterable<HostFacts> {
-    this.#expire();
     for (const [owner, hosts] of this.#byCluster) if (owner !== cluster) yield* hosts.values();
   }
 
   /** The facts of a host. */
   findFacts(key: Key): HostFacts | undefined {
-    this.#expire();
     return this.#entries.get(key)?.facts;
   }
 
-  /** A host, at least as new as our own writes. */
   find(key: Key): BareMetalHost | undefined {
-    return this.#own.resolve(key, this.reader.get(key));
+    return this.reader.get(key);
   }
 
   /**
@@ -107,29 +97,14 @@ export class HostIndex implements KeySource {
     this.#waiting.delete(cluster);
   }
 
-  /**
-   * Notes that `after` came from the API server later than `before`, by a write or a read of ours.
-   *
-   * @param by The cluster for which that was done: it knows
-   */
-  note(before: BareMetalHost, after: BareMetalHost, by: Key): void {
-    this.#own.note(before, after);
-    this.#update(toKey(after), by);
-  }
-
-  /** What was believed for too long counts no more. */
-  #expire(): void {
-    for (const key of this.#own.listExpired()) this.#update(key);
-  }
-
-  #update(key: Key, by?: Key): void {
+  #update(key: Key): void {
     const host = this.find(key);
     const before = this.#entries.get(key);
     const after = host && toEntry(host, before);
     if (before === after) return;
     if (before !== undefined) this.#remove(key, before);
     if (after !== undefined) this.#add(key, after);
-    this.#tell(before, after, by);
+    this.#tell(before, after);
   }
 
   #add(key: Key, entry: Entry): void {
@@ -154,7 +129,7 @@ export class HostIndex implements KeySource {
     if (hosts?.size === 0) this.#byCluster.delete(owner);
   }
 
-  #tell(before: Entry | undefined, after: Entry | undefined, by: Key | undefined): void {
+  #tell(before: Entry | undefined, after: Entry | undefined): void {
     if (this.#listeners.size === 0) return;
     const keys = new Set<Key>();
     if (before?.owner !== undefined) keys.add(before.owner);
@@ -162,7 +137,6 @@ export class HostIndex implements KeySource {
     if (after?.isFree === true && after.facts.trouble === undefined) {
       for (const [cluster, wants] of this.#waiting) if (wants(after.facts)) keys.add(cluster);
     }
-    if (by !== undefined) keys.delete(by);
     if (keys.size > 0) for (const listener of this.#listeners) listener(keys);
   }
 }

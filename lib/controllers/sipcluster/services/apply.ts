@@ -15,7 +15,7 @@ import type { SipCluster } from "../resource/sip_cluster.ts";
 import { SERVICE_ENTRY } from "../words.ts";
 import { CHECK_INTERVAL_MS, ObjectApplier, type Target } from "./apply/object_applier.ts";
 import { listPorts } from "./apply/ports.ts";
-import { OwnedViews, type Shown, toClusterKeys } from "./apply/views.ts";
+import { OwnedViews, type Shown } from "./apply/views.ts";
 import {
   findTargets,
   listWanted,
@@ -61,7 +61,6 @@ export class ServiceApplier {
   constructor({ client, caches, clock }: ServiceApplierOptions) {
     this.#views = new OwnedViews(caches);
     this.#objects = new ObjectApplier(client, clock, this.#views);
-    this.#views.subscribe((cluster, id) => this.#objects.sent.noteSeen(cluster, id));
   }
 
   /** Changes of what clusters own, for the loop. */
@@ -69,14 +68,9 @@ export class ServiceApplier {
     return this.#views.sources;
   }
 
-  /** A Deployment of a cluster; `undefined` if no view showed it since it was written. */
+  /** A Deployment of a cluster. */
   findDeployment(key: Key): Deployment | undefined {
-    const deployment = this.#views.deployments.get(key);
-    if (deployment === undefined) return undefined;
-    const isOutdated = toClusterKeys(deployment).some((cluster) =>
-      this.#objects.sent.isOutdated(cluster, toId(deployment), deployment),
-    );
-    return isOutdated ? undefined : deployment;
+    return this.#views.deployments.get(key);
   }
 
   /** The node ports that Kubernetes gave the ports of a plan, as they were last seen. */

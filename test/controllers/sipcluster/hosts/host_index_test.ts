@@ -11,11 +11,9 @@ import { HostIndex } from "../../../../lib/controllers/sipcluster/hosts/host_ind
 import type { HostFacts } from "../../../../lib/controllers/sipcluster/schedule/types.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { type Key, Store } from "../../../../lib/kube/cache/store.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
 import { type HostInput, toClaimLabels, toHost } from "../../../support/sipcluster/hosts.ts";
 
 interface Stage {
-  readonly clock: ManualClock;
   readonly store: Store<BareMetalHost>;
   readonly index: HostIndex;
   /** Puts a host of this version into the store. */
@@ -25,13 +23,11 @@ interface Stage {
 }
 
 function start(): Stage {
-  const clock = new ManualClock();
   const store = new Store<BareMetalHost>({ resource: BARE_METAL_HOSTS, log: silentLogger });
-  const index = new HostIndex(store, clock);
+  const index = new HostIndex(store);
   const told: Key[] = [];
   index.subscribe((keys) => told.push(...keys));
   return {
-    clock,
     store,
     index,
     put(name, version, input = {}) {
@@ -84,9 +80,9 @@ describe("HostIndex", () => {
   });
 
   test("has what was in the store before it", () => {
-    const { store, clock, put } = start();
+    const { store, put } = start();
     put("h", 1, A);
-    expect(toKeys(new HostIndex(store, clock).listOf("tenant/a"))).toEqual(["metal3/h"]);
+    expect(toKeys(new HostIndex(store).listOf("tenant/a"))).toEqual(["metal3/h"]);
   });
 
   test("is read when the store has its first list", () => {
@@ -171,80 +167,5 @@ describe("a change of a host wakes", () => {
     take();
     store.apply(toHost("h", A, { uid: "another", resourceVersion: "2" }));
     expect(new Set(take())).toEqual(new Set(["tenant/a"]));
-  });
-});
-
-describe("note()", () => {
-  test("counts before the store shows it", () => {
-    const { index, put } = start();
-    const before = put("h", 1);
-    index.note(before, toHost("h", A, { resourceVersion: "2" }), "tenant/a");
-    expect(toKeys(index.listOf("tenant/a"))).toEqual(["metal3/h"]);
-    expect(toKeys(index.listFree())).toEqual([]);
-    expect(index.find("metal3/h")?.metadata.resourceVersion).toBe("2");
-  });
-
-  test("wakes the clusters that wait, and not the one that wrote", () => {
-    const { index, put, take } = start();
-    const before = put("h", 1, A);
-    take();
-    for (const cluster of ["tenant/a", "tenant/w"]) index.wait(cluster);
-    index.note(before, toHost("h", {}, { resourceVersion: "2" }), "tenant/a");
-    expect(take()).toEqual(["tenant/w"]);
-    put("h", 2);
-    expect(take()).toEqual([]);
-  });
-
-  test("is not undone by older states that the watch still brings", () => {
-    const { index, put } = start();
-    const first = put("h", 1);
-    const read = toHost("h", {}, { resourceVersion: "3" });
-    index.note(first, read, "tenant/a");
-    index.note(read, toHost("h", A, { resourceVersion: "4" }), "tenant/a");
-    for (const version of [2, 3]) {
-      put("h", version);
-      expect([version, toKeys(index.listOf("tenant/a"))]).toEqual([version, ["metal3/h"]]);
-    }
-    put("h", 4, A);
-    put("h", 5);
-    expect(toKeys(index.listOf("tenant/a"))).toEqual([]);
-  });
-
-  test("counts although only trouble is new", () => {
-    const { index, put } = start();
-    const broken = toHost("h", { status: { errorMessage: "x" } }, { resourceVersion: "2" });
-    index.note(put("h", 1), broken, "tenant/a");
-    expect(index.findFacts("metal3/h")?.trouble).toBe("in error");
-  });
-
-  test("says nothing about another host of the name", () => {
-    const { index, put, store } = start();
-    index.note(put("h", 1), toHost("h", A, { resourceVersion: "2" }), "tenant/a");
-    store.apply(toHost("h", {}, { uid: "another", resourceVersion: "3" }));
-    expect(toKeys(index.listFree())).toEqual(["metal3/h"]);
-  });
-
-  test("gives way to a newer state with the same labels", () => {
-    const { index, put } = start();
-    index.note(put("h", 1), toHost("h", A, { resourceVersion: "2" }), "tenant/a");
-    put("h", 3, { ...A, status: { errorMessage: "x" } });
-    expect(index.findFacts("metal3/h")?.trouble).toBe("in error");
-  });
-
-  test("gives way to whatever the store has after 10 s", async () => {
-    const { index, put, clock } = start();
-    index.note(put("h", 1), toHost("h", A, { resourceVersion: "2" }), "tenant/a");
-    put("h", 3);
-    expect(toKeys(index.listFree())).toEqual([]);
-    await clock.advance(10_000);
-    expect(toKeys(index.listFree())).toEqual(["metal3/h"]);
-  });
-
-  test("counts no more once the host is gone", () => {
-    const { index, put, store } = start();
-    index.note(put("h", 1), toHost("h", A, { resourceVersion: "2" }), "tenant/a");
-    store.replace([], "3");
-    expect(index.find("metal3/h")).toBeUndefined();
-    expect(toKeys(index.listOf("tenant/a"))).toEqual([]);
   });
 });

@@ -72,9 +72,6 @@ export class ObjectApplier {
     if (view === undefined) {
       const leftMs = CHECK_INTERVAL_MS - this.sent.ageMs(key, wanted);
       if (leftMs > 0) return { isWritten: false, againMs: leftMs };
-    } else if (seen === undefined) {
-      const againMs = this.sent.unseenMs(key, wanted);
-      if (againMs > 0) return { isWritten: false, againMs };
     }
     try {
       const live = seen ?? (await this.#read(wanted, signal));
@@ -165,9 +162,7 @@ export class ObjectApplier {
     const patch = { type: "apply", body, fieldManager: COMPONENT, force: true } as const;
     const applied = await this.#client.patch(wanted.resource, { namespace, name }, patch, signal);
     const after = await this.#clean(wanted, applied, signal);
-    const view = this.#views.find(wanted.resource.kind);
-    const isUnseen = view !== undefined && view.get(toKey(after)) === undefined;
-    this.sent.noteWritten(key, wanted, { before: live, after, isUnseen });
+    this.sent.noteWritten(key, wanted, after);
     if (isCorrection) this.#contest.noteRound(place);
     return { isWritten: true, isCorrection, againMs: CHECK_INTERVAL_MS };
   }

@@ -9,32 +9,14 @@ import { hashContent } from "../../../../core/text/short_name.ts";
 import { isAsWanted, pickWanted } from "../../../kinds/compare.ts";
 import type { ObjectId, WantedObject } from "./wanted.ts";
 
-/** How long a view may take to show an object that was made. Then it counts as deleted. */
-const UNSEEN_MS = 30_000;
-
 /** What is known of an object since it was last written or read. Only hashes are kept. */
 interface Sent {
   /** Of what was wanted. */
   readonly hash: string;
   /** Monotonic milliseconds. */
   readonly atMs: number;
-  /** Whether the write made the object, and no view showed it since. */
-  readonly isUnseen?: boolean;
-  /** Version that the write replaced: a view that still has it is old. */
-  readonly replaced?: string;
-  /** After the write. */
-  readonly generation?: number;
   /** Hash of what the API server shows in place of what is wanted, if it stores it in another form. */
   readonly shown?: string;
-}
-
-/** A write that the API server took. */
-interface Write {
-  /** As the object was; absent if the write made it. */
-  readonly before?: KubeObject | undefined;
-  readonly after: KubeObject;
-  /** Whether the view of its kind does not show it yet. It may show it before the answer to the write arrives. */
-  readonly isUnseen: boolean;
 }
 
 /** What was sent for the objects of all clusters. It is empty after a start: then objects are compared. */
@@ -46,20 +28,11 @@ export class SentObjects {
     this.#clock = clock;
   }
 
-  /** Notes that an object was written. */
-  noteWritten(
-    cluster: Key,
-    { id, hash, body }: WantedObject,
-    { before, after, isUnseen }: Write,
-  ): void {
-    const { resourceVersion: replaced } = before?.metadata ?? {};
-    const { resourceVersion, generation } = after.metadata;
+  /** Notes that an object was written. @param after As the API server has it */
+  noteWritten(cluster: Key, { id, hash, body }: WantedObject, after: KubeObject): void {
     this.#put(cluster, id, {
       hash,
       atMs: this.#clock.monotonic(),
-      ...(isUnseen && { isUnseen }),
-      ...(replaced !== undefined && replaced !== resourceVersion && { replaced }),
-      ...(generation !== undefined && { generation }),
       ...(!isAsWanted(after, body) && { shown: hashShown(after, body) }),
     });
   }
@@ -72,24 +45,10 @@ export class SentObjects {
     this.#put(cluster, id, { hash, atMs, ...(shown !== undefined && { shown }) });
   }
 
-  /** Notes that a view showed a change of an object. */
-  noteSeen(cluster: Key, id: ObjectId): void {
-    const sent = this.#find(cluster, id);
-    if (!sent?.isUnseen) return;
-    const { isUnseen: _past, ...rest } = sent;
-    this.#put(cluster, id, rest);
-  }
-
   /** How many milliseconds ago an object was as wanted now; `Infinity` if that is not known. */
   ageMs(cluster: Key, { id, hash }: WantedObject): number {
     const sent = this.#find(cluster, id);
     return sent?.hash === hash ? this.#clock.monotonic() - sent.atMs : Infinity;
-  }
-
-  /** For how many milliseconds a view without the object may still be old; 0 if the object is not there. */
-  unseenMs(cluster: Key, wanted: WantedObject): number {
-    if (!this.#find(cluster, wanted.id)?.isUnseen) return 0;
-    return Math.max(0, UNSEEN_MS - this.ageMs(cluster, wanted));
   }
 
   /** Makes objects look as old as this, so that they are read again. */
@@ -103,15 +62,7 @@ export class SentObjects {
   /** Whether an object was written as wanted and was not changed since in these fields. */
   isSettled(cluster: Key, { id, hash, body }: WantedObject, live: KubeObject): boolean {
     const sent = this.#find(cluster, id);
-    if (sent?.hash !== hash) return false;
-    const isOldView =
-      sent.replaced !== undefined && sent.replaced === live.metadata.resourceVersion;
-    return isOldView || (sent.shown !== undefined && sent.shown === hashShown(live, body));
-  }
-
-  /** Whether a view shows an object as it was before the last write. */
-  isOutdated(cluster: Key, id: ObjectId, { metadata: { generation = 0 } }: KubeObject): boolean {
-    return generation < (this.#find(cluster, id)?.generation ?? 0);
+    return sent?.hash === hash && sent.shown !== undefined && sent.shown === hashShown(live, body);
   }
 
   /** Forgets an object. */

@@ -28,7 +28,7 @@ export interface Shown {
 }
 
 /** The keys of the clusters that own an object. */
-export const toClusterKeys: (owned: KubeObject) => Key[] = toOwnerKeys(SIP_CLUSTERS);
+const toClusterKeys: (owned: KubeObject) => Key[] = toOwnerKeys(SIP_CLUSTERS);
 
 /** The views of Deployments, Services and ConfigMaps with the label of a cluster. Other kinds are not watched. */
 export class OwnedViews {
@@ -55,18 +55,6 @@ export class OwnedViews {
   /** The view of a kind; `undefined` if it is not watched. */
   find(kind: string): StoreReader<KubeObject> | undefined {
     return this.#views.get(kind);
-  }
-
-  /** Calls `listener` for each object of a cluster that is shown, changed or gone. */
-  subscribe(listener: (cluster: Key, id: ObjectId) => void): void {
-    for (const [kind, view] of this.#views) {
-      view.subscribe((_key, before, after) => {
-        const object = after ?? before;
-        if (object === undefined) return;
-        for (const cluster of toClusterKeys(object))
-          listener(cluster, `${kind}/${object.metadata.name}`);
-      });
-    }
   }
 
   /** All objects that a cluster owns: Services first, then Deployments. */
