@@ -118,15 +118,6 @@ describe("EventHub", () => {
     expect(await bench.follow(200)).toMatchObject([{ event: "update", data: { id: "t" } }]);
   });
 
-  test("begins a stream with its ID, and pings every 30 s", async () => {
-    expect(bench.events.map(({ event }) => event)).toEqual(["init"]);
-    expect(bench.id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await bench.follow(29_999)).toEqual([]);
-    const pings = await bench.follow(60_001);
-    expect(pings.map(({ event }) => event)).toEqual(["ping", "ping", "ping"]);
-    expect(pings[0]?.data).toEqual({ ping: Date.UTC(2026, 0, 1) + 30_000 });
-  });
-
   test("tells nothing of what was there before, nor of what nobody subscribed to", async () => {
     await bench.subscribe({ collection: "host", fields: ["id", "name_label"] });
     bench.state.migrateLive(VM, hostIds["xcp-par-3"]);
@@ -190,13 +181,6 @@ describe("EventHub", () => {
     const [answered, reply] = await bench.subscribe(body);
     expect(answered).toBe(status);
     if (status === 422) expect(reply).toEqual({ error: expect.any(Object), data: {} });
-  });
-
-  test("answers the page of an unknown route where there are no events", async () => {
-    bench.hub.isOffered = false;
-    const response = bench.hub.open(false);
-    expect(response.status).toBe(404);
-    expect(await response.text()).toContain("Cannot GET /rest/v0/events");
   });
 
   test.each([
