@@ -43,7 +43,8 @@ const HINT_SETTLE_MS = 100;
 /** Minimum time between the starts of two reads of single instances. */
 const READ_GAP_MS = 500;
 /** More machines do not vanish before Landfall decides about their Nodes. */
-const VANISHED_MAX = 1_000;
+const VANISHED_MAX = 100;
+const NONE: ReadonlyMap<string, Instance> = new Map();
 const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
 
 /**
@@ -66,7 +67,7 @@ export class InventorySource {
   #hintsReadyMs = -Infinity;
   #lastReadMs = -Infinity;
   #current: Inventory | undefined;
-  #vanished: ReadonlyMap<string, Instance> = new Map();
+  #vanished: ReadonlyMap<string, Instance> = NONE;
   #lastError: Error | undefined;
   #lastAttemptMs: number | undefined;
   #lastDurationMs: number | undefined;
@@ -207,7 +208,7 @@ export class InventorySource {
       const isOther = hadNewSettings || hasOtherCoverage(this.#current, next);
       const changed = isOther ? "everything" : diffInventories(this.#current, next);
       if (isOther || next.instances !== this.#current?.instances) this.#revision += 1;
-      this.#vanished = hadNewSettings ? new Map() : this.#listVanished(next);
+      this.#vanished = hadNewSettings ? NONE : this.#listVanished(next);
       this.#current = next;
       this.#lastDurationMs = clock.monotonic() - startedMs;
       this.#lastAttemptMs = startedMs;
@@ -233,8 +234,9 @@ export class InventorySource {
   #listVanished({ instances }: Inventory): ReadonlyMap<string, Instance> {
     const before = this.#current?.instances ?? instances;
     if (before === instances) return this.#vanished;
-    const all = [...this.#vanished, ...before].filter(([id]) => !instances.has(id));
-    return new Map(all.slice(-VANISHED_MAX));
+    const isGone = ([id]: [string, Instance]): boolean => !instances.has(id);
+    const gone = [this.#vanished, before].flatMap((all) => [...all.entries().filter(isGone)]);
+    return gone.length === 0 ? NONE : new Map(gone.slice(-VANISHED_MAX));
   }
 
   #notifyListeners(changed: ChangeHint, hasRecovered: boolean): void {
