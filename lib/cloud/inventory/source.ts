@@ -235,7 +235,7 @@ export class InventorySource {
     const before = this.#current?.instances ?? instances;
     if (before === instances) return this.#vanished;
     const isGone = ([id]: [string, Instance]): boolean => !instances.has(id);
-    const gone = [this.#vanished, before].flatMap((all) => [...all.entries().filter(isGone)]);
+    const gone = [this.#vanished, before].flatMap((all) => all.entries().filter(isGone).toArray());
     return gone.length === 0 ? NONE : new Map(gone.slice(-VANISHED_MAX));
   }
 

@@ -197,12 +197,14 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
     return (await readJson<{ spec?: { holderIdentity?: string } }>(response)).spec?.holderIdentity;
   }
 
-  /** A running VM like the first one of the world. Returns its ID. */
+  let vms = 0;
+  /** A running VM like the first one of the world, but for its address. Returns its ID. */
   function addVm(name: string): string {
     const [model] = world.vms ?? [];
     if (model === undefined) throw new Error("Cannot find a machine to copy");
     const { accountId, zoneId, offeringId, nics } = model;
-    return use().cloud.state.addVm({ name, accountId, zoneId, offeringId, nics });
+    const own = nics?.map((nic) => ({ ...nic, ipAddress: `10.13.0.${(vms += 1)}` }));
+    return use().cloud.state.addVm({ name, accountId, zoneId, offeringId, nics: own });
   }
 
   async function register(nodeName: string, vmId: string): Promise<void> {

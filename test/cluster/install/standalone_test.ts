@@ -123,7 +123,13 @@ describe.skipIf(helm === "")("deploy/chart with a controller that can run alone"
     const args = readArgs(objects);
     expect(args).toContain("--cloud-provider=xenorchestra");
     expect(args).toContain(`--leader-elect-resource-name=${MAIN_LEASE}`);
-    expect(listRules(objects, "ClusterRole")).toEqual(["nodes", "nodes/status", ...COMMON, ...OWN]);
+    expect(listRules(objects, "ClusterRole")).toEqual([
+      "nodes",
+      "nodes/status",
+      "services",
+      ...COMMON,
+      ...OWN,
+    ]);
     expect(listRules(objects, "Role")).toEqual(
       expect.arrayContaining([`leases ${MAIN_LEASE}`, `leases ${TWIN_LEASE}`, "leases"]),
     );

@@ -50,7 +50,10 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
     test("initialises a plain Node: provider ID, six labels, addresses, no taint (N-01, N-03)", async () => {
       const rig = useRig();
-      const vmId = rig.addVm(name("plain"), { cpus: 4, memoryBytes: 8 * 1024 ** 3 });
+      const last = programs.indexOf(program) + 1;
+      const [ipv4, ipv6] = [`10.11.0.${last}`, `fd00:11::${last}`];
+      const addresses = { "0/ipv4/0": ipv4, "0/ipv6/0": ipv6 };
+      const vmId = rig.addVm(name("plain"), { cpus: 4, memoryBytes: 8 * 1024 ** 3, addresses });
       await rig.register(name("plain"));
       const node = await rig.waitForNode(name("plain"));
       expect(node.spec?.providerID).toBe(`xenorchestra://${rig.poolId}/${vmId}`);
@@ -67,8 +70,8 @@ describe.skipIf(isSkipped)("on a real API server", () => {
         "vm.k8s.xenorchestra/name_label": name("plain"),
       });
       expect(node.status?.addresses).toEqual([
-        { type: "InternalIP", address: "10.10.1.1" },
-        { type: "InternalIP", address: "fd00:10::1:1" },
+        { type: "InternalIP", address: ipv4 },
+        { type: "InternalIP", address: ipv6 },
         { type: "Hostname", address: name("plain") },
       ]);
     });

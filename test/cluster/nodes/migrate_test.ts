@@ -147,7 +147,12 @@ async function registerGoNodes(rig: ClusterRig): Promise<void> {
   const { poolId, hostId } = rig;
   const host = { id: hostId, name: "xcp-par-1" };
   const vm = (name: string, options: Parameters<ClusterRig["addVm"]>[1] = {}): string =>
-    rig.addVm(name, { cpus: 4, memoryBytes: 8 * 1024 ** 3, ...options });
+    rig.addVm(name, {
+      cpus: 4,
+      memoryBytes: 8 * 1024 ** 3,
+      addresses: { "0/ipv4/0": toIp(name) },
+      ...options,
+    });
   const register = async (name: string, labels: Record<string, string>): Promise<void> => {
     await rig.register(name, {
       taints: [],
@@ -198,11 +203,15 @@ function toGoLabels(
   };
 }
 
+function toIp(name: string): string {
+  return `10.12.0.${["go-plain", "go-moved", "go-halted", "go-lost"].indexOf(name) + 1}`;
+}
+
 /** As the Go controller publishes them: the main address once more, as an external one. */
 function toAddresses(name: string): readonly object[] {
   return [
-    { type: "InternalIP", address: "10.10.1.1" },
-    { type: "ExternalIP", address: "10.10.1.1" },
+    { type: "InternalIP", address: toIp(name) },
+    { type: "ExternalIP", address: toIp(name) },
     { type: "Hostname", address: name },
   ];
 }

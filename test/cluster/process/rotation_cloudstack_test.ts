@@ -72,10 +72,13 @@ describe.skipIf(skipsCluster())(
       ];
       mount.update({ "cloud-config": [...base, ...lines, ""].join("\n") });
     };
+    let vms = 0;
     const addVm = (name: string): void => {
       const { accountIds, offeringIds, zoneIds, machines } = demo;
       const { nics } = cloud.state.vm(machines.get("worker-1")?.vmId ?? "");
-      const place = { accountId: accountIds.acme, zoneId: zoneIds.paris, nics };
+      vms += 1;
+      const moved = nics.map((nic) => ({ ...nic, ipAddress: `10.13.0.${vms}` }));
+      const place = { accountId: accountIds.acme, zoneId: zoneIds.paris, nics: moved };
       cloud.state.addVm({ name, offeringId: offeringIds.small, ...place });
     };
     /** A Node that registers now and is served shows that everything works. */

@@ -77,6 +77,8 @@ export class ClusterRig {
   /** Rights that the controller did not have at some time, as `verb resource`. */
   readonly #withheld = new Set<string>();
   readonly #cloudConfigPath: string;
+  /** How many VMs there were: no two have the same addresses. */
+  #vms = 0;
   readonly poolId: string = createDemoWorld().poolIds.paris;
   readonly hostId: string = createDemoWorld().hostIds["xcp-par-1"];
 
@@ -219,7 +221,11 @@ export class ClusterRig {
   /** A running VM on a host of the demo's pool. Returns its ID. */
   addVm(name: string, options: Partial<VmOptions> = {}): string {
     const { poolId, hostId } = this;
-    const addresses = { "0/ipv4/0": "10.10.1.1", "0/ipv6/0": "fd00:10::1:1" };
+    const last = (this.#vms += 1);
+    const addresses = {
+      "0/ipv4/0": `10.10.${last >> 8}.${last & 255}`,
+      "0/ipv6/0": `fd00:10::${last}`,
+    };
     return this.cloud.state.addVm({ name, poolId, hostId, addresses, ...options });
   }
 
