@@ -13,6 +13,7 @@ import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { type Logger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { type ChangingProvider, createChanging } from "../../support/cloud/changing_provider.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { toSighting } from "../../../lib/controllers/fleet/fleet_member.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
@@ -40,16 +41,22 @@ const UNKNOWN = { kind: "unknown" };
 let simulator: CloudStackSimulator;
 let stopped: AbortController;
 
+type Settings = Parameters<typeof cloudStack.create>[0];
+
 /** A provider for the simulator, as the settings say. */
-function create(
+function create(over: object = {}, clock?: Clock, log?: Logger): Provider {
+  return createToChange(over, clock, log).provider;
+}
+
+function createToChange(
   over: object = {},
   clock: Clock = systemClock,
   log: Logger = silentLogger,
-): Provider {
+): ChangingProvider<Settings> {
   const { url: apiUrl, apiKey, secretKey } = simulator;
   const { settings, issues } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey, ...over }, {});
   if (settings === undefined) throw new Error(`Cannot use the settings: ${JSON.stringify(issues)}`);
-  return cloudStack.create(settings, {
+  return createChanging(cloudStack, settings, {
     clock,
     log,
     metrics: new MetricsRegistry(),
@@ -452,7 +459,7 @@ describe("provider", () => {
     test("that only another account may see is not proven gone after its key files changed", async () => {
       using files = new RootKeyFiles();
       const clock = new ManualClock(Date.now());
-      const provider = create({ apiKey: "", secretKey: "", ...files.settings }, clock);
+      const { provider } = createToChange({ apiKey: "", secretKey: "", ...files.settings }, clock);
       simulator.state.hide(findId(GONE));
       const nodes = toNodes();
       const [node = { name: "" }] = nodes;
@@ -471,7 +478,10 @@ describe("provider", () => {
       using files = new RootKeyFiles();
       const settings = { apiUrl: simulator.url, ...files.settings };
       const clock = new ManualClock(Date.now());
-      const provider = create({ ...settings, apiKey: "", secretKey: "" }, clock);
+      const { provider, change } = createToChange(
+        { ...settings, apiKey: "", secretKey: "" },
+        clock,
+      );
       simulator.state.hide(findId(GONE));
       const nodes = toNodes();
       const [node = { name: "" }] = nodes;
@@ -479,7 +489,7 @@ describe("provider", () => {
       // One Secret may hold the settings and both keys: the kubelet replaces all of them at once.
       files.write(simulator);
       const parsed = cloudStack.parseConfig({ ...settings, region: "eu" }, {});
-      if (parsed.settings) cloudStack.reconfigure?.(provider, parsed.settings);
+      if (parsed.settings) change(parsed.settings);
       await clock.advance(1_000);
       const inventory = await provider.listInventory(nodes, signal);
       expect(inventory.instances.has(findId(GONE))).toBe(false);
@@ -560,14 +570,14 @@ describe("provider", () => {
     test("that only another account may see is not proven gone after a change of the keys", async () => {
       const user = [...simulator.state.users.values()].find(({ username }) => username === "admin");
       const root = { apiKey: user?.apiKey, secretKey: user?.secretKey };
-      const provider = create(root);
+      const { provider, change } = createToChange(root);
       simulator.state.hide(findId(GONE));
       const nodes = toNodes();
       const before = await provider.listInventory(nodes, signal);
       expect(before.instances.has(findId(GONE))).toBe(true);
       const { url: apiUrl, apiKey, secretKey } = simulator;
       const { settings } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey }, {});
-      if (settings) cloudStack.reconfigure?.(provider, settings);
+      if (settings) change(settings);
       const inventory = await provider.listInventory(nodes, signal);
       const [node = { name: "" }] = nodes;
       expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);

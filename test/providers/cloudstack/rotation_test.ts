@@ -17,6 +17,7 @@ import {
   createDemoWorld,
   startCloudStackSimulator,
 } from "../../../lib/simulator/cloudstack/mod.ts";
+import { type ChangingProvider, createChanging } from "../../support/cloud/changing_provider.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
 
 const { world } = createDemoWorld();
@@ -118,10 +119,11 @@ describe("rotation of keys under load", () => {
     mount[Symbol.dispose]();
   });
 
-  const create = (keys: object): Provider => {
+  type Settings = Parameters<typeof cloudStack.create>[0];
+  const create = (keys: object): ChangingProvider<Settings> => {
     const { settings } = cloudStack.parseConfig({ apiUrl: simulator.url, ...keys }, {});
     if (settings === undefined) throw new Error("Cannot use the settings");
-    return cloudStack.create(settings, {
+    return createChanging(cloudStack, settings, {
       clock: systemClock,
       log: createLogger({
         format: "json",
@@ -169,7 +171,7 @@ describe("rotation of keys under load", () => {
   ] as const)(
     "of files that change %s, only what the old keys signed fails",
     async (_how, order) => {
-      const provider = create({
+      const { provider } = create({
         apiKeyFile: mount.path("api-key"),
         secretKeyFile: mount.path("secret-key"),
       });
@@ -206,7 +208,7 @@ describe("rotation of keys under load", () => {
     const { apiKey, secretKey } = toKeys(0);
     write(apiKeyFile, apiKey);
     write(secretKeyFile, secretKey);
-    const load = new Load(create({ apiKeyFile, secretKeyFile }), listNodes(), 20);
+    const load = new Load(create({ apiKeyFile, secretKeyFile }).provider, listNodes(), 20);
     for (const wrong of ["", apiKey.slice(0, 5), "\u0000"]) {
       write(apiKeyFile, wrong);
       // Longer than the files are trusted without another look.
@@ -221,7 +223,7 @@ describe("rotation of keys under load", () => {
   }, 60_000);
 
   test("of settings that change, only what the old keys signed fails", async () => {
-    const provider = create(toKeys(0));
+    const { provider, change } = create(toKeys(0));
     const load = new Load(provider, listNodes());
     await load.settle();
     for (let version = 1; version <= ROTATIONS; version += 1) {
@@ -229,7 +231,7 @@ describe("rotation of keys under load", () => {
       await Bun.sleep(10);
       const raw = { apiUrl: simulator.url, ...toKeys(version), region: `region-${version}` };
       const { settings } = cloudStack.parseConfig(raw, {});
-      expect(cloudStack.reconfigure?.(provider, settings ?? fail())).toBe("sameCloud");
+      expect(change(settings ?? fail())).toBe("sameCloud");
       endGap();
       await load.settle();
     }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
-import { staticProvider } from "../../../lib/providers/static/mod.ts";
 import { StaticProvider } from "../../../lib/providers/static/provider.ts";
 import { describeProviderContract, type ProviderHarness } from "../../provider_contract.ts";
 import {
@@ -145,20 +144,20 @@ describe("StaticProvider", () => {
   });
 });
 
-describe("reconfigure()", () => {
+describe("other settings", () => {
   const asFile = (scheme: string) => ({ scheme, refreshInterval: 10_000, instances: [] });
 
   test("takes any change but that of the scheme, in words that name it", async () => {
-    const { provider } = await start(INVENTORY);
-    expect(() => staticProvider.reconfigure?.(provider, asFile("static"))).not.toThrow();
-    expect(() => staticProvider.reconfigure?.(provider, asFile("other"))).toThrow(
+    const { change } = await start(INVENTORY);
+    expect(change(asFile("static"))).toBe("sameCloud");
+    expect(() => change(asFile("other"))).toThrow(
       'scheme: cannot change to "other" while Landfall runs: existing provider IDs begin with "static"',
     );
   });
 
   test("leaves the inventory in use to the next refresh, which reads the file", async () => {
-    const { provider } = await start(INVENTORY);
-    staticProvider.reconfigure?.(provider, asFile("static"));
+    const { provider, change } = await start(INVENTORY);
+    change(asFile("static"));
     expect((await provider.listInventory([], signal)).instances.size).toBe(2);
   });
 });

@@ -4,15 +4,14 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
-import type { ChangeHint } from "../../../lib/cloud/provider.ts";
+import type { ChangeHint, Provider } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { XenOrchestraProvider } from "../../../lib/providers/xenorchestra/provider.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { type ChangingProvider, createChanging } from "../../support/cloud/changing_provider.ts";
 import type { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
 import {
-  createProvider,
   FakeXenOrchestra,
   HOST_PARIS_2,
   POOL_LYON,
@@ -27,7 +26,8 @@ const signal = new AbortController().signal;
 
 let here: FakeXenOrchestra;
 let there: FakeXenOrchestra;
-let provider: XenOrchestraProvider;
+let provider: Provider;
+let changing: ChangingProvider<ReturnType<typeof toSettings>>;
 let clock: ManualClock;
 let metrics: MetricsRegistry;
 
@@ -36,9 +36,8 @@ beforeEach(() => {
   there = new FakeXenOrchestra();
   const deps = toDeps();
   ({ clock, metrics } = deps);
-  const made = createProvider(here, {}, deps);
-  if (!(made instanceof XenOrchestraProvider)) throw new Error("Cannot test another provider");
-  provider = made;
+  changing = createChanging(xenOrchestra, toSettings(here.url), deps);
+  ({ provider } = changing);
 });
 afterEach(async () => {
   await here.stop();
@@ -51,7 +50,7 @@ function list(): Promise<Inventory> {
 
 /** Uses other settings, as a changed file does. */
 function reconfigure(server: FakeXenOrchestra, more: object = {}): string | undefined {
-  return xenOrchestra.reconfigure?.(provider, toSettings(server.url, more));
+  return changing.change(toSettings(server.url, more));
 }
 
 /** Holds back the answers of a server until the returned function is called. */
@@ -131,12 +130,12 @@ describe("reconfigure()", () => {
     const lines: string[] = [];
     const write = (line: string): number => lines.push(line);
     const log = createLogger({ format: "text", write, now: () => 0 });
-    const made = createProvider(here, {}, toDeps({ log }));
-    await made.listInventory([NODE], signal);
+    const made = createChanging(xenOrchestra, toSettings(here.url), toDeps({ log }));
+    await made.provider.listInventory([NODE], signal);
     lines.length = 0;
     here.dropPool(POOL_LYON);
-    xenOrchestra.reconfigure?.(made, toSettings(here.url, { token: "other" }));
-    await made.listInventory([NODE], signal);
+    made.change(toSettings(here.url, { token: "other" }));
+    await made.provider.listInventory([NODE], signal);
     expect(lines).toEqual([expect.stringMatching(`no longer shows a pool poolId=${POOL_LYON}`)]);
   });
 
@@ -153,7 +152,7 @@ describe("reconfigure()", () => {
     reconfigure(there);
     const read = () => provider.readInstance(inventory, NODE, signal);
     expect(await read()).toMatchObject({ kind: "unknown", reason: "noInventory" });
-    expect(await provider.readInstances(new Set([WORKER_1]), signal)).toEqual(new Map());
+    expect(await provider.changes?.readInstances?.(new Set([WORKER_1]), signal)).toEqual(new Map());
     expect(there.seen).toEqual([]);
     await list();
     await read();
@@ -237,10 +236,10 @@ test("toInstanceId() gives one VM for every way to write its provider ID", () =>
     "",
   ];
   for (const pool of pools) {
-    expect(provider.toInstanceId(`xenorchestra://${pool}/${vm}`)).toBe(vm);
-    expect(provider.toInstanceId(`xenorchestra://${pool}/${vm.toUpperCase()}`)).toBe(vm);
+    expect(provider.toInstanceId?.(`xenorchestra://${pool}/${vm}`)).toBe(vm);
+    expect(provider.toInstanceId?.(`xenorchestra://${pool}/${vm.toUpperCase()}`)).toBe(vm);
   }
-  expect(provider.toInstanceId("xenorchestra://pool/vm")).toBeUndefined();
+  expect(provider.toInstanceId?.("xenorchestra://pool/vm")).toBeUndefined();
 });
 
 describe("watchChanges()", () => {
@@ -258,7 +257,7 @@ describe("watchChanges()", () => {
     }
     const stop = new AbortController();
     const hints: ChangeHint[] = [];
-    const watching = provider.watchChanges((hint) => hints.push(hint), stop.signal);
+    const watching = provider.changes?.watchChanges((hint) => hints.push(hint), stop.signal);
     await until("the first stream", () => hints.length === 1);
     reconfigure(here, { zoneLabelFrom: "pool" });
     reconfigure(there, { zoneLabelFrom: "pool" });

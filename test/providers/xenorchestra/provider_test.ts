@@ -22,6 +22,7 @@ import {
   WORKER_1_SWAPPED,
 } from "./fake_server.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { createChanging } from "../../support/cloud/changing_provider.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { Memory } from "../../../lib/providers/xenorchestra/memory.ts";
 import { listLoaded } from "../../support/sources.ts";
@@ -491,16 +492,19 @@ describe("XenOrchestraProvider with the setting pools", () => {
 
   test("takes other pools while it works, without a new connection", async () => {
     const deps = toDeps();
-    const provider = xenOrchestra.create(toSettings(fake.url, { pools: [POOL_LYON] }), deps);
+    const first = toSettings(fake.url, { pools: [POOL_LYON] });
+    const { provider, change } = createChanging(xenOrchestra, first, deps);
     expect(await ask(provider, PARIS)).toEqual(["foreign", "foreign"]);
     const changed = toSettings(fake.url, { pools: [POOL_PARIS] });
-    expect(xenOrchestra.reconfigure?.(provider, changed)).toBe("sameCloud");
+    expect(change(changed)).toBe("sameCloud");
     expect(await ask(provider, PARIS)).toEqual(["present", "present"]);
   });
 
   test("keeps Nodes of a pool that is named by its name and was removed, through a change of settings", async () => {
     const deps = toDeps();
-    const provider = xenOrchestra.create(toSettings(fake.url, { pools: ["pool-lyon"] }), deps);
+    const first = toSettings(fake.url, { pools: ["pool-lyon"] });
+    const changing = createChanging(xenOrchestra, first, deps);
+    const { provider } = changing;
     const vm = fake.list("vms").find((one) => one["$pool"] === POOL_LYON);
     const node = { name: "n", providerId: `xenorchestra://${POOL_LYON}/${vm?.id}` };
     expect(await ask(provider, node)).toEqual(["present", "present"]);
@@ -515,8 +519,7 @@ describe("XenOrchestraProvider with the setting pools", () => {
     });
     const isForeign = async (): Promise<boolean> => (await ask(provider, node)).includes("foreign");
     expect(await isForeign()).toBe(false);
-    const change = (more: object): unknown =>
-      xenOrchestra.reconfigure?.(provider, toSettings(fake.url, more));
+    const change = (more: object): unknown => changing.change(toSettings(fake.url, more));
     change({ pools: ["pool-lyon"], zoneLabelFrom: "pool" });
     expect(await isForeign()).toBe(false);
     change({ pools: ["another name"] });
@@ -608,8 +611,9 @@ describe("lazy machines", () => {
   test("new settings follow machines, too", async () => {
     const deps = toDeps();
     const settings = toSettings(fake.url);
-    const provider = await followed(xenOrchestra.create(settings, deps));
-    xenOrchestra.reconfigure?.(provider, toSettings(fake.url, { token: "other" }));
+    const { provider, change } = createChanging(xenOrchestra, settings, deps);
+    await followed(provider);
+    change(toSettings(fake.url, { token: "other" }));
     fake.seen.length = 0;
     await provider.listInventory([NODE], signal);
     expect(listPaths().find((path) => path.startsWith("/vms?"))).toContain("name_label:/^vino-/");

@@ -19,7 +19,9 @@ import {
   createNetworkKinds,
   type NetworkKind,
 } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { type ChangingProvider, createChanging } from "../../../support/cloud/changing_provider.ts";
 import { PacedClock } from "../../../support/paced_clock.ts";
+import { until } from "../../../support/nodes/rig.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./look_rig.ts";
 import { array, assert, boolean, constantFrom, property, record } from "fast-check";
@@ -48,6 +50,7 @@ let kinds: ReturnType<typeof createNetworkKinds>;
 let kind: NetworkKind;
 let simulator: CloudStackSimulator;
 let provider: Provider;
+let change: ChangingProvider<ReturnType<typeof toSettings>>["change"];
 
 /** Starts a provider for Nodes in one kind of network. */
 async function start(options: { kind: NetworkKind; isInProject?: boolean }): Promise<void> {
@@ -57,7 +60,7 @@ async function start(options: { kind: NetworkKind; isInProject?: boolean }): Pro
   kinds = createNetworkKinds({ isInProject });
   simulator = await startCloudStackSimulator({ clock, world: kinds.world });
   const settings = toSettings(isInProject ? { projectId: kinds.projectId } : {});
-  provider = cloudStack.create(settings, { ...toDeps(), clock });
+  ({ provider, change } = createChanging(cloudStack, settings, { ...toDeps(), clock }));
   balancers().setClusterIds([CLUSTER]);
   await provider.listInventory(
     kinds.vms[kind].map(({ name }) => ({ name })),
@@ -220,7 +223,7 @@ describe("CloudStackLoadBalancers", () => {
   test("keeps the last look under settings that do not change what is asked", async () => {
     await observe();
     takeLooks();
-    cloudStack.reconfigure?.(provider, toSettings({ region: "north" }));
+    change(toSettings({ region: "north" }));
     await observe();
     expect(takeLooks()).toBe(0);
   });
@@ -232,7 +235,7 @@ describe("CloudStackLoadBalancers", () => {
   ])("looks again with %s", async (_what, toMore) => {
     await observe();
     takeLooks();
-    cloudStack.reconfigure?.(provider, toSettings(toMore()));
+    change(toSettings(toMore()));
     await provider.listInventory([], signal);
     const view = await observe();
     expect(takeLooks()).toBe(1);
@@ -241,7 +244,7 @@ describe("CloudStackLoadBalancers", () => {
 
   test("shows another project without what was seen in the one before", async () => {
     await converge();
-    cloudStack.reconfigure?.(provider, toSettings({ projectId: kinds.projectId }));
+    change(toSettings({ projectId: kinds.projectId }));
     await provider.listInventory([], signal);
     expect(await observe()).toMatchObject({ rules: new Map(), addresses: new Map() });
   });
@@ -250,18 +253,33 @@ describe("CloudStackLoadBalancers", () => {
     const view = await observe();
     const [step] = balancers().plan(view, toSpec()).steps;
     if (step === undefined) throw new Error("there is nothing to do");
-    cloudStack.reconfigure?.(provider, toSettings({ projectId: kinds.projectId }));
+    change(toSettings({ projectId: kinds.projectId }));
     simulator.requests.reset();
     const applying = balancers().apply(step, { save: () => Promise.resolve() }, signal);
     await expect(applying).rejects.toMatchObject({ kind: "unreachable" });
     expect(simulator.requests.total).toBe(0);
   });
 
+  test("waits with other keys for a job that the revoked ones started", async () => {
+    const view = await observe();
+    const [step] = balancers().plan(view, toSpec()).steps;
+    if (step === undefined) throw new Error("there is nothing to do");
+    const command = "queryAsyncJobResult";
+    const isAsked = (): boolean => simulator.requests.count(command) > 0;
+    const end = simulator.faults.set({ kind: "html", status: 503 }, { command });
+    const applying = balancers().apply(step, { save: () => Promise.resolve() }, signal);
+    await until("the job is asked about", isAsked);
+    Object.assign(simulator.user, { apiKey: "other-key", secretKey: "other-secret" });
+    change(toSettings({ apiKey: "other-key", secretKey: "other-secret" }));
+    end();
+    await applying;
+  });
+
   test("a look is no inventory: Nodes wait for one after new settings", async () => {
     const [node] = kinds.vms[kind].map(({ name }) => ({ name }));
     const inventory = await provider.listInventory([], signal);
     await converge();
-    cloudStack.reconfigure?.(provider, toSettings({ version: "4.20" }));
+    change(toSettings({ version: "4.20" }));
     await observe();
     const presence = await provider.readInstance(inventory, node ?? { name: "" }, signal);
     expect(presence).toMatchObject({ kind: "unknown", reason: "noInventory" });

@@ -24,6 +24,7 @@ import {
 } from "../fake_server.ts";
 import type { PowerReading, ProvenOff } from "../../../../lib/cloud/capabilities/proven_off.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
+import { type ChangingProvider, createChanging } from "../../../support/cloud/changing_provider.ts";
 import type { ManualClock } from "../../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
@@ -258,6 +259,7 @@ const RUNNING = { power_state: "Running", $container: HOST_PARIS_2 };
 const HOST_LABEL = "topology.k8s.xenorchestra/host_id";
 const POOL_LABEL = "topology.k8s.xenorchestra/pool_id";
 let clock: ManualClock;
+let change: ChangingProvider<ReturnType<typeof toSettings>>["change"];
 let inventory: Inventory;
 
 async function look(node: NodeIdentity = NODE): Promise<void> {
@@ -284,7 +286,7 @@ function read(
 function restart(asked: "prepared" | "unprepared" = "prepared"): void {
   const deps = toDeps();
   ({ clock } = deps);
-  provider = createProvider(fake, {}, deps);
+  ({ provider, change } = createChanging(xenOrchestra, toSettings(fake.url), deps));
   if (asked === "prepared") provenOff().prepare?.();
 }
 
@@ -322,13 +324,23 @@ describe("power", () => {
     test("holds for another Xen Orchestra, too", async () => {
       const other = new FakeXenOrchestra();
       try {
-        expect(xenOrchestra.reconfigure?.(provider, toSettings(other.url))).toBe("otherCloud");
+        expect(change(toSettings(other.url))).toBe("otherCloud");
         await halt(other);
         expect(isShownOff()).toBe(true);
       } finally {
         await other.stop();
       }
     });
+  });
+
+  test("is proven by no read between a change of the settings and the next inventory", async () => {
+    expect(await read()).toMatchObject({ kind: "off" });
+    fake.seen.length = 0;
+    change(toSettings(fake.url, { token: "other" }));
+    expect(await read()).toMatchObject({ kind: "unproven" });
+    expect(fake.seen).toEqual([]);
+    await look();
+    expect(await read()).toMatchObject({ kind: "off" });
   });
 
   describe("isShownOff()", () => {

@@ -1,0 +1,26 @@
+/**
+ * A provider whose settings change while it works, as a changed settings file does it.
+ * @module
+ */
+import type { Provider } from "../../../lib/cloud/provider.ts";
+import type { ProviderDefinition, ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
+
+/** What a test uses of a provider, and how it changes the settings. */
+export interface ChangingProvider<S> {
+  readonly provider: Provider;
+  /** @throws {ConfigError} if the new settings cannot be used */
+  change(settings: S): "sameCloud" | "otherCloud";
+}
+
+/** Creates a provider whose settings can change. */
+export function createChanging<S>(
+  definition: ProviderDefinition<S>,
+  settings: S,
+  deps: ProviderDeps,
+): ChangingProvider<S> {
+  const provider = definition.create(settings, deps);
+  return {
+    provider,
+    change: (next) => definition.reconfigure?.(provider, next) ?? "otherCloud",
+  };
+}
