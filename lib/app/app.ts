@@ -78,8 +78,8 @@ async function followSettings(
   if (cloud === undefined && configuration === undefined) return;
   const success = createReloadMetric(metrics);
   if (configuration === undefined) return;
-  const { provider, source } = cloud ?? {};
-  const shared = { provider, source, controllers, noteSections, announcer, clock, log, success };
+  const { source } = cloud ?? {};
+  const shared = { source, controllers, noteSections, announcer, clock, log, success };
   await runReload({ ...shared, configuration }, signal);
 }
 

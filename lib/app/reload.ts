@@ -4,12 +4,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { InventorySource } from "../cloud/inventory/source.ts";
-import type { Provider } from "../cloud/provider.ts";
-import type {
-  ConfigParser,
-  Environment,
-  ProviderDefinition,
-} from "../cloud/provider_definition.ts";
+import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import type { ProviderInUse } from "../cloud/provider_in_use.ts";
 import {
   findSettings,
   type SectionValues,
@@ -21,7 +17,7 @@ import type { SettingsFile } from "../config/settings_file.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import { listIdleSettings } from "../controllers/load.ts";
 import type { Clock } from "../core/clock.ts";
-import { ConfigError, formatConfigIssue } from "../core/errors.ts";
+import { formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
@@ -34,8 +30,10 @@ export interface Configuration {
   /** The same file, if the provider reads it, too. */
   readonly file?: SettingsFile;
   readonly env: Environment;
-  /** Parses the file. If a provider runs, this definition created it. */
-  readonly definition: ConfigParser<unknown> & Pick<ProviderDefinition, "name" | "reconfigure">;
+  /** Parses the file. */
+  readonly definition: ConfigParser<unknown>;
+  /** Uses other settings of the cloud. Absent if the process has none: the file then has only sections for it. */
+  readonly replace?: ProviderInUse["replace"];
   /** The sections that the file may have besides the provider's settings, as `parseProviderConfig()` takes them. */
   readonly sections: readonly SettingsSection[];
   readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
@@ -44,8 +42,6 @@ export interface Configuration {
 /** What {@linkcode runReload} needs. */
 interface ReloadOptions {
   readonly configuration: Configuration;
-  /** Absent if the process has no cloud. The file then has only sections for it. */
-  readonly provider?: Provider | undefined;
   /** The inventory of the cloud. */
   readonly source?: Pick<InventorySource, "requestRefresh"> | undefined;
   readonly controllers: readonly {
@@ -72,15 +68,14 @@ export function createReloadMetric(metrics: MetricsRegistry): Gauge {
 /** Follows the file until the signal aborts; then returns. */
 export async function runReload(options: ReloadOptions, signal: AbortSignal): Promise<void> {
   const { configuration, clock, success } = options;
-  const { definition, current, ...where } = configuration;
+  const { definition: parser, current, replace, ...where } = configuration;
   success.set(1);
   let { sections, settings } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
-    const { provider, source, controllers } = options;
+    const { source, controllers } = options;
     // Landfall signs in to the cloud again only if the provider's own settings changed.
     const isCloudSame = isDeepStrictEqual(config.settings, settings);
-    const isOtherCloud =
-      provider && !isCloudSame ? reconfigure(definition, provider, config.settings) : false;
+    const isOtherCloud = !isCloudSame && replace?.(config.settings) === "otherCloud";
     options.noteSections?.(config.sections);
     for (const {
       definition: { section },
@@ -98,19 +93,7 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
     if (!isCloudSame) source?.requestRefresh(true);
   };
   const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
-  const parser = definition;
   await followConfig({ ...where, parser, current, apply, onOutcome, clock }, signal);
-}
-
-function reconfigure(
-  definition: Configuration["definition"],
-  provider: Provider,
-  settings: unknown,
-): boolean {
-  if (definition.reconfigure) return definition.reconfigure(provider, settings) === "otherCloud";
-  throw new ConfigError([
-    { message: `the provider ${definition.name} needs a restart for this change` },
-  ]);
 }
 
 function tell({ configuration, ...options }: ReloadOptions, outcome: ConfigOutcome): void {

@@ -7,6 +7,7 @@ import { Announcer, OWN_NAME, PROCESS_EVENTS, toOwnObject } from "../app/announc
 import { runApp } from "../app/app.ts";
 import type { AppOptions } from "../app/options.ts";
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
+import { ProviderInUse } from "../cloud/provider_in_use.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import { toSectionParser } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
@@ -261,7 +262,7 @@ async function readSettings(
   const read = { announcer, sections: config.sections, ...(configuration && { configuration }) };
   if (!hasCloud) return read;
   const fence = new Fence();
-  const provider = definition.create(config.settings, {
+  const provider = new ProviderInUse(definition, config.settings, {
     clock: systemClock,
     log,
     metrics,
@@ -270,5 +271,11 @@ async function readSettings(
     notify: ({ message }) => announcer.announce(PROCESS_EVENTS.credentialExpires, message),
     ...(configFile && { configFile }),
   });
-  return { ...read, provider, fence };
+  const replace = provider.replace.bind(provider);
+  return {
+    ...read,
+    ...(configuration && { configuration: { ...configuration, replace } }),
+    provider,
+    fence,
+  };
 }

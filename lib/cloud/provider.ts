@@ -121,6 +121,8 @@ export interface Provider {
   readonly labelKeys?: ReadonlySet<string>;
   /** Time between two refreshes of the inventory, in milliseconds. */
   readonly refreshIntervalMs: number;
+  /** What stays true with other settings, for the provider that replaces this one. @default {nothing} */
+  readonly handover?: unknown;
   /**
    * Takes one inventory. The number of requests must not depend on the number of Nodes.
    *

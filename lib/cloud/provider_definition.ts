@@ -2,6 +2,7 @@
  * The definition of a cloud: its name, its settings, and how to create its provider from them.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../core/clock.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { Fence } from "../core/fence.ts";
@@ -40,6 +41,42 @@ export interface ProviderDeps {
   readonly configFile?: ConfigFile;
   /** Reports something to the operator besides the log. Never throws. Absent: only the log reports it. */
   readonly notify?: (notice: CloudNotice) => void;
+  /** Call it when another user asks with the same settings: another provider follows. @default {nothing happens} */
+  readonly onOtherUser?: () => void;
+}
+
+/**
+ * What a change of settings means for requests.
+ *
+ * - `sameUser`: they go where they went. What is known stays true, and what runs goes on
+ * - `otherUser`: another user asks, or sees another part of the same cloud
+ * - `otherCloud`: they go to another cloud, of which nothing is known
+ */
+export type SettingsChange = "sameUser" | "otherUser" | "otherCloud";
+
+/** What a provider gets from the one that it replaces. */
+interface Handover<H> {
+  readonly change: SettingsChange;
+  /** `Provider.handover` of that provider, which the same definition created. */
+  readonly from: H;
+}
+
+/**
+ * Compares settings of a cloud that has an address.
+ *
+ * @param local The settings on which no request depends
+ */
+export function compareSettings<S extends { readonly url: string }>(
+  before: S,
+  after: S,
+  local: readonly (keyof S)[],
+): SettingsChange {
+  if (before.url !== after.url) return "otherCloud";
+  const others = (settings: S): object =>
+    Object.fromEntries(
+      Object.entries(settings).filter(([key]) => !local.some((one) => one === key)),
+    );
+  return isDeepStrictEqual(others(before), others(after)) ? "sameUser" : "otherUser";
 }
 
 /** A problem of a cloud that an operator should fix before it becomes a failure. */
@@ -153,8 +190,9 @@ export interface CloudRole {
  *
  * @typeParam S Type of its settings; only the definition itself reads them. A registry holds `ProviderDefinition`
  * without this type, and passes the result of `parseConfig` to `create` of the same definition.
+ * @typeParam H Type of `Provider.handover`, as `S`
  */
-export interface ProviderDefinition<S = unknown> {
+export interface ProviderDefinition<S = unknown, H = unknown> {
   /** Name for `--cloud-provider`. */
   readonly name: string;
   readonly docs: ProviderDocs;
@@ -181,19 +219,13 @@ export interface ProviderDefinition<S = unknown> {
   /**
    * Creates the provider. Does not wait for the cloud.
    *
-   * @throws {ConfigError} when a file that the settings name cannot be used
+   * @param before From the provider that it replaces, after a change of settings. The one before finishes what runs
+   * @throws {ConfigError} when a file that the settings name cannot be used, or a changed setting needs a restart; each
+   * issue has its `path`. Nothing has changed then
    */
-  create(settings: S, deps: ProviderDeps): Provider;
-  /**
-   * Changes the settings of a running provider that {@linkcode create} made: all of them at once, or none. If the
-   * settings still name the same cloud, the provider keeps what it knows about that cloud. If they name another cloud,
-   * it knows nothing, as after a start. Absent: any change needs a restart.
-   *
-   * @throws {ConfigError} if a changed setting needs a restart, or a file cannot be used; each issue has its `path`.
-   * The old settings stay in use
-   * @returns Whether the settings name the same cloud as before. If not, the caller forgets its observations
-   */
-  reconfigure?(provider: Provider, settings: S): "sameCloud" | "otherCloud";
+  create(settings: S, deps: ProviderDeps, before?: Handover<H>): Provider;
+  /** Says what a change of settings means for requests. Pure. @default {always `otherCloud`} */
+  compare?(before: S, after: S): SettingsChange;
 }
 
 /** An entry of the registry: a provider before Landfall loads its code. */

@@ -145,6 +145,37 @@ export class MetricsRegistry {
   }
 }
 
+/** Metrics of an owner that another one may replace: the next owner continues those of the one before. */
+export class InheritedMetrics extends MetricsRegistry {
+  readonly #registry: MetricsRegistry;
+  readonly #counters = new Map<string, Counter>();
+  readonly #gauges = new Map<string, Gauge>();
+  readonly #histograms = new Map<string, Histogram>();
+
+  constructor(registry: MetricsRegistry) {
+    super();
+    this.#registry = registry;
+  }
+
+  override counter(options: MetricOptions): Counter {
+    return findOrAdd(this.#counters, options.name, () => this.#registry.counter(options));
+  }
+
+  override gauge(options: MetricOptions): Gauge {
+    return findOrAdd(this.#gauges, options.name, () => this.#registry.gauge(options));
+  }
+
+  override histogram(options: Parameters<MetricsRegistry["histogram"]>[0]): Histogram {
+    return findOrAdd(this.#histograms, options.name, () => this.#registry.histogram(options));
+  }
+}
+
+function findOrAdd<T>(known: Map<string, T>, name: string, add: () => T): T {
+  const metric = known.get(name) ?? add();
+  known.set(name, metric);
+  return metric;
+}
+
 class ValueSeries {
   readonly #values = new Map<string, number>();
   get(labels: Labels): number {

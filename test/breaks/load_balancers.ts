@@ -88,9 +88,9 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
   {
     id: "step-to-another-cloud",
     rule: "a step that was planned for another cloud or project is refused",
-    file: "lib/providers/cloudstack/load_balancers/load_balancers.ts",
-    from: "if (origin !== undefined && origin !== store) {",
-    to: "if (origin === undefined && origin !== store) {",
+    file: "lib/cloud/provider_in_use.ts",
+    from: "if (origin === undefined || origin === this.#abandonment) return await apply();",
+    to: "if (origin !== undefined || origin === this.#abandonment) return await apply();",
     caughtBy: "test/providers/cloudstack/load_balancers/load_balancers_test.ts",
   },
   {

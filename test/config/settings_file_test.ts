@@ -7,6 +7,7 @@ import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
 import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
+import { ProviderInUse } from "../../lib/cloud/provider_in_use.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import { readConfigText } from "../../lib/config/config_text.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
@@ -115,17 +116,18 @@ class Stage implements AsyncDisposable {
     };
     const current = await loadProviderConfig({ path, env: {}, definition, sections });
     const deps = { ...common, signal, fence: new Fence(), configFile: file };
-    const provider = staticProvider.create(current.settings, deps);
+    const provider = new ProviderInUse(staticProvider, current.settings, deps);
+    const replace = provider.replace.bind(provider);
     const source = new InventorySource({ ...common, provider, interest: () => [] });
     this.source = source;
-    const configuration = { path, read, file, env: {}, definition, sections, current };
+    const configuration = { path, read, file, env: {}, definition, replace, sections, current };
     const controller: RunningController<DeletionSettings> = {
       run: () => Promise.resolve(),
       reconfigure: ({ enabled }) => void this.deletions.push(enabled),
     };
     const controllers = [{ definition: { section: DELETION }, controller }];
     const success = createReloadMetric(common.metrics);
-    const reload = { ...common, configuration, provider, source, controllers, success };
+    const reload = { ...common, configuration, source, controllers, success };
     this.#running = Promise.all([runReload(reload, signal), source.run(signal)]);
     await clock.advance(1_000);
   }

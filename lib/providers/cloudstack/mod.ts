@@ -2,18 +2,28 @@
  * Apache CloudStack.
  * @module
  */
-import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { assert } from "../../core/errors.ts";
+import { compareSettings, type ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
-import { CloudStackProvider } from "./provider.ts";
+import { LookStore } from "./load_balancers/store.ts";
+import { Memory } from "./memory.ts";
+import { type CloudStackHandover, CloudStackProvider } from "./provider.ts";
 import { CloudStackSession } from "./session/session.ts";
 import { type CloudStackSettings, parseCloudStackConfig } from "./settings/config.ts";
 import { describeSettings } from "./settings/config_schema.ts";
 import { INI_SYNTAX } from "./settings/ini_syntax.ts";
-import { CloudStackApi } from "./wire/api.ts";
+
+/** The settings that no request depends on. */
+const LOCAL = [
+  "region",
+  "refreshIntervalMs",
+  "instanceTypeStyle",
+  "addresses",
+  "leavesAddresses",
+  "trustsEmptyAnswer",
+] as const;
 
 /** The provider `external-cloudstack`, as existing manifests name it. */
-export const cloudStack: ProviderDefinition<CloudStackSettings> = {
+export const cloudStack: ProviderDefinition<CloudStackSettings, CloudStackHandover> = {
   name: "external-cloudstack",
   docs: CLOUDSTACK_DOCS,
   install: CLOUDSTACK_INSTALL,
@@ -24,16 +34,23 @@ export const cloudStack: ProviderDefinition<CloudStackSettings> = {
       "CloudStack has load balancers of its own, which give Services their addresses: remove the section",
   },
   parseConfig: parseCloudStackConfig,
-  create(settings, deps) {
-    const session = new CloudStackSession(settings, deps);
-    const api = new CloudStackApi(session);
-    return new CloudStackProvider({ api, session, settings, clock: deps.clock, log: deps.log });
-  },
-  reconfigure(provider, settings) {
-    assert(
-      provider instanceof CloudStackProvider,
-      "only a provider that was created here can be reconfigured here",
-    );
-    return provider.reconfigure(settings);
+  compare: (before, after) => compareSettings(before, after, LOCAL),
+  create(settings, deps, before) {
+    const { clock, log } = deps;
+    const { change = "otherCloud", from } = before ?? {};
+    const hasSameKeys =
+      from !== undefined && compareSettings(from.settings, settings, LOCAL) === "sameUser";
+    // Key files stay those in use: new ones would read other keys from the same paths, and would not report a change.
+    const session = hasSameKeys
+      ? from.session
+      : new CloudStackSession(settings, deps, from?.session);
+    // It keeps Nodes safe, because it knows what the server should show to this user, in this project.
+    const memory = from !== undefined && change === "sameUser" ? from.memory : new Memory();
+    const isSameProject =
+      from?.settings.url === settings.url && from.settings.project === settings.project;
+    const store = isSameProject ? from.store : new LookStore();
+    // What was seen before does not count, but changes that still run do.
+    if (change !== "sameUser") store.forget();
+    return new CloudStackProvider({ settings, session, memory, store, clock, log });
   },
 };

@@ -1,112 +1,148 @@
 /**
- * Apache CloudStack as a provider: finds the VMs of Nodes, and asks by settings that may change while it works.
+ * Apache CloudStack as a provider, with one set of settings: finds the VMs of Nodes.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
+import { CloudError } from "../../cloud/errors.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Place } from "../../cloud/instance.ts";
 import { type Presence, type Provider, toUnknown } from "../../cloud/provider.ts";
-import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
-import { Generation, type GenerationOptions } from "./generation.ts";
+import type { Clock } from "../../core/clock.ts";
+import { assert } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";
+import { CloudStackLoadBalancers } from "./load_balancers/load_balancers.ts";
+import type { LookStore } from "./load_balancers/store.ts";
+import type { Memory } from "./memory.ts";
+import type { Backends } from "./model/backends.ts";
+import { type Identity, parseIdentity } from "./model/identity.ts";
+import { toInstance } from "./model/instance.ts";
 import {
-  CloudStackLoadBalancers,
-  type LoadBalancersOptions,
-} from "./load_balancers/load_balancers.ts";
-import { Memory } from "./memory.ts";
-import { parseIdentity } from "./model/identity.ts";
-import { findInstance } from "./model/matching.ts";
+  type CloudStackInventory,
+  isNetworkMissing,
+  renewInventory,
+  toAskedFor,
+  toInventory,
+} from "./model/inventory.ts";
+import { chooseByName, findInstance, findNamed, toUndecodable } from "./model/matching.ts";
 import { toPlaces } from "./model/places.ts";
+import { isGone } from "./model/power.ts";
 import { parseProviderId } from "./model/provider_id.ts";
+import { NETWORK_ADVICE, toNoNetwork } from "./model/addresses.ts";
+import { proveAbsence, proveNeverKnown, toElsewhere, toGone } from "./proof/absence.ts";
+import { Facts } from "./session/facts.ts";
+import type { ListVersion } from "./session/lists.ts";
 import type { CloudStackSession } from "./session/session.ts";
 import type { CloudStackSettings } from "./settings/config.ts";
+import { CloudStackApi } from "./wire/api.ts";
 
-/** What a {@linkcode CloudStackProvider} needs. */
-interface CloudStackOptions extends Omit<GenerationOptions, "memory"> {
-  readonly session: Pick<CloudStackSession, "followKeys" | "reconfigure"> &
-    LoadBalancersOptions["session"];
+/** What the next provider gets. */
+export interface CloudStackHandover {
+  readonly settings: CloudStackSettings;
+  readonly session: CloudStackSession;
+  /** For the same user. */
+  readonly memory: Memory;
+  /** For the same project. */
+  readonly store: LookStore;
+}
+
+/** The dependencies of a {@linkcode CloudStackProvider}. */
+interface CloudStackOptions extends CloudStackHandover {
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 const ADDRESSES: ReadonlySet<"addresses" | "zone"> = new Set(["addresses"]);
 const NOTHING: ReadonlySet<"addresses" | "zone"> = new Set();
 
-/**
- * See {@linkcode Provider}. A {@linkcode Generation} sends its requests; another one replaces it when the settings
- * change.
- *
- * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory under new
- * settings. The memory that keeps Nodes safe is kept for the same connection, and starts empty with another one and
- * with other keys, because another user or project may not see the same VMs.
- */
+/** Implements {@linkcode Provider}. */
 export class CloudStackProvider implements Provider {
   readonly name = "external-cloudstack";
   /** A guest may use addresses that CloudStack does not give out, such as secondary ones. */
   readonly providedNodeIps = "trusted";
+  readonly handover: CloudStackHandover;
   readonly loadBalancers: CloudStackLoadBalancers;
-  readonly #options: CloudStackOptions;
-  readonly #generations: Generations<Generation>;
+  readonly settings: CloudStackSettings;
+  readonly memory: Memory;
+  readonly facts: Facts;
+  readonly #api: CloudStackApi;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #last: Inventory | undefined;
+  #hasWarned = false;
+  /** The last whole list, and what became of it. */
+  #known: { readonly version: ListVersion; readonly inventory: CloudStackInventory } | undefined;
 
   constructor(options: CloudStackOptions) {
-    this.#options = options;
-    this.#generations = new Generations(() => new Generation({ ...options, memory: new Memory() }));
-    this.loadBalancers = new CloudStackLoadBalancers(options, this.#now);
-    options.session.followKeys(() => this.#replace(this.#now.settings, new Memory()));
+    const { session, settings, clock, log, memory, store } = options;
+    this.handover = { settings, session, memory, store };
+    this.settings = settings;
+    this.memory = memory;
+    this.#api = new CloudStackApi(session);
+    this.#clock = clock;
+    this.#log = log;
+    this.facts = new Facts(session, settings);
+    this.loadBalancers = new CloudStackLoadBalancers({ session, clock, source: this, store });
   }
 
   get unmanaged(): ReadonlySet<"addresses" | "zone"> {
-    return this.#now.settings.leavesAddresses ? ADDRESSES : NOTHING;
+    return this.settings.leavesAddresses ? ADDRESSES : NOTHING;
   }
 
   get refreshIntervalMs(): number {
-    return this.#now.settings.refreshIntervalMs;
-  }
-
-  /**
-   * Uses new settings from now on.
-   *
-   * @throws {ConfigError} when a file that they name cannot be used; the old settings stay in use
-   * @returns Whether the URL is what it was
-   */
-  reconfigure(settings: CloudStackSettings): "sameCloud" | "otherCloud" {
-    const { settings: old, memory } = this.#now;
-    const isSameCloud = settings.url === old.url;
-    const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
-    // Key files stay those in use: new ones would read other keys from the same paths, and would not report a change.
-    if (!isSame) this.#options.session.reconfigure(settings);
-    this.#replace(settings, isSame ? memory : new Memory());
-    return isSameCloud ? "sameCloud" : "otherCloud";
+    return this.settings.refreshIntervalMs;
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
-    const { answer } = await this.#generations.ask(
-      (asked, both) => asked.listInventory(interest, both),
-      signal,
-    );
-    return answer;
+    const identities = interest.map(parseIdentity);
+    const list = await this.#list(signal);
+    const inventory = { ...list, askedFor: toAskedFor(identities) };
+    this.#warnOfNetwork(inventory);
+    this.#last = inventory;
+    this.memory.noteInventory(inventory, toVmIds(identities, inventory));
+    return inventory;
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
     return findInstance(inventory, parseIdentity(node));
   }
 
+  /**
+   * The VMs of a list, for load balancers. Asks only if the last list is older.
+   *
+   * @param sinceMs Since when the list must have been requested, in monotonic milliseconds
+   * @throws {CloudError} when CloudStack does not answer
+   */
+  async readBackends(sinceMs: number, signal: AbortSignal): Promise<Backends> {
+    this.memory.followBackends();
+    const isEnough = (this.memory.backends?.observedAtMs ?? -Infinity) >= sinceMs;
+    if (!isEnough || this.memory.lacksBackends) await this.#list(signal);
+    const { backends } = this.memory;
+    assert(backends !== undefined, "a list that is followed gives backends");
+    return backends;
+  }
+
   async readInstance(
-    inventory: Inventory,
+    _inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
   ): Promise<Presence> {
-    // It rejects only when the caller's own signal aborts.
-    const presence = await this.#generations.askOnce(
-      (asked) => asked.readInstance(inventory, node, signal),
-      signal,
-    );
-    return presence ?? toUnknown("noInventory", TOO_EARLY);
+    const identity = parseIdentity(node);
+    try {
+      if (identity.kind === "other") return identity.presence;
+      if (identity.kind === "name") return await this.#readByName(identity, signal);
+      return await this.#readById(identity.vmId, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
+      throw error;
+    }
   }
 
+  /** By names, Nodes count as registered before the inventory. */
   inspect(signal: AbortSignal): Promise<Inspection> {
-    const now = this.#now;
-    const listInventory = (both: AbortSignal): Promise<Inventory> => now.listForAll(both);
-    return inspectCloudStack({ settings: now.settings, listInventory }, signal);
+    const { settings } = this;
+    return inspectCloudStack({ settings, listInventory: this.#list.bind(this) }, signal);
   }
 
   toInstanceId(providerId: string): string | undefined {
@@ -121,28 +157,109 @@ export class CloudStackProvider implements Provider {
     return toPlaces(instance, labels);
   }
 
-  get #now(): Generation {
-    return this.#generations.now;
+  async #readById(vmId: string, signal: AbortSignal): Promise<Presence> {
+    const { memory, settings } = this;
+    let wanted: string | undefined;
+    const reading = await this.facts.inProject((projectId) => {
+      wanted = projectId;
+      return this.#api.readVm(vmId, projectId, signal);
+    }, signal);
+    if (reading.kind === "undecodable") return toUndecodable(vmId, reading.problem);
+    if (reading.kind === "found") {
+      const { vm } = reading;
+      if (isGone(vm.state)) return toGone(vmId, vm.state);
+      // To an administrator the server also shows it by its ID in a project that the lists leave out.
+      if (vm.projectid && vm.projectid.toLowerCase() !== wanted) {
+        return toElsewhere(vmId, vm.projectid);
+      }
+      return { kind: "present", instance: toInstance(vm, settings), matchedBy: "providerId" };
+    }
+    const wasRemoved = memory.wasRemoved(vmId);
+    if (reading.kind === "empty") memory.noteRemoved(vmId);
+    const question = {
+      vmId,
+      owner: memory.findOwner(vmId),
+      wasRemoved,
+      nodeVmIds: memory.nodeVmIds,
+      trustsEmptyAnswer: settings.trustsEmptyAnswer,
+    };
+    const api = {
+      readVmAnywhere: this.#api.readVmAnywhere.bind(this.#api),
+      list: this.#list.bind(this),
+    };
+    const prove = reading.kind === "neverKnown" ? proveNeverKnown : proveAbsence;
+    return await prove(api, question, signal);
   }
 
-  #replace(settings: CloudStackSettings, memory: Memory): void {
-    const isAbandoned = memory !== this.#now.memory;
-    const next = { ...this.#options, settings, memory };
-    this.#generations.replace(() => new Generation(next), isAbandoned);
-    this.loadBalancers.replace(this.#now, isAbandoned);
+  /** Old servers also list VMs whose names only contain it, so names are compared here, too. */
+  async #readByName(
+    identity: Extract<Identity, { kind: "name" }>,
+    signal: AbortSignal,
+  ): Promise<Presence> {
+    const { short, ...rest } = identity;
+    const { name } = rest;
+    for (const wanted of short === undefined ? [name] : [name, short]) {
+      const list = await this.facts.inProject(
+        (projectId) => this.#api.listVmsByName(wanted, projectId, signal),
+        signal,
+      );
+      const shown = list.objects.filter(({ state }) => !isGone(state));
+      const instances = new Map(shown.map((vm) => [vm.id, toInstance(vm, this.settings)]));
+      const asked = { ...rest, name: wanted };
+      const found = chooseByName(findNamed(instances, asked), asked, {
+        ...list,
+        unreadableNames: list.unreadableNames ?? new Set(),
+      });
+      if (found.kind !== "unknown" || found.reason !== "notListed") return found;
+    }
+    const tried = short === undefined ? `"${name}"` : `"${name}" or "${short}"`;
+    const advice =
+      "check project-id and the name of the VM, or start the kubelet with " +
+      "--provider-id=external-cloudstack://<VM UUID>";
+    return toUnknown(
+      "notFound",
+      `CloudStack shows this user no VM with the name ${tried}; ${advice}`,
+    );
+  }
+
+  /** Once: the settings stay as they are. */
+  #warnOfNetwork(inventory: Inventory): void {
+    if (this.#hasWarned || !isNetworkMissing(inventory)) return;
+    this.#hasWarned = true;
+    const { network = "" } = this.settings.addresses;
+    this.#log.warn(toNoNetwork(network), { advice: NETWORK_ADVICE });
+  }
+
+  async #list(signal: AbortSignal): Promise<Inventory> {
+    const observedAtMs = this.#clock.monotonic();
+    const known = this.memory.lacksBackends ? undefined : this.#known;
+    const listed = await this.facts.inProject(
+      (projectId) => this.#api.listVms(projectId, known?.version, signal),
+      signal,
+    );
+    const { settings, memory } = this;
+    const { zones } = memory;
+    if (listed === "unchanged") {
+      assert(known !== undefined, "a list is unchanged only if one is known");
+      memory.renewList(observedAtMs);
+      return renewInventory(known.inventory, { zones, observedAtMs });
+    }
+    const { list, version } = listed;
+    memory.noteList(list, observedAtMs);
+    const inventory = toInventory(list, { settings, zones, before: this.#last, observedAtMs });
+    this.#known = version && { version, inventory };
+    return inventory;
   }
 }
 
-/** Everything that requests depend on. */
-function toConnection(settings: CloudStackSettings): Partial<CloudStackSettings> {
-  const {
-    region: _1,
-    refreshIntervalMs: _2,
-    instanceTypeStyle: _3,
-    addresses: _4,
-    leavesAddresses: _5,
-    trustsEmptyAnswer: _6,
-    ...connection
-  } = settings;
-  return connection;
+/** The IDs of the Nodes' VMs, shown or not. */
+function toVmIds(identities: readonly Identity[], inventory: Inventory): Set<string> {
+  const ids = new Set<string>();
+  for (const identity of identities) {
+    if (identity.kind === "providerId") ids.add(identity.vmId);
+    if (identity.kind !== "name") continue;
+    const found = findInstance(inventory, identity);
+    if (found.kind === "present") ids.add(found.instance.id);
+  }
+  return ids;
 }

@@ -3,26 +3,26 @@
  * @module
  */
 import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { assert } from "../../core/errors.ts";
+import { ConfigError } from "../../core/errors.ts";
 import { parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
 import { STATIC_DOCS } from "./docs.ts";
-import { StaticProvider } from "./provider.ts";
+import { type StaticHandover, StaticProvider } from "./provider.ts";
 
 /** The static provider, for the registry. */
-export const staticProvider: ProviderDefinition<StaticFile> = {
+export const staticProvider: ProviderDefinition<StaticFile, StaticHandover> = {
   name: "static",
   docs: STATIC_DOCS,
   settings: SETTINGS,
   parseConfig,
-  create: (file, deps) =>
-    new StaticProvider({ file, deps, parser: { settings: SETTINGS, parseConfig } }),
-  reconfigure(provider, file) {
-    assert(
-      provider instanceof StaticProvider,
-      "only a provider that was created here can be reconfigured here",
-    );
-    provider.reconfigure(file);
-    return "sameCloud";
+  compare: () => "sameUser",
+  create(file, deps, before) {
+    const { scheme } = before?.from ?? file;
+    if (scheme !== file.scheme) {
+      const why = `existing provider IDs begin with "${scheme}"`;
+      const message = `cannot change to "${file.scheme}" while Landfall runs: ${why}`;
+      throw new ConfigError([{ path: "scheme", message }]);
+    }
+    return new StaticProvider({ file, deps, parser: { settings: SETTINGS, parseConfig } });
   },
 };
 

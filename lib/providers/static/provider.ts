@@ -26,6 +26,12 @@ interface StaticProviderOptions {
   readonly parser: ConfigParser<StaticFile>;
 }
 
+/** What the next provider gets. */
+export interface StaticHandover {
+  /** It must not change, because provider IDs in the cluster contain it. */
+  readonly scheme: string;
+}
+
 /** The only part of this cloud: the file. */
 const PART = "file";
 /** Words for the operator who writes the file. */
@@ -46,8 +52,8 @@ export class StaticProvider implements Provider {
   readonly name = "static";
   // The inventory file must list all addresses. A missing one is an error to report.
   readonly providedNodeIps = "verified";
+  readonly handover: StaticHandover;
   readonly #options: StaticProviderOptions;
-  /** From the first file. It must not change, because provider IDs in the cluster contain it. */
   readonly #scheme: string;
   #file: StaticFile;
   /** The content of the file at the last read. */
@@ -59,6 +65,7 @@ export class StaticProvider implements Provider {
   constructor(options: StaticProviderOptions) {
     this.#options = options;
     this.#scheme = options.file.scheme;
+    this.handover = { scheme: this.#scheme };
     this.#file = options.file;
     this.#inventory = toInstances(options.file);
   }
@@ -74,18 +81,6 @@ export class StaticProvider implements Provider {
 
   get refreshIntervalMs(): number {
     return this.#file.refreshInterval;
-  }
-
-  /**
-   * Checks a changed file. The next inventory uses the new content.
-   *
-   * @throws {ConfigError} if its scheme changed
-   */
-  reconfigure({ scheme }: Pick<StaticFile, "scheme">): void {
-    if (scheme === this.#scheme) return;
-    const why = `existing provider IDs begin with "${this.#scheme}"`;
-    const message = `cannot change to "${scheme}" while Landfall runs: ${why}`;
-    throw new ConfigError([{ path: "scheme", message }]);
   }
 
   async listInventory(_interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {

@@ -23,10 +23,12 @@ import type { Fence } from "../../core/fence.ts";
 import type { MachinesOptions, XenOrchestraMachines } from "./machines/machines.ts";
 import type { Step } from "./machines/steps.ts";
 import type { View } from "./machines/look/view.ts";
+import type { Memory } from "./memory.ts";
 import type { Followed } from "./wire/lister.ts";
 
 /** What {@linkcode LazyMachines} needs. */
-interface LazyMachinesOptions extends MachinesOptions {
+interface LazyMachinesOptions extends Omit<MachinesOptions, "own"> {
+  readonly memory: Pick<Memory, "ownChanges">;
   /** Makes inventories show machines. */
   readonly follow: (followed: Followed) => void;
 }
@@ -57,12 +59,6 @@ export class LazyMachines implements Machines<View, Step> {
   /** Resolves when inventories show machines, if a controller follows them. */
   async whenFollowed(): Promise<void> {
     await this.#following;
-  }
-
-  /** Follows machines with new settings, too, if a controller follows them. */
-  followAgain(): void {
-    if (this.#following === undefined || this.#loaded === undefined) return;
-    this.#options.follow(this.#loaded.followed);
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {
@@ -108,12 +104,15 @@ export class LazyMachines implements Machines<View, Step> {
   }
 }
 
-async function load(options: MachinesOptions): Promise<Loaded> {
-  const [{ XenOrchestraMachines: Loaded }, { FOLLOWED: followed }] = await Promise.all([
-    import("./machines/machines.ts"),
-    import("./machines/wire/followed.ts"),
-  ]);
-  return { machines: new Loaded(options), followed };
+async function load({ memory, ...options }: LazyMachinesOptions): Promise<Loaded> {
+  const [{ XenOrchestraMachines: Loaded }, { FOLLOWED: followed }, { OwnChanges }] =
+    await Promise.all([
+      import("./machines/machines.ts"),
+      import("./machines/wire/followed.ts"),
+      import("./machines/wire/own_changes.ts"),
+    ]);
+  const own = (memory.ownChanges ??= new OwnChanges(options.clock));
+  return { machines: new Loaded({ ...options, own }), followed };
 }
 
 /** The power of machines, loaded when it is asked for. */

@@ -9,6 +9,7 @@ import { LastSeen } from "../../cloud/inventory/last_seen.ts";
 import { Migrations } from "./proof/migrations.ts";
 import { remember } from "../../core/remember.ts";
 import { Stays } from "./proof/stays.ts";
+import type { OwnChanges } from "./machines/wire/own_changes.ts";
 
 const KNOWN_POOLS_MAX = 256;
 const VMS_MAX = 10_000;
@@ -22,8 +23,8 @@ export interface RemovedPool {
 }
 
 /**
- * The memory of a provider. It protects Nodes, because it knows what the server should show. So it survives a change of
- * settings, unless they name another Xen Orchestra.
+ * The memory of a provider. It protects Nodes, because it knows what the server should show. So it is handed over after
+ * a change of settings, unless they name another Xen Orchestra.
  */
 export class Memory {
   readonly #knownPools = new Map<string, string>();
@@ -33,6 +34,8 @@ export class Memory {
   readonly runs: LastRuns = new LastRuns(VMS_MAX);
   readonly stays: Stays = new Stays(VMS_MAX);
   readonly connections: ConnectionHistory = new ConnectionHistory();
+  /** Absent before a controller asks for machines: their code is loaded late. */
+  ownChanges: OwnChanges | undefined;
 
   /**
    * Last known names of all pools that were ever shown, by ID. Beyond the limit it forgets the pool not shown for the

@@ -2,47 +2,65 @@
  * The provider for Xen Orchestra, which manages pools of XCP-ng and XenServer hosts.
  * @module
  */
-import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { assert } from "../../core/errors.ts";
+import {
+  compareSettings,
+  type ProviderDefinition,
+  type ProviderDeps,
+} from "../../cloud/provider_definition.ts";
 import { XenOrchestraApi } from "./wire/api.ts";
 import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/config.ts";
 import { describeSettings } from "./settings/config_schema.ts";
 import { createEventFeed } from "./wire/events.ts";
 import { XEN_ORCHESTRA_DOCS, XEN_ORCHESTRA_INSTALL } from "./docs.ts";
-import { XenOrchestraProvider } from "./provider.ts";
+import { Memory } from "./memory.ts";
+import { ConnectionWatch } from "./proof/connection_watch.ts";
+import { type Connection, type XenOrchestraHandover, XenOrchestraProvider } from "./provider.ts";
 import { Session } from "./session/session.ts";
 import { TokenWatch } from "./session/token_watch.ts";
 
+/** The settings that only inventories depend on. */
+const LOCAL = [
+  "addresses",
+  "zoneLabelFrom",
+  "instanceTypeTag",
+  "pools",
+  "refreshIntervalMs",
+  "leavesAddresses",
+  "zones",
+  "regions",
+  "tagPrefixes",
+] as const;
+
 /** The provider `xenorchestra`. */
-export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
+export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestraHandover> = {
   name: "xenorchestra",
   docs: XEN_ORCHESTRA_DOCS,
   install: XEN_ORCHESTRA_INSTALL,
   loadRoles: async () => [(await import("./machines/privileges.ts")).MACHINES_ROLE],
   settings: describeSettings(),
   parseConfig: parseXenOrchestraConfig,
-  create(settings, deps) {
-    const { clock, log, metrics, notify, signal } = deps;
-    const session = new Session(settings, deps);
-    const api = new XenOrchestraApi(session, metrics);
-    const events = createEventFeed({ session, clock, log, metrics });
-    const tokenWatch = new TokenWatch({ session, clock, log, metrics, notify });
-    return new XenOrchestraProvider({
-      api,
-      events,
-      session,
-      tokenWatch,
-      settings,
-      clock,
-      log,
-      signal,
-    });
-  },
-  reconfigure(provider, settings) {
-    assert(
-      provider instanceof XenOrchestraProvider,
-      "only a provider that was created here can be reconfigured here",
-    );
-    return provider.reconfigure(settings);
+  compare: (before, after) => compareSettings(before, after, LOCAL),
+  create(settings, deps, before) {
+    const { clock, log } = deps;
+    const { change = "otherCloud", from } = before ?? {};
+    // It protects Nodes, because it knows what the server should show.
+    const memory = from === undefined || change === "otherCloud" ? new Memory() : from.memory;
+    const isSameUser = from !== undefined && change === "sameUser";
+    const connection = isSameUser ? from.connection : connect(settings, deps, memory);
+    // Another user may see less, so counts of what a list lacks start again.
+    if (!isSameUser) memory.connections.noteOtherUser();
+    return new XenOrchestraProvider({ settings, clock, log, memory, connection });
   },
 };
+
+function connect(settings: XenOrchestraSettings, deps: ProviderDeps, memory: Memory): Connection {
+  const session = new Session(settings, deps);
+  const api = new XenOrchestraApi(session, deps.metrics);
+  return {
+    session,
+    api,
+    events: createEventFeed({ ...deps, session }),
+    tokenWatch: new TokenWatch({ ...deps, session }),
+    connectionWatch: new ConnectionWatch({ ...deps, api, memory }),
+  };
+}

@@ -1,9 +1,11 @@
 /**
- * Xen Orchestra as a provider: finds the VMs of Nodes, with settings that may change while it runs.
+ * Xen Orchestra as a provider, with one set of settings: finds the VMs of Nodes.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
+import { CloudError } from "../../cloud/errors.ts";
+import type { Inspection } from "../../cloud/inspection.ts";
 import type { Instance, NodeIdentity, Place } from "../../cloud/instance.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import {
   type ChangeHint,
   type Changes,
@@ -12,178 +14,226 @@ import {
   type ReadOptions,
   toUnknown,
 } from "../../cloud/provider.ts";
-import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
-import type { Inspection } from "../../cloud/inspection.ts";
-import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import type { Machines } from "../../cloud/capabilities/machines.ts";
 import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
-import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
-import type { XenOrchestraSettings } from "./settings/config.ts";
-import { inspectToken } from "./inspection/inspect_token.ts";
+import type { Clock } from "../../core/clock.ts";
+import { assert } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
-import { Generation, type GenerationOptions } from "./generation.ts";
+import { inspectToken } from "./inspection/inspect_token.ts";
 import { LazyMachines } from "./lazy_machines.ts";
-import { Memory } from "./memory.ts";
-import { type Identity, parseIdentity } from "./model/identity.ts";
+import type { Memory } from "./memory.ts";
+import { type Identity, parseIdentity, toVmIds } from "./model/identity.ts";
+import {
+  isPlaceKnown,
+  type Surroundings,
+  toInstance,
+  toInventory,
+  withDevices,
+  withoutPools,
+} from "./model/inventory.ts";
 import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
 import { toPlaces } from "./model/places.ts";
 import { toPresent, toUndecodable } from "./model/presence.ts";
 import { parseProviderId } from "./model/provider_id.ts";
+import type { ConnectionWatch } from "./proof/connection_watch.ts";
+import { DirectReads, withLosses } from "./proof/direct_reads.ts";
 import { judgeUnlisted } from "./proof/observation.ts";
 import { PowerProof } from "./proof/power.ts";
-import { judgeShown, toQuestion } from "./proof/whereabouts.ts";
+import {
+  judgeShown,
+  listHalted,
+  listSuspects,
+  mayBeCopy,
+  toQuestion,
+} from "./proof/whereabouts.ts";
+import { NamedPools } from "./scope/named_pools.ts";
+import { PoolScope } from "./scope/pool_scope.ts";
+import { UnfitEntries } from "./scope/unfit_entries.ts";
 import type { Session } from "./session/session.ts";
 import type { TokenWatch } from "./session/token_watch.ts";
+import { toUnmanaged, type XenOrchestraSettings } from "./settings/config.ts";
+import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
+import { type Followed, type LastListing, Lister, type Listing } from "./wire/lister.ts";
+import type { Vm } from "./wire/schema.ts";
 
-/** The dependencies of a {@linkcode XenOrchestraProvider}. */
-interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
+/** What depends on the server and the user. */
+export interface Connection {
+  readonly session: Session;
+  readonly api: XenOrchestraApi;
   readonly events: Pick<ChangeFeed, "run">;
-  readonly session: Pick<
-    Session,
-    "reconfigure" | "setRefreshInterval" | "get" | "post" | "change" | "callRpc" | "readToken"
-  >;
   readonly tokenWatch: Pick<TokenWatch, "look">;
-  /** Stops background work. */
-  readonly signal: AbortSignal;
+  readonly connectionWatch: Pick<ConnectionWatch, "look">;
 }
 
-/**
- * Implements {@linkcode Provider}. A {@linkcode Generation} sends the requests. When the settings change, another one
- * replaces it.
- *
- * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory with new
- * settings. The memory that protects Nodes stays for the same `url`, and starts empty for another one.
- */
+/** What the next provider gets. */
+export interface XenOrchestraHandover {
+  /** Stays true for the same server. */
+  readonly memory: Memory;
+  /** Stays the same for the same server and user. */
+  readonly connection: Connection;
+}
+
+/** The dependencies of a {@linkcode XenOrchestraProvider}. */
+interface XenOrchestraOptions extends XenOrchestraHandover {
+  readonly settings: XenOrchestraSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Time of the request for an inventory, and its VMs. */
+type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
+
+/** Implements {@linkcode Provider}. */
 export class XenOrchestraProvider implements Provider, Changes {
   readonly name = "xenorchestra";
   /** Guest tools often report no addresses, or not all. */
   readonly providedNodeIps = "trusted";
   readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
   readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
+  readonly refreshIntervalMs: number;
+  readonly unmanaged: ReadonlySet<"addresses" | "zone">;
+  readonly handover: XenOrchestraHandover;
   readonly changes: Changes = this;
-  readonly provenOff: ProvenOff;
-  readonly machines: Machines;
-  readonly #lazyMachines: LazyMachines;
+  readonly provenOff: PowerProof;
+  readonly machines: LazyMachines;
   readonly #options: XenOrchestraOptions;
-  readonly #generations: Generations<Generation>;
-  /** Whether to remember where VMs run: a controller asks for it. */
-  #followsRuns = false;
+  readonly #api: XenOrchestraApi;
+  readonly #memory: Memory;
+  /** The pools whose Nodes are ours. */
+  readonly #scope: PoolScope;
+  readonly #lister: Lister;
+  readonly #namedPools: NamedPools;
+  readonly #reads: DirectReads;
+  readonly #unfitEntries: UnfitEntries;
+  #last: Inventory | undefined;
+  #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
+  /** Pools in the last inventory; before the first inventory, those seen under other settings. */
+  #shownPools: ReadonlySet<string>;
+  /** What inventories show of machines; absent as long as no controller follows them. */
+  #followed: Followed | undefined;
+  #followedVms: readonly Vm[] | undefined;
+  #shown: Inventory | undefined;
 
   constructor(options: XenOrchestraOptions) {
+    const { settings, clock, log, memory, connection } = options;
+    const { api, session } = connection;
     this.#options = options;
-    this.#generations = new Generations((abandoned) =>
-      this.#createGeneration(options.settings, new Memory(), abandoned),
-    );
-    this.provenOff = new PowerProof({
-      ...options,
-      find: this.findInstance.bind(this),
-      findRuns: () => this.#now.memory.runs,
-      followRuns: () => {
-        this.#followsRuns = true;
-        this.#now.memory.runs.follow();
+    this.#api = api;
+    this.#memory = memory;
+    this.handover = { memory, connection };
+    this.refreshIntervalMs = settings.refreshIntervalMs;
+    this.unmanaged = toUnmanaged(settings);
+    this.#scope = new PoolScope(settings.pools, memory.knownPools);
+    this.#lister = new Lister(api, clock, settings.addresses.network);
+    this.#namedPools = new NamedPools(this.#scope, log);
+    this.#reads = new DirectReads({ api, settings, memory });
+    this.#unfitEntries = new UnfitEntries(settings, log);
+    this.#shownPools = new Set(memory.knownPools.keys());
+    const find = this.findInstance.bind(this);
+    this.provenOff = new PowerProof({ api, clock, runs: memory.runs, find });
+    this.machines = new LazyMachines({
+      api,
+      session,
+      clock,
+      memory,
+      findListing: () => this.#findListing(),
+      follow: (followed) => {
+        this.#followed = followed;
+        this.#lister.follow(followed);
       },
-      askOnce: (work, signal) => this.#generations.askOnce(work, signal),
     });
-    this.#lazyMachines = new LazyMachines({
-      ...options,
-      findListing: () => this.#now.findListing(),
-      follow: (followed) => this.#now.follow(followed),
-    });
-    this.machines = this.#lazyMachines;
-  }
-
-  get unmanaged(): ReadonlySet<"addresses" | "zone"> {
-    return this.#now.unmanaged;
-  }
-
-  get refreshIntervalMs(): number {
-    return this.#now.settings.refreshIntervalMs;
-  }
-
-  /**
-   * Uses new settings from now on.
-   *
-   * @throws {ConfigError} if a file that they name cannot be used; the old settings stay in use
-   * @returns Whether `url` is the same as before
-   */
-  reconfigure(settings: XenOrchestraSettings): "sameCloud" | "otherCloud" {
-    const { settings: old, memory } = this.#now;
-    const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
-    const { session } = this.#options;
-    if (isSame) session.setRefreshInterval(settings.refreshIntervalMs);
-    else session.reconfigure(settings);
-    const isSameCloud = settings.url === old.url;
-    const nextMemory = isSameCloud ? memory : new Memory();
-    if (this.#followsRuns) nextMemory.runs.follow();
-    this.#generations.replace(
-      (abandoned) => this.#createGeneration(settings, nextMemory, abandoned),
-      !isSame,
-    );
-    this.#lazyMachines.followAgain();
-    // Another user may see less, so counts of what a list lacks start again.
-    if (!isSame) memory.connections.noteOtherUser();
-    return isSameCloud ? "sameCloud" : "otherCloud";
+    // A refused token is not sent again for a part of the interval.
+    session.refreshIntervalMs = settings.refreshIntervalMs;
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
-    await this.#lazyMachines.whenFollowed();
-    const { answer: inventory, by } = await this.#generations.ask(
-      (asked, both) => asked.listInventory(interest, both),
-      signal,
-    );
-    void this.#options.tokenWatch.look(by.settings.credentials, this.#options.signal);
-    void by.connections.look(inventory.coverage);
+    await this.machines.whenFollowed();
+    const inventory = await this.#takeInventory(interest, signal);
+    const { tokenWatch, connectionWatch } = this.#options.connection;
+    void tokenWatch.look(this.#options.settings.credentials, signal);
+    void connectionWatch.look(inventory.coverage, signal);
     return inventory;
+  }
+
+  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
+    return this.#options.connection.events.run(onHint, signal);
   }
 
   async readInstances(
     ids: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Instance>> {
-    const shown = await this.#generations.askOnce(
-      (asked, both) => asked.readInstances(ids, both),
-      signal,
-    );
-    return shown ?? new Map();
-  }
-
-  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
-    return this.#generations.follow(
-      (_asked, both) => this.#options.events.run(onHint, both),
-      signal,
-    );
+    const { clock, settings } = this.#options;
+    const api = this.#api;
+    const { networkIds } = this.#surroundings;
+    const atMs = clock.monotonic();
+    const wanted = [...ids].sort();
+    const [vms, vifs] = await Promise.all([
+      api.list("vms", signal, byIds(wanted)),
+      networkIds && api.list("vifs", signal, byVms(wanted)),
+    ]);
+    const surroundings = withDevices(this.#surroundings, vifs);
+    const instances = new Map<string, Instance>();
+    const shown = vms.objects.filter(({ id }) => ids.has(id));
+    this.#memory.migrations.noteSome(shown, atMs);
+    for (const vm of shown) {
+      const isMoving = this.#memory.migrations.isMoving(vm.id, atMs);
+      if (isMoving) this.#memory.runs.noteMigrating([vm.id], atMs);
+      this.#memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
+      // Its pool or host was missing at the last refresh. The next refresh shows them.
+      if (!isPlaceKnown(vm, surroundings)) continue;
+      const instance = toInstance(vm, surroundings, settings);
+      const listed = this.#last?.instances.get(vm.id)?.region;
+      const before = this.#memory.lastSeen.findPlace(vm.id) ?? listed;
+      // Its old pool may have been lost since the last refresh. The next refresh shows that.
+      if (mayBeCopy(instance, before)) continue;
+      this.#memory.runs.noteRead(instance);
+      // The next list may lack it, although its old pool answers.
+      if (before !== undefined && before !== vm.$pool) {
+        this.#memory.lastSeen.note(vm.id, vm.$pool);
+      }
+      instances.set(vm.id, instance);
+    }
+    return instances;
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
-    const { scope } = this.#now;
     const identity = parseIdentity(node);
-    const refusal = scope.refuse(identity, inventory);
-    return refusal ?? scope.place(identity, this.#find(inventory, identity), inventory);
+    const refusal = this.#scope.refuse(identity, inventory);
+    return refusal ?? this.#scope.place(identity, this.#find(inventory, identity), inventory);
   }
 
   async readInstance(
     inventory: Inventory,
     node: NodeIdentity,
     signal: AbortSignal,
-    options?: ReadOptions,
+    { mayPartsBeLost = false }: ReadOptions = {},
   ): Promise<Presence> {
-    // Must reject only if the caller's own signal aborts.
-    const presence = await this.#generations.askOnce(
-      (asked) => asked.readInstance(inventory, node, signal, options),
-      signal,
-    );
-    return presence ?? toUnknown("noInventory", TOO_EARLY);
+    const identity = parseIdentity(node);
+    const refusal = this.#scope.refuse(identity, inventory);
+    if (refusal) return refusal;
+    if (identity.kind === "other") return identity.presence;
+    try {
+      const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
+      const presence = await this.#reads.read(identity, known, signal);
+      return this.#scope.place(identity, presence, inventory);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
+      throw error;
+    }
   }
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
-    const now = this.#now;
-    const { api, session, clock } = this.#options;
-    const { settings } = now;
-    const listInventory = (both: AbortSignal): Promise<Inventory> => now.listInventory([], both);
-    const inspection = await inspectXenOrchestra({ api, settings, listInventory }, signal);
+    const { settings, clock, connection } = this.#options;
+    const listInventory = (both: AbortSignal): Promise<Inventory> => this.#takeInventory([], both);
+    const inspection = await inspectXenOrchestra(
+      { api: this.#api, settings, listInventory },
+      signal,
+    );
     if (inspection.findings.some(({ level }) => level === "failure")) return inspection;
     const at = { nowMs: clock.now(), signal };
-    const found = await inspectToken(session, settings.credentials, at);
+    const found = await inspectToken(connection.session, settings.credentials, at);
     return { ...inspection, findings: [...inspection.findings, ...found] };
   }
 
@@ -201,7 +251,7 @@ export class XenOrchestraProvider implements Provider, Changes {
 
   /** Finds the VM, whether or not the Node is ours. */
   #find(inventory: Inventory, identity: Identity): Presence {
-    const { memory } = this.#now;
+    const memory = this.#memory;
     if (identity.kind === "other") return identity.presence;
     const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
     const listed = inventory.instances.get(id);
@@ -223,33 +273,91 @@ export class XenOrchestraProvider implements Provider, Changes {
     return toUnknown("notListed", message);
   }
 
-  get #now(): Generation {
-    return this.#generations.now;
+  /** `undefined` before the first inventory that shows machines. */
+  #findListing(): LastListing | undefined {
+    const vms = this.#followedVms;
+    const inventory = this.#shown;
+    if (vms === undefined || inventory === undefined) return undefined;
+    return { inventory, vms, hosts: [...this.#surroundings.hosts.values()] };
   }
 
-  #createGeneration(
-    settings: XenOrchestraSettings,
-    memory: Memory,
-    abandoned: AbortSignal,
-  ): Generation {
-    const signal = AbortSignal.any([this.#options.signal, abandoned]);
-    return new Generation({ ...this.#options, settings, memory, signal });
+  async #takeInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    const { clock } = this.#options;
+    const observedAtMs = clock.monotonic();
+    const identities = interest.map(parseIdentity);
+    const lookedFor = toVmIds(identities);
+    const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
+    // Always in the same order, so that equal requests have equal URLs.
+    const listing = await this.#list(isFew ? [...lookedFor].sort() : undefined, signal);
+    const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
+    this.#last = listing ? this.#take(listing, asked) : this.#repeatLast(asked);
+    const { instances } = this.#last;
+    const suspects = listSuspects(identities, instances, this.#memory);
+    const toAsk = { inventory: this.#last, poolIds: new Set(suspects.values()) };
+    const inventory = await withLosses(this.#api, toAsk, signal);
+    const isLost = ([, poolId]: readonly [string, string]): boolean =>
+      inventory.coverage.get(poolId)?.complete !== true;
+    const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));
+    for (const vmId of listHalted(identities, instances)) copies.add(vmId);
+    this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
+    const whole = this.#namedPools.addTo(inventory, identities);
+    // A pool that was removed for good is no longer part of the cloud, even if a Node names it.
+    this.#shown = { ...whole, coverage: withoutPools(whole.coverage, this.#memory.removedPools) };
+    return this.#shown;
   }
-}
 
-/** Returns the settings on which requests depend. */
-function toConnection(settings: XenOrchestraSettings): Partial<XenOrchestraSettings> {
-  const {
-    addresses: _1,
-    zoneLabelFrom: _2,
-    instanceTypeTag: _3,
-    pools: _4,
-    refreshIntervalMs: _5,
-    leavesAddresses: _6,
-    zones: _7,
-    regions: _8,
-    tagPrefixes: _9,
-    ...connection
-  } = settings;
-  return connection;
+  async #list(ids: readonly string[] | undefined, signal: AbortSignal) {
+    try {
+      return await this.#lister.list(ids, signal);
+    } catch (error) {
+      this.#memory.stays.noteFailure();
+      throw error;
+    }
+  }
+
+  #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
+    const { settings } = this.#options;
+    const inventory = toInventory(vms, surroundings, {
+      settings,
+      known: this.#memory.knownPools,
+      ...asked,
+    });
+    this.#learn(surroundings, inventory);
+    // All VMs were asked for with the fields that machines need.
+    if (this.#followed) this.#followedVms = vms.objects.filter(this.#followed.isOurs);
+    this.#memory.migrations.note(vms.objects, asked.observedAtMs);
+    return inventory;
+  }
+
+  /** Returns the last inventory with a new time and other requested Nodes. */
+  #repeatLast(asked: Asked): Inventory {
+    assert(this.#last !== undefined, "the first list cannot be unchanged");
+    const { instances, coverage, undecodable } = this.#last;
+    this.#memory.migrations.noteUnchanged(asked.observedAtMs, instances);
+    return { instances, coverage, undecodable, ...asked };
+  }
+
+  #learn(surroundings: Surroundings, inventory: Inventory): void {
+    const { log, settings } = this.#options;
+    for (const [id, { complete, name, reason }] of inventory.coverage) {
+      const before = this.#shownPools.has(id);
+      if (!complete && before && !surroundings.pools.has(id)) {
+        log.warn("Xen Orchestra no longer shows a pool", { poolId: id, poolName: name, reason });
+      }
+      if (complete && !before)
+        log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
+    }
+    const { network } = settings.addresses;
+    const isNew = this.#surroundings.networkIds?.size !== 0;
+    if (surroundings.networkIds?.size === 0 && isNew) {
+      log.warn("No network has the name or UUID of addresses.network", { network });
+    }
+    for (const { id, name_label } of surroundings.pools.values()) {
+      this.#memory.rememberPool(id, name_label ?? id);
+      this.#memory.connections.noteExists(id);
+    }
+    this.#unfitEntries.log(surroundings);
+    this.#surroundings = surroundings;
+    this.#shownPools = new Set(surroundings.pools.keys());
+  }
 }

@@ -3,13 +3,10 @@
  * each. What the kernel sees of it, on a real process, is for `npm run soak`.
  * @module
  */
-import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { heapStats } from "bun:jsc";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { EventCorrelator } from "../../../lib/kube/events/correlator.ts";
-import type { Provider } from "../../../lib/cloud/provider.ts";
-import { parseXenOrchestraConfig } from "../../../lib/providers/xenorchestra/settings/config.ts";
-import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { settle } from "../../support/manual_clock.ts";
 import { CLOUD_STEPS } from "../../simulation/xenorchestra/cloud_steps.ts";
@@ -17,6 +14,7 @@ import { MACHINE_STEPS } from "../../simulation/xenorchestra/machine_steps.ts";
 import { NODE_STEPS } from "../../simulation/steps/node.ts";
 import { SERVER_STEPS } from "../../simulation/steps/server.ts";
 import type { Step } from "../../simulation/steps/mod.ts";
+import { toSaying } from "../../simulation/world/settings_file.ts";
 import { XenOrchestraWorld } from "../../simulation/xenorchestra/cloud.ts";
 
 const NODES = 4;
@@ -37,8 +35,6 @@ const NOISE_MAX = ((ROUNDS * TROUBLE_MS) / GAP_MS) * 0.02;
 const NOISY: Readonly<Record<string, number>> = { string: 300, Object: 100, Array: 50 };
 /** Code, which is compiled as it is needed and thrown away when it is not. */
 const CODE = /Code|Executable|Structure|SymbolTable|PropertyTable|PropertyName|Butterfly|RegExp/;
-/** Of the processes, which are the hosts of the URLs that they ask. */
-const NAMES = ["a1", "b1"];
 const RIGHT_CLOCK = { rate: 1, skewMs: 0 };
 
 /** A machine goes, and its Node with it sooner or later; another one comes, under a name that never was. */
@@ -66,6 +62,18 @@ const refuse: Step<XenOrchestraWorld> = {
     const pause = random.chance(0.5) ? { retryAfterSeconds: random.between(1, 8) } : {};
     timeline.schedule(10_000, server.faults.refuse({ resource, status, ...pause }));
     return resource;
+  },
+};
+
+/** Settings of requests change while all goes on: those under way are given up, and a new session begins. */
+const changeSettings: Step<XenOrchestraWorld> = {
+  name: "settings change",
+  weight: 2,
+  act: ({ random, replicas, cloud, said }) => {
+    const clientTimeout = `clientTimeout: ${random.between(10, 20)}s\n`;
+    const text = toSaying(cloud, said).text + clientTimeout;
+    for (const { file } of replicas) file.write({ text, said });
+    return clientTimeout;
   },
 };
 
@@ -101,13 +109,8 @@ afterEach(async () => {
 describe("runApp", () => {
   test("runApp() keeps nothing of what is over, leading or waiting", async () => {
     world = createWorld();
-    const created = spyOn(xenOrchestra, "create");
     for (const replica of world.replicas) replica.start(RIGHT_CLOCK);
-    const steps = [
-      ...STEPS,
-      toReconfigure(created.mock.results.map((one) => one.value as Provider)),
-    ];
-    created.mockRestore();
+    const steps = [...STEPS, changeSettings];
     makeRight(world);
     for (let round = 0; round < WARM_ROUNDS; round += 1) await live(world, steps);
 
@@ -145,22 +148,6 @@ function join(world: XenOrchestraWorld): string {
   world.addMachine(name);
   world.join(name);
   return name;
-}
-
-/** Settings of requests change while all goes on: those under way are given up, and a new session begins. */
-function toReconfigure(providers: readonly Provider[]): Step<XenOrchestraWorld> {
-  const act = ({ random, cloud }: XenOrchestraWorld): string => {
-    const token = cloud.firstSecret;
-    const clientTimeout = `${random.between(10, 20)}s`;
-    for (const [at, provider] of providers.entries()) {
-      const url = `http://${NAMES[at]}.memory`;
-      const raw = { url, token, refreshInterval: "10s", clientTimeout };
-      const { settings } = parseXenOrchestraConfig(raw, {});
-      if (settings !== undefined) xenOrchestra.reconfigure?.(provider, settings);
-    }
-    return clientTimeout;
-  };
-  return { name: "settings change", weight: 2, act };
 }
 
 /** A while of trouble, then calm until all is right and at rest. */

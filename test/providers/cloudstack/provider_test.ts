@@ -567,6 +567,17 @@ describe("provider", () => {
         expect(one).toMatchObject({ kind: "unknown", reason: "undecodable" });
     });
 
+    test("is found with the old settings when a file that the new ones name cannot be read", async () => {
+      const { provider, change } = createToChange();
+      const { url: apiUrl, apiKey, secretKey } = simulator;
+      const raw = { apiUrl, apiKey, secretKey, caFile: "/nowhere/ca.pem", refreshInterval: "90s" };
+      const { settings } = cloudStack.parseConfig(raw, {});
+      expect(() => settings && change(settings)).toThrow("there is no such file");
+      expect(provider.refreshIntervalMs).toBe(30_000);
+      const inventory = await provider.listInventory(toNodes(), signal);
+      expect(inventory.instances.has(findId(GONE))).toBe(true);
+    });
+
     test("that only another account may see is not proven gone after a change of the keys", async () => {
       const user = [...simulator.state.users.values()].find(({ username }) => username === "admin");
       const root = { apiKey: user?.apiKey, secretKey: user?.secretKey };

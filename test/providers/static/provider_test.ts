@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
+import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import { SettingsFile } from "../../../lib/config/settings_file.ts";
+import { Fence } from "../../../lib/core/fence.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { staticProvider } from "../../../lib/providers/static/mod.ts";
 import { StaticProvider } from "../../../lib/providers/static/provider.ts";
 import { describeProviderContract, type ProviderHarness } from "../../provider_contract.ts";
 import {
@@ -9,6 +15,8 @@ import {
   type StaticCloud,
   useStaticClouds,
 } from "../../support/cloud/static_cloud.ts";
+import { createChanging } from "../../support/cloud/changing_provider.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
 const INVENTORY = `
@@ -146,17 +154,26 @@ describe("StaticProvider", () => {
 
 describe("other settings", () => {
   const asFile = (scheme: string) => ({ scheme, refreshInterval: 10_000, instances: [] });
+  const open = ({ path }: Pick<StaticCloud, "path">) =>
+    createChanging(staticProvider, asFile("static"), {
+      clock: new ManualClock(),
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      signal,
+      fence: new Fence(),
+      configFile: new SettingsFile(path, {}, [DELETION]),
+    });
 
-  test("takes any change but that of the scheme, in words that name it", async () => {
-    const { change } = await start(INVENTORY);
+  test("may be any but another scheme, in words that name it", async () => {
+    const { change } = open(await start(INVENTORY));
     expect(change(asFile("static"))).toBe("sameCloud");
     expect(() => change(asFile("other"))).toThrow(
       'scheme: cannot change to "other" while Landfall runs: existing provider IDs begin with "static"',
     );
   });
 
-  test("leaves the inventory in use to the next refresh, which reads the file", async () => {
-    const { provider, change } = await start(INVENTORY);
+  test("leave the inventory in use to the next refresh, which reads the file", async () => {
+    const { provider, change } = open(await start(INVENTORY));
     change(asFile("static"));
     expect((await provider.listInventory([], signal)).instances.size).toBe(2);
   });

@@ -10,6 +10,7 @@ import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/deletion/settings.t
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
+import { ProviderInUse } from "../../../lib/cloud/provider_in_use.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
 import type { ControllerDefinition } from "../../../lib/controllers/definition.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
@@ -105,7 +106,8 @@ export class Replica extends Program<Incarnation, ReplicaOptions> {
       if (message === "Cannot take inventory") onFailure(process);
       if (message === TAKEN || message === REFUSED) onSettings(incarnation, message === TAKEN);
     });
-    const provider = definition.create(current.settings, { ...base, signal: stop.signal });
+    const deps = { ...base, signal: stop.signal };
+    const provider = new ProviderInUse(definition, current.settings, deps);
     return {
       ...base,
       provider: this.#watchInventories(provider, (askedMs, inventory) => {
@@ -122,6 +124,7 @@ export class Replica extends Program<Incarnation, ReplicaOptions> {
         },
         env: toEnvironment(process),
         definition,
+        replace: provider.replace.bind(provider),
         sections: [DELETION],
         current,
       },

@@ -4,6 +4,7 @@
  */
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDefinition, ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
+import { ProviderInUse } from "../../../lib/cloud/provider_in_use.ts";
 
 /** What a test uses of a provider, and how it changes the settings. */
 export interface ChangingProvider<S> {
@@ -18,9 +19,6 @@ export function createChanging<S>(
   settings: S,
   deps: ProviderDeps,
 ): ChangingProvider<S> {
-  const provider = definition.create(settings, deps);
-  return {
-    provider,
-    change: (next) => definition.reconfigure?.(provider, next) ?? "otherCloud",
-  };
+  const provider = new ProviderInUse(definition, settings, deps);
+  return { provider, change: (next) => provider.replace(next) };
 }

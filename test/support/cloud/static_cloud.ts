@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadProviderConfig } from "../../../lib/config/provider_config.ts";
 import { SettingsFile } from "../../../lib/config/settings_file.ts";
 import type { Clock } from "../../../lib/core/clock.ts";
@@ -15,15 +16,13 @@ import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { staticProvider } from "../../../lib/providers/static/mod.ts";
 import { ManualClock } from "../manual_clock.ts";
-import { type ChangingProvider, createChanging } from "./changing_provider.ts";
 
 /** The cloud of test/fixtures/static/cloudlycke.yaml. */
 export const CLOUDLYCKE: string = join(import.meta.dir, "../../fixtures/static/cloudlycke.yaml");
 
 /** A provider and its file. */
-export interface StaticCloud<C extends Clock = ManualClock> extends ChangingProvider<
-  Parameters<typeof staticProvider.create>[0]
-> {
+export interface StaticCloud<C extends Clock = ManualClock> {
+  readonly provider: Provider;
   readonly path: string;
   readonly clock: C;
   /** Replaces the text of the file. */
@@ -65,7 +64,7 @@ export async function startStaticCloudOn<C extends Clock>(
     definition: staticProvider,
     sections: [DELETION],
   });
-  const { provider, change } = createChanging(staticProvider, settings, {
+  const provider = staticProvider.create(settings, {
     clock,
     log: silentLogger,
     metrics: new MetricsRegistry(),
@@ -75,7 +74,6 @@ export async function startStaticCloudOn<C extends Clock>(
   });
   return {
     provider,
-    change,
     path,
     clock,
     write: (next) => writeFile(path, next),

@@ -47,8 +47,6 @@ export interface LookerOptions {
   readonly readSigningKey: () => Promise<Uint8Array>;
   readonly store: LookStore;
   readonly clock: Clock;
-  /** Ends looks. */
-  readonly signal: AbortSignal;
 }
 
 interface Running {
@@ -176,11 +174,10 @@ export class Look {
 
   async #read(
     takenAtMs: number,
-    ending: AbortSignal,
+    signal: AbortSignal,
   ): Promise<{ readonly found: Found; readonly scope: LookScope }> {
     const { api, source, store, clock } = this.#options;
     const takenAtWallMs = clock.now();
-    const signal = AbortSignal.any([this.#options.signal, ending]);
     store.setSigningKey(await this.#options.readSigningKey());
     const { vms, isWhole } = await source.readBackends(-Infinity, signal);
     const { networkIds } = this.#findNodes();

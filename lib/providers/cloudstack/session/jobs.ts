@@ -12,10 +12,12 @@ import { ApiError, JobOverError } from "./errors.ts";
 export type JobOutcome =
   { readonly result: unknown } | { readonly failure: CloudError } | undefined;
 
+/** Asks about one job. @throws {CloudError} when there is no answer */
+type AskJob = (jobId: string, signal: AbortSignal) => Promise<JobOutcome>;
+
 /** What {@linkcode Jobs} needs. */
 interface JobsOptions {
-  /** Asks about one job. @throws {CloudError} when there is no answer */
-  readonly ask: (jobId: string, signal: AbortSignal) => Promise<JobOutcome>;
+  readonly ask: AskJob;
   readonly clock: Clock;
   /** Ends the poller, and every start of a job. */
   readonly signal: AbortSignal;
@@ -102,6 +104,7 @@ const SLOW_ASKED = 2;
  */
 export class Jobs {
   readonly #options: JobsOptions;
+  #ask: AskJob;
   readonly #sleeper: Sleeper;
   /** By key: what is being started, or runs. */
   readonly #open = new Map<string, Promise<OpenJob | Done>>();
@@ -112,7 +115,13 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     this.#options = options;
+    this.#ask = options.ask;
     this.#sleeper = new Sleeper(options.clock);
+  }
+
+  /** Asks in another way from now on, for example with other keys. */
+  askBy(ask: AskJob): void {
+    this.#ask = ask;
   }
 
   /**
@@ -246,11 +255,11 @@ export class Jobs {
   }
 
   async #look(job: OpenJob, signal: AbortSignal): Promise<void> {
-    const { ask, clock, random } = this.#options;
+    const { clock, random } = this.#options;
     job.asked += 1;
     let pauseMs = toBackoffMs(job.asked, { ...POLL_BACKOFF, ...(random && { random }) });
     try {
-      const outcome = await ask(job.id, signal);
+      const outcome = await this.#ask(job.id, signal);
       if (outcome !== undefined) this.#end(job, outcome);
       else {
         job.isLeft = false;

@@ -1,8 +1,7 @@
 /**
- * The connection to one CloudStack: signed commands with a deadline, a limit and new keys when they change.
+ * The connection to one CloudStack as one user: signed commands with a deadline and a limit.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
 import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
@@ -78,49 +77,34 @@ interface Answer {
   readonly secrets: readonly string[];
 }
 
-/** Where commands go and as whom. A command keeps to one from its beginning to its end. */
-interface Route extends Destination {
-  readonly client: CloudClient;
-  readonly keys: KeySource;
-  readonly jobs: Jobs;
-  readonly pages: PageReader;
-}
-
 /** The connection to one CloudStack. Every method throws {@linkcode CloudError} when there is no usable answer. */
 export class CloudStackSession {
   readonly #deps: ProviderDeps;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
-  readonly #meter: Meter;
   readonly #undecodable: Counter;
-  #connection: Connection;
-  #route: Route;
-  #onKeys: () => void = () => {};
-
-  /** @throws {ConfigError} when a file that the settings name cannot be used */
-  constructor(connection: Connection, deps: ProviderDeps) {
-    this.#deps = deps;
-    this.#meter = new Meter(deps.metrics, deps.clock, "external-cloudstack");
-    this.#undecodable = createUndecodableCounter(deps.metrics);
-    this.#connection = connection;
-    this.#route = this.#createRoute(connection);
-  }
+  readonly #destination: Destination & { readonly client: CloudClient };
+  readonly #keys: KeySource;
+  readonly #jobs: Jobs;
+  readonly #pages = new PageReader();
 
   /**
-   * Sends commands that begin from now on where these settings say; running ones end as they began. The same server
-   * keeps its jobs.
-   *
+   * @param before The session that this one replaces. Its jobs go on if the server is the same
    * @throws {ConfigError} when a file that the settings name cannot be used; then nothing has changed
    */
-  reconfigure(connection: Connection): void {
-    if (isDeepStrictEqual(connection, this.#connection)) return;
-    const isSame = connection.url === this.#connection.url;
-    this.#route = this.#createRoute(connection, isSame ? this.#route.jobs : undefined);
-    this.#connection = connection;
-  }
-
-  /** Calls a listener each time other keys come into use because their files changed. They may be another user's. */
-  followKeys(listener: () => void): void {
-    this.#onKeys = listener;
+  constructor(connection: Connection, deps: ProviderDeps, before?: CloudStackSession) {
+    const { clock, log, fence, signal, metrics, onOtherUser: onChange = () => {} } = deps;
+    const { url, keys } = connection;
+    this.#deps = deps;
+    this.#undecodable = createUndecodableCounter(metrics);
+    const meter = new Meter(metrics, clock, "external-cloudstack");
+    const client = new CloudClient(connection, { names: SERVER_NAMES, meter, clock, log });
+    this.#destination = { url, client, clock, fence };
+    this.#keys =
+      keys.kind === "pair" ? createFixedKeys(keys) : new KeyFiles(keys, { clock, log, onChange });
+    const ask = this.#readJob.bind(this);
+    const isSameServer = before !== undefined && before.#destination.url === url;
+    this.#jobs = isSameServer ? before.#jobs : new Jobs({ ask, clock, signal });
+    this.#jobs.askBy(ask);
   }
 
   /** Lists objects, all pages. An object that cannot be read does not hide the others. */
@@ -139,14 +123,13 @@ export class CloudStackSession {
     known: ListVersion | undefined,
     signal: AbortSignal,
   ): Promise<VersionedList<T> | "unchanged"> {
-    const route = this.#route;
     const { command, key, params } = query;
     const listed = await readList(query, {
-      pages: route.pages,
+      pages: this.#pages,
       ask: async (page, isKnown) => {
         const asked = { command, params: { ...params, ...page }, isKnown };
         const sent = { ...asked, isWrite: false, timeoutMs: LIST_TIMEOUT_MS };
-        const answer = await this.#send(route, sent, signal);
+        const answer = await this.#send(sent, signal);
         return answer.isKnown ? undefined : answer.body;
       },
       known,
@@ -159,7 +142,7 @@ export class CloudStackSession {
   /** Reads one object that the server always has, such as its capabilities. */
   async read<T>(query: Query<T>, signal: AbortSignal): Promise<T> {
     const sent = { ...query, isWrite: false, timeoutMs: TIMEOUT_MS };
-    return toObject((await this.#send(this.#route, sent, signal)).body, query);
+    return toObject((await this.#send(sent, signal)).body, query);
   }
 
   /**
@@ -176,9 +159,8 @@ export class CloudStackSession {
   async call<T>(change: Change<T>, signal: AbortSignal): Promise<T> {
     const { command, params = {}, owner = "", timeoutMs = JOB_TIMEOUT_MS } = change;
     const { hooks, isRetry } = change;
-    const route = this.#route;
     this.#deps.fence.check();
-    const result = await route.jobs.run(
+    const result = await this.#jobs.run(
       {
         key: JSON.stringify([command, owner, ...Object.entries(params).toSorted()]),
         command,
@@ -187,7 +169,7 @@ export class CloudStackSession {
         isRetry,
         start: async (both) => {
           const sent = { command, params, isWrite: true, timeoutMs: TIMEOUT_MS };
-          const { body } = await this.#send(route, sent, both).catch((error: unknown) => {
+          const { body } = await this.#send(sent, both).catch((error: unknown) => {
             throw toChangeError(error, command);
           });
           const { jobid, id } = body;
@@ -209,34 +191,35 @@ export class CloudStackSession {
    */
   async awaitJob(jobId: string, command: string, signal: AbortSignal): Promise<void> {
     const both = AbortSignal.any([signal, this.#deps.signal]);
-    await this.#route.jobs.resume(jobId, { command, timeoutMs: JOB_TIMEOUT_MS }, both);
+    await this.#jobs.resume(jobId, { command, timeoutMs: JOB_TIMEOUT_MS }, both);
   }
 
   /** Whether requests are signed with the secret of this key now. */
   async isOwnKey(apiKey: string): Promise<boolean> {
-    return (await this.#route.keys.read()).apiKey === apiKey;
+    return (await this.#keys.read()).apiKey === apiKey;
   }
 
   /** A key for another purpose, which tells nothing about the secret that signs requests now. */
   async deriveKey(purpose: string): Promise<Uint8Array> {
-    return deriveKey((await this.#route.keys.read()).secretKey, purpose);
+    return deriveKey((await this.#keys.read()).secretKey, purpose);
   }
 
   /** Sends a command until it has an answer: with other keys after a 401, after the wait that a 429 asks for. */
-  async #send(route: Route, sent: Sent, signal: AbortSignal): Promise<Answer> {
+  async #send(sent: Sent, signal: AbortSignal): Promise<Answer> {
     const both = AbortSignal.any([signal, this.#deps.signal]);
     const { clock } = this.#deps;
+    const { client } = this.#destination;
     return await this.#limiter.run(async () => {
       const endMs = clock.monotonic() + sent.timeoutMs;
-      return await route.client.within(sent.timeoutMs, both, async (deadline) => {
+      return await client.within(sent.timeoutMs, both, async (deadline) => {
         for (let tries = 1; ; tries += 1) {
-          const keys = await route.keys.read();
+          const keys = await this.#keys.read();
           try {
-            return await this.#sendOnce(route, { ...sent, keys }, deadline);
+            return await this.#sendOnce({ ...sent, keys }, deadline);
           } catch (error) {
             if (!(error instanceof CloudError) || tries === TRIES_MAX) throw error;
             if (error.kind === "denied" && error.status === 401) {
-              if (await route.keys.refuse(keys)) continue;
+              if (await this.#keys.refuse(keys)) continue;
               throw error;
             }
             const waitMs = toWaitMs(error);
@@ -248,12 +231,8 @@ export class CloudStackSession {
     }, both);
   }
 
-  async #sendOnce(
-    route: Route,
-    sent: Sent & { readonly keys: KeyPair },
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const { reply, secrets } = await sendCommand(route, sent, signal);
+  async #sendOnce(sent: Sent & { readonly keys: KeyPair }, signal: AbortSignal): Promise<Answer> {
+    const { reply, secrets } = await sendCommand(this.#destination, sent, signal);
     const { serverTimeMs, isKnown } = reply;
     if (isKnown) return { body: {}, isKnown, secrets };
     const body = readBody(reply, {
@@ -264,27 +243,10 @@ export class CloudStackSession {
     return { body, secrets };
   }
 
-  #createRoute(connection: Connection, jobs?: Jobs): Route {
-    const { clock, log, fence, signal } = this.#deps;
-    const { url, keys } = connection;
-    const onChange = (): void => this.#onKeys();
-    const shared = { names: SERVER_NAMES, meter: this.#meter, clock, log };
-    return {
-      url,
-      client: new CloudClient(connection, shared),
-      clock,
-      fence,
-      keys:
-        keys.kind === "pair" ? createFixedKeys(keys) : new KeyFiles(keys, { clock, log, onChange }),
-      jobs: jobs ?? new Jobs({ ask: this.#readJob.bind(this), clock, signal }),
-      pages: new PageReader(),
-    };
-  }
-
   async #readJob(jobid: string, signal: AbortSignal): Promise<JobOutcome> {
     const command = "queryAsyncJobResult";
     const sent = { command, params: { jobid }, isWrite: false, timeoutMs: TIMEOUT_MS };
-    const { body, secrets } = await this.#send(this.#route, sent, signal);
+    const { body, secrets } = await this.#send(sent, signal);
     return toOutcome(body, secrets);
   }
 }

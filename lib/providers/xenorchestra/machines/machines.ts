@@ -1,5 +1,5 @@
 /**
- * The machines of Xen Orchestra, with settings that may change while Landfall works.
+ * The machines of Xen Orchestra.
  * @module
  */
 import type {
@@ -13,7 +13,7 @@ import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Session } from "../session/session.ts";
-import type { LastListing } from "../generation.ts";
+import type { LastListing } from "../wire/lister.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import { applyStep } from "./apply/apply.ts";
 import { OutdatedPlanError } from "./apply/checks.ts";
@@ -28,7 +28,7 @@ import { JsonRpcBootOrders } from "./power/boot_orders.ts";
 import { XenOrchestraPower } from "./power/power.ts";
 import type { Step } from "./steps.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
-import { OwnChanges } from "./wire/own_changes.ts";
+import type { OwnChanges } from "./wire/own_changes.ts";
 import { RefusedMachineError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ChangeRefusal } from "./wire/refusal.ts";
 
@@ -37,6 +37,8 @@ export interface MachinesOptions {
   readonly api: Pick<XenOrchestraApi, "listAs" | "listServers" | "readAs">;
   readonly session: Pick<Session, "callRpc" | "change" | "get">;
   readonly clock: Clock;
+  /** The changes that other settings of the same server made, too. */
+  readonly own: OwnChanges;
   /** What the last inventory showed; `undefined` before the first one that shows machines. */
   readonly findListing: () => LastListing | undefined;
 }
@@ -46,17 +48,12 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   readonly power: XenOrchestraPower;
   readonly #options: MachinesOptions;
   readonly #api: MachinesApi;
-  readonly #own: OwnChanges;
   #read: { readonly from: LastListing["vms"]; readonly vms: readonly Vm[] } | undefined;
-  readonly #userIds = new WeakMap<object, string>();
-  /** Where a view and a step come from. */
-  readonly #origins = new WeakMap<View | Step, object>();
+  #userId: string | undefined;
 
   constructor(options: MachinesOptions) {
-    const { api, session } = options;
+    const { api, session, own } = options;
     this.#options = options;
-    this.#own = new OwnChanges(options.clock);
-    const own = this.#own;
     this.#api = new MachinesApi(api, session, own);
     const bootOrders = new JsonRpcBootOrders(session);
     const findListed = (id: string): Vm | undefined => {
@@ -72,32 +69,24 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     if (listing === undefined) {
       throw new CloudError("unreachable", "Waiting for the first inventory with machines");
     }
-    const { inventory, origin, source } = listing;
+    const { inventory } = listing;
     const { isForChange, machines = [] } = question;
-    const readUserId = (both: AbortSignal): Promise<string | undefined> =>
-      this.#readUserId(source, both);
-    const view = isForChange
+    const readUserId = (both: AbortSignal): Promise<string | undefined> => this.#readUserId(both);
+    return isForChange
       ? await takeLook({ api: this.#api, clock, inventory, readUserId }, machines, signal)
       : toInventoryView(listing, this.#readVms(listing), clock.now());
-    this.#origins.set(view, origin);
-    return view;
   }
 
   plan(view: View, spec: MachineSpec, text: string | undefined): Plan {
-    return this.#from(view, planMachine(view, spec, text));
+    return planMachine(view, spec, text);
   }
 
   planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
-    return this.#from(view, planRemoval(view, identity, text));
+    return planRemoval(view, identity, text);
   }
 
   async apply(step: Step, context: MachineStepContext, signal: AbortSignal): Promise<void> {
-    const origin = this.#origins.get(step);
-    if (origin !== undefined && origin !== this.#options.findListing()?.origin) {
-      throw new CloudError("unreachable", "the settings changed since this was planned");
-    }
-    const { session, clock } = this.#options;
-    const own = this.#own;
+    const { session, clock, own } = this.#options;
     await applyStep({ api: this.#api, session, own, clock }, step, { context, signal });
   }
 
@@ -119,18 +108,8 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   }
 
   /** The own user stays the same with the same settings. */
-  async #readUserId(source: object, signal: AbortSignal): Promise<string | undefined> {
-    const known = this.#userIds.get(source);
-    if (known !== undefined) return known;
-    const userId = await this.#api.readUserId(signal);
-    if (userId !== undefined) this.#userIds.set(source, userId);
-    return userId;
-  }
-
-  /** The steps of a plan belong where its view does. */
-  #from(view: View, plan: Plan): Plan {
-    const origin = this.#origins.get(view);
-    if (origin !== undefined) for (const step of plan.steps) this.#origins.set(step, origin);
-    return plan;
+  async #readUserId(signal: AbortSignal): Promise<string | undefined> {
+    this.#userId ??= await this.#api.readUserId(signal);
+    return this.#userId;
   }
 }

@@ -14,8 +14,6 @@ interface ConnectionWatchOptions {
   readonly memory: Memory;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborts when requests use another server or user, and at the end of the process. */
-  readonly signal: AbortSignal;
 }
 
 /** Records in {@linkcode Memory} which connection belongs to which pool. */
@@ -34,16 +32,17 @@ export class ConnectionWatch {
    * less.
    *
    * @param coverage The pools of the inventory
+   * @param signal Aborts when requests use another server or user, and at the end of the process
    */
-  async look(coverage: Inventory["coverage"]): Promise<void> {
-    const { memory, clock, log, signal } = this.#options;
+  async look(coverage: Inventory["coverage"], signal: AbortSignal): Promise<void> {
+    const { memory, clock, log } = this.#options;
     const askedMs = clock.monotonic();
     this.#coverage = coverage;
     memory.connections.noteShown(coverage);
     if (this.#isLooking || signal.aborted || !memory.connections.isDue(coverage, askedMs)) return;
     this.#isLooking = true;
     try {
-      await this.#read(askedMs);
+      await this.#read(askedMs, signal);
     } catch (error) {
       if (signal.aborted) return;
       memory.connections.noteUnanswered(askedMs);
@@ -53,8 +52,8 @@ export class ConnectionWatch {
     }
   }
 
-  async #read(askedMs: number): Promise<void> {
-    const { api, memory, clock, log, signal } = this.#options;
+  async #read(askedMs: number, signal: AbortSignal): Promise<void> {
+    const { api, memory, clock, log } = this.#options;
     const { connections } = memory;
     const before = new Set(connections.removedPools);
     const servers = await api.listServers(signal);

@@ -15,7 +15,6 @@ import type {
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { NodeIdentity } from "../../../cloud/instance.ts";
 import type { Presence } from "../../../cloud/provider.ts";
-import { TOO_EARLY } from "../../../cloud_http/generations.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type IdentityByProviderId, parseIdentity } from "../model/identity.ts";
 import { HOST_ID_LABEL } from "../model/labels.ts";
@@ -28,16 +27,9 @@ import type { LastRuns, Run } from "./last_runs.ts";
 interface PowerProofOptions {
   readonly api: XenOrchestraApi;
   readonly clock: Clock;
-  readonly findRuns: () => LastRuns;
-  /** Remembers from now on where VMs run. */
-  readonly followRuns: () => void;
+  readonly runs: LastRuns;
   /** Finds the VM of a Node in an inventory. */
   readonly find: (inventory: Inventory, node: NodeIdentity) => Presence;
-  /**
-   * Sends requests with the settings in use; `undefined` if there is no inventory with these settings yet, or they
-   * changed meanwhile.
-   */
-  readonly askOnce: <R>(work: () => Promise<R>, signal: AbortSignal) => Promise<R | undefined>;
 }
 
 /** The only power state in which nothing is left of a VM except its disks. */
@@ -60,7 +52,7 @@ export class PowerProof implements ProvenOff {
   }
 
   prepare(): void {
-    this.#options.followRuns();
+    this.#options.runs.follow();
   }
 
   isShownOff(question: PowerQuestion): boolean {
@@ -71,10 +63,7 @@ export class PowerProof implements ProvenOff {
     const place = this.#findPlace(question);
     if (typeof place === "string") return { kind: "unproven", message: place };
     try {
-      const { askOnce } = this.#options;
-      const prove = (): Promise<PowerReading> => this.#prove(place, question.inventory, signal);
-      const reading = await askOnce(prove, signal);
-      return reading ?? { kind: "unproven", message: TOO_EARLY };
+      return await this.#prove(place, question.inventory, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof CloudError) return { kind: "unproven", message: error.message };
@@ -86,8 +75,7 @@ export class PowerProof implements ProvenOff {
    * Finds the place where the VM of a Node is shown as off. A text says why it is not off, or why that does not count.
    */
   #findPlace({ inventory, node, labels }: PowerQuestion): Place | string {
-    const { find, findRuns, clock } = this.#options;
-    const runs = findRuns();
+    const { find, runs, clock } = this.#options;
     const identity = parseIdentity(node);
     if (identity.kind !== "providerId") return "its provider ID names no VM";
     const { vmId } = identity;

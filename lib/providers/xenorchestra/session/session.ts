@@ -46,37 +46,20 @@ const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
 
 /** The connection to one Xen Orchestra. */
 export class Session {
+  /** In milliseconds. It limits how long a refused token is not sent again. */
+  refreshIntervalMs: number;
   readonly #deps: ProviderDeps;
-  #route: Route;
+  readonly #route: Route;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
   readonly #changes = new Limiter(CHANGES_MAX);
-  readonly #meter: Meter;
   /** The last refused token, and the time until which Landfall does not send it again. */
   #denied: { token: string; untilMs: number; count: number } | undefined;
-  #refreshIntervalMs: number;
 
   /** @throws {ConfigError} when a file that the settings name cannot be used */
   constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
     this.#deps = deps;
-    this.#meter = new Meter(deps.metrics, deps.clock, "xenorchestra");
-    this.#route = createRoute(settings, deps, this.#meter);
-    this.#refreshIntervalMs = settings.refreshIntervalMs;
-  }
-
-  /**
-   * Uses these settings for requests from now on. Running requests continue with the old ones.
-   *
-   * @throws {ConfigError} if a file that the settings name cannot be used; nothing changes in that case
-   */
-  reconfigure(settings: XenOrchestraSettings): void {
-    this.#route = createRoute(settings, this.#deps, this.#meter);
-    this.#refreshIntervalMs = settings.refreshIntervalMs;
-    this.#denied = undefined;
-  }
-
-  /** Sets the refresh interval in milliseconds. It limits how long a refused token is not sent again. */
-  setRefreshInterval(intervalMs: number): void {
-    this.#refreshIntervalMs = intervalMs;
+    this.#route = createRoute(settings, deps, new Meter(deps.metrics, deps.clock, "xenorchestra"));
+    this.refreshIntervalMs = settings.refreshIntervalMs;
   }
 
   /**
@@ -233,7 +216,7 @@ export class Session {
     const last = this.#denied?.token === token ? this.#denied : undefined;
     if (last && now < last.untilMs) return;
     const count = (last?.count ?? 0) + 1;
-    const capMs = Math.min(DENIED_BACKOFF.capMs, this.#refreshIntervalMs / 2);
+    const capMs = Math.min(DENIED_BACKOFF.capMs, this.refreshIntervalMs / 2);
     const untilMs = now + toBackoffMs(count, { ...DENIED_BACKOFF, capMs });
     this.#denied = { token, count, untilMs };
   }

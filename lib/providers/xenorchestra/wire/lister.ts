@@ -2,6 +2,7 @@
  * Lists everything that an inventory needs, in one round. The server does not send unchanged lists again.
  * @module
  */
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { ListReply } from "../../../cloud_http/decode.ts";
 import type { Clock } from "../../../core/clock.ts";
 import {
@@ -40,6 +41,13 @@ export interface Followed {
   readonly hosts: ListWish<Host>;
   /** Whether to keep a VM: there may be thousands of others. */
   readonly isOurs: (vm: Vm) => boolean;
+}
+
+/** What the last inventory showed, for machines. */
+export interface LastListing {
+  readonly inventory: Inventory;
+  readonly vms: readonly Vm[];
+  readonly hosts: readonly Host[];
 }
 
 /** How often Landfall requests everything in full, in case a cache in between keeps old answers. */

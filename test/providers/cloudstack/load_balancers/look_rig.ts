@@ -5,7 +5,6 @@
 import { afterEach, beforeEach } from "bun:test";
 import type { LoadBalancerClaim } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
-import { Generation } from "../../../../lib/providers/cloudstack/generation.ts";
 import {
   Look,
   type LookerOptions,
@@ -13,8 +12,8 @@ import {
 import { LookStore } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { Memory } from "../../../../lib/providers/cloudstack/memory.ts";
+import { CloudStackProvider } from "../../../../lib/providers/cloudstack/provider.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
-import { CloudStackApi } from "../../../../lib/providers/cloudstack/wire/api.ts";
 import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
 import {
   type CloudStackSimulator,
@@ -32,7 +31,7 @@ interface LookRig {
   readonly clock: ManualClock;
   readonly simulator: CloudStackSimulator;
   readonly store: LookStore;
-  readonly generation: Generation;
+  readonly provider: CloudStackProvider;
   readonly look: Look;
   /** The addresses about which CloudStack was asked who took them, each time with when they were recorded. */
   readonly askedTakers: ReadonlyMap<string, number>[];
@@ -67,8 +66,8 @@ export function useLook(world: World, more: object = {}): LookRig {
     get store() {
       return running().store;
     },
-    get generation() {
-      return running().generation;
+    get provider() {
+      return running().provider;
     },
     get look() {
       return running().look;
@@ -99,23 +98,22 @@ async function startRig(world: World, more: object): Promise<LookRig> {
   const { url, apiKey, secretKey } = simulator;
   const settings = toSettings(url, { apiKey, secretKey, ...more });
   const session = new CloudStackSession(settings, { ...toDeps(), clock });
-  const shared = { session, settings, clock, log: silentLogger, memory: new Memory() };
-  const generation = new Generation({ ...shared, api: new CloudStackApi(session) });
   const store = new LookStore();
+  const shared = { session, settings, clock, log: silentLogger, memory: new Memory(), store };
+  const provider = new CloudStackProvider(shared);
   const api = new LoadBalancingApi(session);
   const readTakers: LookerOptions["readTakers"] = (asked) => {
     rig.askedTakers.push(asked);
     return Promise.resolve(new Map([...asked.keys()].map((id) => [id, "us"])));
   };
   const readSigningKey = (): Promise<Uint8Array> => Promise.resolve(SIGNING_KEY);
-  const source = generation;
-  const look = new Look({ api, source, readTakers, readSigningKey, store, clock, signal });
+  const look = new Look({ api, source: provider, readTakers, readSigningKey, store, clock });
   const rig: LookRig = {
     askedTakers: [],
     clock,
     simulator,
     store,
-    generation,
+    provider,
     look,
     claims: [],
     instanceIds: new Set(),
@@ -132,7 +130,7 @@ async function startRig(world: World, more: object): Promise<LookRig> {
     },
   };
   // Without Nodes; and so that looks do not wait for it.
-  await generation.listInventory([], signal);
+  await provider.listInventory([], signal);
   simulator.requests.reset();
   return rig;
 }

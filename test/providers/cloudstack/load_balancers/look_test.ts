@@ -256,7 +256,7 @@ describe("Look", () => {
     });
 
     test("by the VM of a Node in a list of the same look", async () => {
-      await rig.generation.listInventory([{ name: "worker-1" }], signal);
+      await rig.provider.listInventory([{ name: "worker-1" }], signal);
       await observe();
       takeRequests();
       await rig.clock.advance(1);
@@ -279,10 +279,10 @@ describe("Look", () => {
 
     test("as soon as more is known of Nodes, however young the last look is", async () => {
       expect((await observe(60_000)).isOurCloud).toBe(false);
-      await rig.generation.listInventory([{ name: "worker-1" }], signal);
+      await rig.provider.listInventory([{ name: "worker-1" }], signal);
       expect((await observe(60_000)).isOurCloud).toBe(true);
       takeRequests();
-      await rig.generation.listInventory([{ name: "worker-1" }], signal);
+      await rig.provider.listInventory([{ name: "worker-1" }], signal);
       takeRequests();
       await observe(60_000);
       expect(takeRequests()).toEqual({});
@@ -302,14 +302,14 @@ describe("Look", () => {
     const { options } = story.late;
     const vmId = rig.simulator.state.addVm(options);
     expect((await observe(60_000)).vms.has(vmId)).toBe(false);
-    await rig.generation.listInventory([], signal);
+    await rig.provider.listInventory([], signal);
     expect((await observe(60_000)).vms.has(vmId)).toBe(true);
   });
 
   test("is taken again when a Node appears in another network", async () => {
     await observe();
     takeRequests();
-    await rig.generation.listInventory([{ name: "worker-1" }], signal);
+    await rig.provider.listInventory([{ name: "worker-1" }], signal);
     takeRequests();
     await observe(60_000);
     expect(takeRequests()).toMatchObject({ listPublicIpAddresses: 1 });

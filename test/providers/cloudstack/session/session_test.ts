@@ -202,9 +202,10 @@ describe("read()", () => {
     };
     write(KEYS);
     fake.answer = ({ command }) => reply(command, { capability: {} });
-    const session = open({ apiKey: "", secretKey: "", apiKeyFile, secretKeyFile });
     let changes = 0;
-    session.followKeys(() => (changes += 1));
+    const onOtherUser = (): void => void (changes += 1);
+    const files = { apiKey: "", secretKey: "", apiKeyFile, secretKeyFile };
+    const session = open(files, { onOtherUser });
     await session.read(ABOUT, signal);
     const other = { apiKey: "other-key", secretKey: "other-secret" };
     fake.secrets.clear();
@@ -392,26 +393,6 @@ describe("call()", () => {
     await advanceUntil(done);
     await done;
     expect(fake.commands.filter((one) => one.startsWith("POST"))).toHaveLength(2);
-  });
-});
-
-describe("reconfigure()", () => {
-  test("sends the next command with the new keys, to the new address", async () => {
-    const session = open();
-    await session.list(ZONES, signal);
-    const other = new FakeCloudStack();
-    other.secrets.set("k", "s");
-    session.reconfigure(toSettings(other.url, { apiKey: "k", secretKey: "s" }));
-    await session.list(ZONES, signal);
-    expect([fake.seen.length, other.seen[0]?.params["apikey"]]).toEqual([1, "k"]);
-    await other.stop();
-  });
-
-  test("keeps what it has when the new settings cannot be used", async () => {
-    const session = open();
-    const wrong = toSettings(fake.url, { caFile: join(folder, "missing.pem") });
-    expect(() => session.reconfigure(wrong)).toThrow("there is no such file");
-    expect((await session.list(ZONES, signal)).objects).toEqual([]);
   });
 });
 

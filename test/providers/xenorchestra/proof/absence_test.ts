@@ -15,7 +15,7 @@ import {
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
 import { ConnectionWatch } from "../../../../lib/providers/xenorchestra/proof/connection_watch.ts";
 import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";
-import { Generation } from "../../../../lib/providers/xenorchestra/generation.ts";
+import { XenOrchestraProvider } from "../../../../lib/providers/xenorchestra/provider.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import type { Stay } from "../../../../lib/providers/xenorchestra/proof/stays.ts";
 import {
@@ -45,8 +45,7 @@ const NEVER_SEEN = "0f7a2c34-0000-4000-8000-000000000001";
 const JSON_TYPE = { "content-type": "application/json" };
 
 let fake: FakeXenOrchestra;
-/** A {@linkcode Generation} finds nothing in memory. */
-let provider: Pick<Provider, "listInventory" | "readInstance"> & Partial<Provider>;
+let provider: Provider;
 let inventory: Inventory;
 
 async function read(node: NodeIdentity = NODE): Promise<string> {
@@ -412,7 +411,7 @@ describe("proveAbsence()", () => {
     const listed = await provider.listInventory([node, swapped], signal);
     await provider.readInstance(listed, swapped, signal);
     for (const one of [node, swapped]) {
-      expect(provider.findInstance?.(listed, one).kind).toBe("present");
+      expect(provider.findInstance(listed, one).kind).toBe("present");
     }
     fake.remove("vms", vm);
     // The list still shows it: what was just answered counts, but against the list it proves nothing.
@@ -420,7 +419,7 @@ describe("proveAbsence()", () => {
     inventory = await provider.listInventory([node, swapped], signal);
     // That one was matched before is remembered, and makes nothing present that is not listed.
     for (const one of [node, swapped]) {
-      expect(provider.findInstance?.(inventory, one).kind).toBe("unknown");
+      expect(provider.findInstance(inventory, one).kind).toBe("unknown");
     }
     expect(await read(node)).toBe("absent");
     expect(await read(swapped)).toBe("unknown notFound");
@@ -591,14 +590,18 @@ describe("proveAbsence() while another pool is removed for good", () => {
     fake.collections["vms"] = Array.isArray(body) ? body : [];
     const deps = { ...toDeps(), clock };
     const settings = toSettings(fake.url);
-    const api = new XenOrchestraApi(new Session(settings, deps), deps.metrics);
+    const session = new Session(settings, deps);
+    const api = new XenOrchestraApi(session, deps.metrics);
     const memory = new Memory();
-    provider = new Generation({ api, settings, clock, log, memory, signal });
-    const watch = new ConnectionWatch({ api, memory, clock, log, signal });
+    const watch = new ConnectionWatch({ api, memory, clock, log });
+    const rest = (): Promise<void> => Promise.resolve();
+    const behind = { events: { run: rest }, tokenWatch: { look: rest } };
+    const connection = { session, api, ...behind, connectionWatch: { look: rest } };
+    provider = new XenOrchestraProvider({ settings, clock, log, memory, connection });
     const refresh = async (times: number): Promise<void> => {
       for (let at = 0; at < times; at += 1) {
         inventory = await provider.listInventory([NODE], signal);
-        await watch.look(inventory.coverage);
+        await watch.look(inventory.coverage, signal);
         await clock.advance(60_000);
       }
     };

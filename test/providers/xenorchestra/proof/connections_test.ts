@@ -162,14 +162,13 @@ class Rig {
     memory: this.memory,
     clock: this.clock,
     log: silentLogger,
-    signal: this.stop.signal,
   });
 
   /** Looks once a minute for some minutes, as after refreshes. */
   async look(minutes: number): Promise<void> {
     const coverage = new Map(this.servers.map(({ poolId }) => [poolId, SHOWN] as const));
     for (let at = 0; at < minutes; at += 1) {
-      await this.watch.look(coverage);
+      await this.watch.look(coverage, this.stop.signal);
       await this.clock.advance(MINUTE_MS);
     }
   }
@@ -188,12 +187,12 @@ describe("ConnectionWatch.look()", () => {
   test("judges an answer by the pools that are shown when it comes", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     rig.waits = promise;
-    const lost = rig.watch.look(new Map([["q", SHOWN]]));
+    const lost = rig.watch.look(new Map([["q", SHOWN]]), rig.stop.signal);
     const both = new Map([
       ["p", SHOWN],
       ["q", SHOWN],
     ]);
-    await rig.watch.look(both);
+    await rig.watch.look(both, rig.stop.signal);
     resolve();
     await lost;
     expect(rig.memory.connections.findGoneMs("p")).toBeUndefined();
@@ -234,7 +233,7 @@ describe("ConnectionWatch.look()", () => {
     await rig.look(60);
     expect(rig.asked).toBe(1);
     rig.servers = [WATCHED_Q];
-    await Promise.all([rig.look(1), rig.watch.look(new Map([["q", SHOWN]]))]);
+    await Promise.all([rig.look(1), rig.watch.look(new Map([["q", SHOWN]]), rig.stop.signal)]);
     expect(rig.asked).toBe(2);
     rig.stop.abort();
     await rig.look(20);

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { createLogger, silentLogger } from "../../../../lib/core/log.ts";
 import {
@@ -373,6 +373,14 @@ function readMetric(): string | undefined {
   return found?.[1];
 }
 
+/** A process that started ten seconds ago. */
+async function openWatch(credentials: object): Promise<void> {
+  deps = { ...deps, metrics: new MetricsRegistry() };
+  session = new Session(toSettings(cloud.url, credentials), deps);
+  watch = new TokenWatch({ ...deps, session, notify: ({ message }) => notices.push(message) });
+  await deps.clock.advance(10_000);
+}
+
 describe("token watch", () => {
   beforeEach(async () => {
     notices = [];
@@ -380,9 +388,7 @@ describe("token watch", () => {
     const write = (line: string): number => lines.push(line);
     deps = toDeps({ log: createLogger({ format: "json", level: "debug", now: () => 0, write }) });
     cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [ANN] });
-    session = new Session(toSettings(cloud.url, { token: CANARY }), deps);
-    watch = new TokenWatch({ ...deps, session, notify: ({ message }) => notices.push(message) });
-    await deps.clock.advance(10_000);
+    await openWatch({ token: CANARY });
   });
   afterEach(async () => {
     await cloud.stop();
@@ -434,18 +440,23 @@ describe("token watch", () => {
 
     test("looks at once when the token is another", async () => {
       cloud.auth.addToken(CANARY, ANN, 10 * DAY_MS);
-      cloud.auth.addToken("canary-2", ANN, 20 * DAY_MS);
+      const { expiration } = cloud.auth.addToken("canary-2", ANN, 20 * DAY_MS);
+      const tokenFile = join(mkdtempSync(join(tmpdir(), "landfall-")), "token");
+      writeFileSync(tokenFile, CANARY);
+      await openWatch({ token: null, tokenFile });
       await watch.look(KIND, signal);
-      session.reconfigure(toSettings(cloud.url, { token: "canary-2" }));
+      writeFileSync(tokenFile, "canary-2");
+      await deps.clock.advance(1_000);
       await watch.look(KIND, signal);
-      expect(readMetric()).toBe(String((deps.clock.now() + 20 * DAY_MS) / 1_000));
+      rmSync(dirname(tokenFile), { recursive: true });
+      expect(readMetric()).toBe(String(expiration / 1_000));
       expect(notices).toHaveLength(1);
     });
 
     test("renews a token of ours before there is anything to warn of", async () => {
       const client = { id: "landfall-by-hand" };
       const token = cloud.auth.mint(ANN, { client, expiresIn: "17 days" });
-      session.reconfigure(toSettings(cloud.url, { token: token.id }));
+      await openWatch({ token: token.id });
       await watch.look(KIND, signal);
       expect(cloud.requests.count("POST /users/{id}/authentication_tokens")).toBe(0);
       let leastMs = Infinity;
@@ -463,7 +474,7 @@ describe("token watch", () => {
     test("warns of a token of ours that cannot be renewed", async () => {
       const client = { id: "landfall-by-hand" };
       const token = cloud.auth.mint(ANN, { client, expiresIn: "10 days" });
-      session.reconfigure(toSettings(cloud.url, { token: token.id }));
+      await openWatch({ token: token.id });
       const route = "POST /users/{id}/authentication_tokens";
       cloud.faults.set({ kind: "status", status: 403 }, { route });
       await watch.look(KIND, signal);

@@ -46,7 +46,7 @@ const { observe, takeRequests } = rig;
 /** Takes an inventory for Nodes in networks of these kinds. */
 async function addNodes(...kinds: NetworkKind[]): Promise<void> {
   const nodes = kinds.flatMap((kind) => vms[kind].map(({ name }) => ({ name })));
-  await rig.generation.listInventory(nodes, signal);
+  await rig.provider.listInventory(nodes, signal);
 }
 
 /** Adds a rule of the Service to a network. */

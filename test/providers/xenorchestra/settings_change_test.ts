@@ -49,7 +49,7 @@ function list(): Promise<Inventory> {
 }
 
 /** Uses other settings, as a changed file does. */
-function reconfigure(server: FakeXenOrchestra, more: object = {}): string | undefined {
+function change(server: FakeXenOrchestra, more: object = {}): string | undefined {
   return changing.change(toSettings(server.url, more));
 }
 
@@ -66,19 +66,19 @@ function hold(server: FakeXenOrchestra): () => void {
   };
 }
 
-describe("reconfigure()", () => {
+describe("a change of the settings", () => {
   test("changes what is left alone, and asks no other Xen Orchestra", () => {
     expect(provider.unmanaged).toEqual(new Set());
     const left = { addresses: { mode: "leave" }, zoneLabelFrom: "none", regions: { a: "b" } };
-    expect(reconfigure(here, left)).toBe("sameCloud");
+    expect(change(here, left)).toBe("sameCloud");
     expect(provider.unmanaged).toEqual(new Set(["addresses", "zone"]));
-    expect(reconfigure(here)).toBe("sameCloud");
+    expect(change(here)).toBe("sameCloud");
     expect(provider.unmanaged).toEqual(new Set());
   });
 
   test("makes the next inventory by the new settings", async () => {
     expect((await list()).instances.get(WORKER_1)?.zone).toBe(HOST_PARIS_2);
-    reconfigure(here, { zoneLabelFrom: "pool", refreshInterval: "90s" });
+    change(here, { zoneLabelFrom: "pool", refreshInterval: "90s" });
     expect(provider.refreshIntervalMs).toBe(90_000);
     expect((await list()).instances.get(WORKER_1)?.zone).toBe(POOL_PARIS);
   });
@@ -87,7 +87,7 @@ describe("reconfigure()", () => {
     await list();
     here.dropPool(POOL_LYON);
     const changes = { token: "other", addresses: { mainIpAsExternal: true } };
-    expect(reconfigure(here, changes)).toBe("sameCloud");
+    expect(change(here, changes)).toBe("sameCloud");
     expect((await list()).coverage.get(POOL_LYON)?.complete).toBe(false);
     expect(here.seen.at(-1)?.headers.get("cookie")).toBe("authenticationToken=other");
   });
@@ -105,17 +105,17 @@ describe("reconfigure()", () => {
     here.dropPool(POOL_LYON);
     here.collections["servers"] = here.list("servers").filter((one) => one["poolId"] !== null);
     await until("the pool is removed", wait);
-    reconfigure(here, { zoneLabelFrom: "pool" });
+    change(here, { zoneLabelFrom: "pool" });
     expect(await isRemoved()).toBe(true);
-    reconfigure(here, { refreshInterval: "90s" });
+    change(here, { refreshInterval: "90s" });
     expect(await isRemoved()).toBe(true);
-    reconfigure(here, { token: "other" });
+    change(here, { token: "other" });
     expect(await isRemoved()).toBe(false);
     await until("the pool is removed", wait);
   });
 
   test("leaves a refused token alone for at most half of the new interval, over the same connection", async () => {
-    reconfigure(here, { refreshInterval: "5s" });
+    change(here, { refreshInterval: "5s" });
     here.answer = () => new Response("", { status: 401 });
     for (let count = 0; count < 12; count += 1) {
       await list().catch(() => {});
@@ -124,6 +124,16 @@ describe("reconfigure()", () => {
     const before = here.seen.length;
     await list().catch(() => {});
     expect(here.seen.length).toBeGreaterThan(before);
+  });
+
+  test("sends a new token at once, although the old one was refused a moment ago", async () => {
+    here.answer = ({ headers }) =>
+      headers.get("cookie") === "authenticationToken=other"
+        ? undefined
+        : new Response("", { status: 401 });
+    await expect(list()).rejects.toMatchObject({ kind: "denied" });
+    change(here, { token: "other" });
+    expect((await list()).instances.has(WORKER_1)).toBe(true);
   });
 
   test("reports a pool that the new token does not show, and no other", async () => {
@@ -142,14 +152,14 @@ describe("reconfigure()", () => {
   test("knows nothing of another Xen Orchestra but what it shows", async () => {
     await list();
     there.dropPool(POOL_LYON);
-    expect(reconfigure(there)).toBe("otherCloud");
+    expect(change(there)).toBe("otherCloud");
     expect((await list()).coverage.has(POOL_LYON)).toBe(false);
   });
 
   test("concludes nothing from a new cloud before its first inventory", async () => {
     const inventory = await list();
     there.remove("vms", WORKER_1);
-    reconfigure(there);
+    change(there);
     const read = () => provider.readInstance(inventory, NODE, signal);
     expect(await read()).toMatchObject({ kind: "unknown", reason: "noInventory" });
     expect(await provider.changes?.readInstances?.(new Set([WORKER_1]), signal)).toEqual(new Map());
@@ -163,7 +173,7 @@ describe("reconfigure()", () => {
     "leaves everything as it was when %j cannot be used",
     async (broken) => {
       await list();
-      expect(() => reconfigure(there, { ...broken, refreshInterval: "90s" })).toThrow("/nowhere");
+      expect(() => change(there, { ...broken, refreshInterval: "90s" })).toThrow("/nowhere");
       expect(provider.refreshIntervalMs).toBe(30_000);
       await list();
       expect(there.seen).toEqual([]);
@@ -177,31 +187,34 @@ describe("listInventory()", () => {
     there.remove("vms", WORKER_1);
     const asked = list();
     await until("it asks", () => here.seen.length > 0);
-    reconfigure(there);
+    change(there, { token: "other" });
     release();
     const inventory = await asked;
     expect(inventory.instances.has(WORKER_1)).toBe(false);
-    expect(there.seen.length).toBeGreaterThan(0);
+    const toTokens = ({ seen }: FakeXenOrchestra): Set<string | null> =>
+      new Set(seen.map(({ headers }) => headers.get("cookie")));
+    expect([...toTokens(here)]).toEqual(["authenticationToken=t0ken"]);
+    expect([...toTokens(there)]).toEqual(["authenticationToken=other"]);
   });
 
   test("does not wait for a server that it left", async () => {
     const release = hold(here);
     const asked = list();
     await until("it asks", () => here.seen.length > 0);
-    reconfigure(there);
+    change(there);
     expect((await asked).instances.has(WORKER_1)).toBe(true);
     release();
   });
 
   test("goes on with its question when what changed is not where it asks", async () => {
     const asked = list();
-    reconfigure(here, { zoneLabelFrom: "pool" });
+    change(here, { zoneLabelFrom: "pool" });
     expect((await asked).instances.get(WORKER_1)?.zone).toBe(POOL_PARIS);
   });
 
   test("does not fail for what it left", async () => {
     const asked = list();
-    reconfigure(there);
+    change(there);
     here.answer = () => new Response("", { status: 503 });
     expect((await asked).instances.has(WORKER_1)).toBe(true);
   });
@@ -216,13 +229,16 @@ describe("listInventory()", () => {
 });
 
 describe("readInstance()", () => {
-  test("gives no answer that was asked with the old settings", async () => {
+  test.each([
+    ["another server", () => change(there)],
+    ["other pools", () => change(here, { pools: [POOL_LYON] })],
+  ])("gives no answer that was asked before there was %s", async (_title, change) => {
     const inventory = await list();
     const before = here.seen.length;
     const release = hold(here);
     const asked = provider.readInstance(inventory, NODE, signal);
     await until("it asks", () => here.seen.length > before);
-    reconfigure(there);
+    change();
     release();
     expect(await asked).toMatchObject({ kind: "unknown", reason: "noInventory" });
   });
@@ -259,8 +275,9 @@ describe("watchChanges()", () => {
     const hints: ChangeHint[] = [];
     const watching = provider.changes?.watchChanges((hint) => hints.push(hint), stop.signal);
     await until("the first stream", () => hints.length === 1);
-    reconfigure(here, { zoneLabelFrom: "pool" });
-    reconfigure(there, { zoneLabelFrom: "pool" });
+    change(here, { zoneLabelFrom: "pool" });
+    await list();
+    change(there, { zoneLabelFrom: "pool" });
     await until("the second stream", () => hints.length === 2);
     expect([open(here), open(there)]).toEqual([1, 1]);
     stop.abort(new Error("the test is over"));
