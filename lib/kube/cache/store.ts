@@ -41,7 +41,7 @@ export interface StoreReader<T extends KubeObject> {
  * Called for each change, in order. `before` is absent for a new object, `after` for a deleted one (`before` is then
  * its last known state). It must not block. Its errors are logged and do not affect other listeners.
  */
-export type StoreListener<T extends KubeObject> = (
+type StoreListener<T extends KubeObject> = (
   key: Key,
   before: T | undefined,
   after: T | undefined,

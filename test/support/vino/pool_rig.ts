@@ -105,7 +105,12 @@ export async function startPoolProcess(
   const watcherMetrics = createWatcherMetrics(metrics);
   const caches = new Caches({ client, clock, log: silentLogger, metrics: watcherMetrics });
   const store = caches.reader(IP_POOLS);
-  const pools = new IpPools({ client, clock: own, namespace: POOL_NAMESPACE, store });
+  const pools = new IpPools({
+    client: caches.follow(client),
+    clock: own,
+    namespace: POOL_NAMESPACE,
+    store,
+  });
   const stopping = new AbortController();
   const done = caches.run(stopping.signal);
   await store.untilSynced(stopping.signal);
@@ -113,7 +118,6 @@ export async function startPoolProcess(
     pools,
     store,
     async [Symbol.asyncDispose]() {
-      pools.close();
       stopping.abort(new Error("the test is over"));
       await done;
     },

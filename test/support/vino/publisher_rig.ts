@@ -205,7 +205,7 @@ export function runPublisher({
   const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
   const hosts = caches.reader(BARE_METAL_HOSTS);
   const vinoes = { values: () => [vino] };
-  const publisher = new HostPublisher({ client: own, clock, hosts, vinoes });
+  const publisher = new HostPublisher({ client: caches.follow(own), clock, hosts, vinoes });
   const stopping = new AbortController();
   const done = caches.run(stopping.signal);
   const stop = async (): Promise<void> => {

@@ -8,23 +8,32 @@ import { Limiter } from "../../../core/concurrency.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
+import { checkPoolSpec } from "../resource/check_spec.ts";
 import { IP_POOLS, type IpPool, type IpPoolSpec } from "../resource/ip_pool.ts";
 import { type AddressPlan, type AddressRequest, planAddresses, releaseAddresses } from "./ipam.ts";
 import { type AddressOwner, parseOwner } from "./owners.ts";
 import { PoolIndexes } from "./pools/pool_index.ts";
-import { PoolCache } from "./pools/pool_cache.ts";
 import { explainRefusal } from "./pools/pool_error.ts";
 import type { PoolFacts, Pools } from "./pools/pool_set.ts";
 
 /** What {@linkcode IpPools} need. */
 interface IpPoolsOptions {
   /** Fenced: two processes that both lead may give two machines one MAC address. */
-  readonly client: Pick<KubeClient, "list" | "create" | "patch">;
+  readonly client: Pick<KubeClient, "create" | "patch">;
   readonly clock: Clock;
   /** The one namespace with all pools: Vinos of all namespaces share them. */
   readonly namespace: string;
-  /** Says when pools change. What it holds is not used. */
-  readonly store: Pick<StoreReader<IpPool>, "subscribe">;
+  readonly store: Pick<StoreReader<IpPool>, "catchUp" | "untilSynced" | "values">;
+}
+
+/** What the objects of pools say, by their names. */
+interface PoolState {
+  /** Those that can be used. The same object as long as the pool is the same. */
+  readonly pools: Pools;
+  /** Why others cannot be used. */
+  readonly damaged: ReadonlyMap<string, string>;
+  /** Of all: a plan is written for these, because the watch may show newer ones meanwhile. */
+  readonly versions: ReadonlyMap<string, string | undefined>;
 }
 
 /** Who has what. The pools are written. */
@@ -41,18 +50,18 @@ const DEADLINE_MS = 60_000;
  * if a try again may help, or a `TimeoutError` after a minute.
  *
  * Guarantees: nothing is said to have an address before Kubernetes has stored that; an address of a pool never has two
- * owners, also when other processes write at the same time; without a change there is no request.
+ * owners, also when other processes write at the same time; without a change there is no request. A plan is made from
+ * the cache, and each write is for the version that was planned on.
  */
 export class IpPools {
   readonly #options: IpPoolsOptions;
-  readonly #cache: PoolCache;
+  readonly #checked = new WeakMap<IpPool, ReturnType<typeof checkPoolSpec>>();
   readonly #indexes = new PoolIndexes();
   /** One call at a time, because MAC addresses are unique in all pools. */
   readonly #turns = new Limiter(1);
 
   constructor(options: IpPoolsOptions) {
     this.#options = options;
-    this.#cache = new PoolCache(options);
   }
 
   /**
@@ -64,9 +73,8 @@ export class IpPools {
     facts: Pick<PoolFacts, "networks" | "known" | "seen">,
     signal: AbortSignal,
   ): Promise<GivenAddresses> {
-    return this.#change((pools) => {
-      const { damaged } = this.#cache;
-      const plan = planAddresses(request, { ...facts, pools, damaged, indexes: this.#indexes });
+    return this.#change((state) => {
+      const plan = planAddresses(request, { ...facts, ...state, indexes: this.#indexes });
       return { changed: plan.needsMacs ? new Map() : plan.changed, result: plan };
     }, signal);
   }
@@ -81,7 +89,7 @@ export class IpPools {
     isGone: (owner: AddressOwner) => boolean,
     signal: AbortSignal,
   ): Promise<readonly AddressOwner[]> {
-    return this.#change((pools) => {
+    return this.#change(({ pools }) => {
       const released: AddressOwner[] = [];
       const changed = releaseAddresses(pools, (text) => {
         const owner = parseOwner(text);
@@ -95,31 +103,27 @@ export class IpPools {
 
   /** Who has an address. A machine is named once for each of its interfaces. */
   listOwners(signal: AbortSignal): Promise<readonly AddressOwner[]> {
-    return this.#change((pools) => {
+    return this.#change(({ pools }) => {
       const all = [...pools.values()].flatMap(({ allocatedIPs = [] }) => allocatedIPs);
       const result = all.flatMap(({ allocatedTo }) => parseOwner(allocatedTo) ?? []);
       return { changed: new Map(), result };
     }, signal);
   }
 
-  /** Ends the subscription to the store. */
-  close(): void {
-    this.#cache.close();
-  }
-
   /** Plans and writes, until what was planned is stored. */
   async #change<R>(
-    plan: (pools: Pools) => { readonly changed: Pools; readonly result: R },
+    plan: (state: PoolState) => { readonly changed: Pools; readonly result: R },
     signal: AbortSignal,
   ): Promise<R> {
-    const { clock, namespace } = this.#options;
+    const { clock, namespace, store } = this.#options;
     using deadline = startDeadline(signal, DEADLINE_MS, clock);
     const change = async (): Promise<R> => {
+      await store.untilSynced(deadline.signal);
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
         await clock.sleep(toBackoffMs(tries, PAUSE), deadline.signal);
-        await this.#cache.refresh(deadline.signal);
-        const { changed, result } = plan(this.#cache.pools);
-        if (await this.#writeAll(changed, deadline.signal)) return result;
+        const state = this.#read();
+        const { changed, result } = plan(state);
+        if (await this.#writeAll(changed, state, deadline.signal)) return result;
       }
       throw new KubeError(
         "conflict",
@@ -134,27 +138,32 @@ export class IpPools {
   }
 
   /** @returns Whether all is written. If not, the pools are not as the plan saw them */
-  async #writeAll(changed: Pools, signal: AbortSignal): Promise<boolean> {
+  async #writeAll(changed: Pools, { versions }: PoolState, signal: AbortSignal): Promise<boolean> {
     for (const [name, spec] of changed) {
+      const version = versions.get(name);
       try {
-        this.#cache.note(await this.#write(name, spec, signal));
+        await this.#write(name, spec, version, signal);
       } catch (error) {
-        const isNew = this.#cache.findVersion(name) === undefined;
-        // Also after an error of another kind: the write may have been carried out.
-        this.#cache.doubt();
+        const isNew = version === undefined;
         const isOvertaken =
           isKubeError(error, isNew ? "alreadyExists" : "conflict") ||
           (!isNew && isKubeError(error, "notFound"));
         if (!isOvertaken) throw error;
+        // The watch may be late. A signal of its own, because the last one was for an earlier state.
+        await this.#options.store.catchUp(AbortSignal.any([signal]));
         return false;
       }
     }
     return true;
   }
 
-  #write(name: string, spec: IpPoolSpec, signal: AbortSignal): Promise<IpPool> {
+  #write(
+    name: string,
+    spec: IpPoolSpec,
+    resourceVersion: string | undefined,
+    signal: AbortSignal,
+  ): Promise<IpPool> {
     const { client, namespace } = this.#options;
-    const resourceVersion = this.#cache.findVersion(name);
     if (resourceVersion === undefined) {
       const { apiVersion, kind } = IP_POOLS;
       const body = { apiVersion, kind, metadata: { name, namespace }, spec };
@@ -164,5 +173,24 @@ export class IpPools {
     const { ranges, allocatedIPs = [] } = spec;
     const body = { metadata: { resourceVersion }, spec: { ranges, allocatedIPs } };
     return client.patch(IP_POOLS, { namespace, name }, { type: "merge", body }, signal);
+  }
+
+  #read(): PoolState {
+    const pools = new Map<string, IpPoolSpec>();
+    const damaged = new Map<string, string>();
+    const versions = new Map<string, string | undefined>();
+    for (const pool of this.#options.store.values()) {
+      const { name, namespace, resourceVersion } = pool.metadata;
+      if (namespace !== this.#options.namespace) continue;
+      versions.set(name, resourceVersion);
+      const checked = this.#checked.get(pool) ?? checkPoolSpec(pool.spec);
+      this.#checked.set(pool, checked);
+      if (checked.isValid) pools.set(name, checked.spec);
+      else {
+        const [{ path, message } = { path: "spec", message: "cannot be read" }] = checked.problems;
+        damaged.set(name, `${path}: ${message}`);
+      }
+    }
+    return { pools, damaged, versions };
   }
 }

@@ -49,8 +49,6 @@ export interface HostSurroundings {
   readonly vinoUid: string;
   /** Whether it was deleted while it was paused, so that it is in another cluster now. @default {false} */
   readonly isMoved?: boolean;
-  /** Whether it was made a moment ago, and the watch has not shown it yet. @default {false} */
-  readonly isUnseen?: boolean;
 }
 
 const WAY_BACK = `set the annotation ${PUBLISH_AGAIN}=true on the Vino`;
@@ -63,12 +61,11 @@ function describeMove(name: string): string {
 export function planHost(
   wanted: WantedHost,
   live: HostFacts | undefined,
-  { vinoUid, isMoved = false, isUnseen = false }: HostSurroundings,
+  { vinoUid, isMoved = false }: HostSurroundings,
 ): HostPlan {
   const { name } = wanted;
   const what = `BareMetalHost ${name}`;
   if (live === undefined) {
-    if (isUnseen) return toPlan(name, "Publishing", `${what} was made, and is not shown yet`);
     if (isMoved)
       return toPlan(name, "Moved", `${describeMove(name)}. To have it again, ${WAY_BACK}`);
     const plan = toPlan(name, "Publishing", `${what} is being made`, wanted.labels.notices);

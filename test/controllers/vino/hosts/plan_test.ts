@@ -123,11 +123,6 @@ describe("planHost()", () => {
     expect(differences).toHaveLength(2);
   });
 
-  test("waits for a host that was made a moment ago", () => {
-    const plan = planHost(toWanted(), undefined, { ...OURS, isUnseen: true });
-    expect([plan.state, plan.change]).toEqual(["Publishing", undefined]);
-  });
-
   test("does not make a host that was moved to another cluster", () => {
     const plan = planHost(toWanted(), undefined, { ...OURS, isMoved: true });
     expect([plan.state, plan.change, plan.hasSecrets]).toEqual(["Moved", undefined, false]);

@@ -137,10 +137,7 @@ export class HostPublisher {
     const { owner } = request;
     const { name } = wanted;
     const host = this.#hosts.find(owner.namespace, name);
-    const surroundings = {
-      ...this.#look(request, name),
-      isUnseen: this.#writer.isUnseen(toKey({ metadata: { ...owner, name } }), host),
-    };
+    const surroundings = this.#look(request, name);
     if (host !== undefined) this.#writer.forgetProof(owner, name);
     const plan = planHost(wanted, host && toHostFacts(host), surroundings);
     if (plan.change?.kind === "create") return await this.#make(wanted, plan, call);
@@ -190,7 +187,7 @@ export class HostPublisher {
     { change }: HostPlan,
     signal: AbortSignal,
   ): Promise<WriteResult | undefined> {
-    if (change === undefined || this.#writer.isOutdated(host)) return undefined;
+    if (change === undefined) return undefined;
     if (change.kind === "delete") return await this.#writer.delete(host, signal);
     if (change.kind === "create") return undefined;
     return await this.#writer.patch(host, wanted, change.patch, signal);
@@ -207,8 +204,7 @@ export class HostPublisher {
     const host = isProven ? shown : await this.#writer.readForProof(owner, name, signal);
     const plan = isProven ? first : planRemoval(name, host && toHostFacts(host), surroundings);
     if (plan.state === "Gone") this.#writer.forget(toKey({ metadata: { ...owner, name } }));
-    const isDue = plan.change !== undefined && host !== undefined;
-    if (!isDue || this.#writer.isOutdated(host)) return toOutcome(plan);
+    if (plan.change === undefined || host === undefined) return toOutcome(plan);
     return pass.toOutcome(plan, await this.#writer.delete(host, signal));
   }
 }

@@ -5,7 +5,6 @@
 import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { Contest } from "../../../../engine/contest.ts";
-import { WrittenVersions } from "../../../../engine/written_versions.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
@@ -35,49 +34,19 @@ export type WriteResult =
 
 type Client = Pick<KubeClient, "read" | "create" | "patch" | "delete">;
 
-/** How long the watch may take to show a host that was made. Then it counts as deleted. */
-const UNSEEN_MS = 30_000;
 const DONE: WriteResult = { kind: "done", uid: undefined };
 const OVERTAKEN: WriteResult = { kind: "overtaken" };
 
-/**
- * Writes hosts, and remembers what the watch does not show yet. Every method throws {@linkcode KubeError} if another
- * try may help.
- */
+/** Writes hosts. Every method throws {@linkcode KubeError} if another try may help. */
 export class HostWriter {
   readonly #client: Client;
-  readonly #clock: Clock;
-  readonly #written = new WrittenVersions();
   readonly #contest: Contest;
-  /** Monotonic milliseconds, by key. */
-  readonly #made = new Map<Key, number>();
-  /** UIDs by key. */
-  readonly #deleted = new Map<Key, string>();
   /** `UID of the Vino`, a blank and the name of a host that does not exist. */
   readonly #proven = new Set<string>();
 
   constructor(client: Client, clock: Clock) {
     this.#client = client;
-    this.#clock = clock;
     this.#contest = new Contest(clock);
-  }
-
-  /** Whether a host was made, and the watch has not shown it yet. */
-  isUnseen(key: Key, stored: BareMetalHost | undefined): boolean {
-    const atMs = this.#made.get(key);
-    if (atMs === undefined) return false;
-    if (stored === undefined && this.#clock.monotonic() - atMs < UNSEEN_MS) return true;
-    this.#made.delete(key);
-    return false;
-  }
-
-  /** Whether the watch shows a host as it was before our last write. */
-  isOutdated(host: BareMetalHost): boolean {
-    const key = toKey(host);
-    const isDeleted = this.#deleted.get(key) === host.metadata.uid;
-    if (!isDeleted || host.metadata.deletionTimestamp !== undefined) this.#deleted.delete(key);
-    const isStale = this.#written.isStale(host);
-    return isStale || (isDeleted && host.metadata.deletionTimestamp === undefined);
   }
 
   /** Whether the API server itself said that a Vino has no host of this name, and none was made since. */
@@ -116,10 +85,7 @@ export class HostWriter {
 
   /** Forgets a host that does not exist. */
   forget(key: Key): void {
-    this.#written.forget(key);
     this.#contest.forget(key);
-    this.#made.delete(key);
-    this.#deleted.delete(key);
   }
 
   /** Makes a host. @returns With its UID */
@@ -130,7 +96,6 @@ export class HostWriter {
     this.forgetProof(owner, name);
     try {
       const host = await this.#client.create(BARE_METAL_HOSTS, { namespace }, body, signal);
-      this.#made.set(toKey({ metadata: { namespace, name } }), this.#clock.monotonic());
       return { kind: "done", uid: host.metadata.uid };
     } catch (error) {
       if (!isKubeError(error, "alreadyExists")) return toResult(error);
@@ -158,7 +123,7 @@ export class HostWriter {
     try {
       const path = { namespace, name };
       const change = { type: "merge", body } as const;
-      this.#written.note(host, await this.#client.patch(BARE_METAL_HOSTS, path, change, signal));
+      await this.#client.patch(BARE_METAL_HOSTS, path, change, signal);
       this.#contest.noteRound(key);
       return DONE;
     } catch (error) {
@@ -176,7 +141,6 @@ export class HostWriter {
     } catch (error) {
       if (!isKubeError(error, "notFound")) return toResult(error);
     }
-    this.#deleted.set(toKey(host), uid);
     return DONE;
   }
 }
