@@ -41,15 +41,6 @@ test("describeNode() shows what an instance asks for beside what the Node has", 
   });
 });
 
-test("describeNode() says why nothing is known, and wants nothing then", () => {
-  const presence = { kind: "unknown", reason: "denied", message: "check the token" } as const;
-  const state = describeNode(toNode("n"), presence, TRUSTED);
-  expect(state.presence).toEqual(presence);
-  expect(state.instance).toBeNull();
-  expect(state.labels).toEqual({ actual: {} });
-  expect(state.addresses).not.toHaveProperty("wanted");
-});
-
 test("describeNode() shows the labels of ours that a Node has, whatever is known of its instance", () => {
   const labels = {
     "topology.kubernetes.io/zone": "z",

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { listNodePlans, matchNodes } from "../../../lib/cli/check/nodes.ts";
+import { listNodePlans } from "../../../lib/cli/check/nodes.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { toSettings } from "../../support/pools/services.ts";
 import { FakeProvider, toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 const signal = new AbortController().signal;
@@ -20,9 +21,10 @@ function plan(
   provider: FakeProvider,
   nodes: readonly Node[],
   end: AbortSignal = signal,
+  others: Parameters<typeof listNodePlans>[1]["others"] = { services: [], pools: [] },
 ): ReturnType<typeof listNodePlans> {
   const inventory = toInventory([...provider.instances.values()]);
-  return listNodePlans(nodes, { provider, inventory, acting: ACTING, selector: [] }, end);
+  return listNodePlans(nodes, { provider, inventory, acting: ACTING, selector: [], others }, end);
 }
 
 describe("listNodePlans()", () => {
@@ -107,6 +109,26 @@ describe("listNodePlans()", () => {
     expect(tainted?.problems.join()).toContain("claimed by");
   });
 
+  test("says who has an address of a Node: a pool, a Service, or another Node", async () => {
+    const provider = new FakeProvider();
+    const nodes = ["10.0.0.1", "10.0.0.1", "10.0.0.9"].map((address, at) => {
+      const addresses = [{ type: "InternalIP", address } as const];
+      provider.instances.set(`n${at}`, toInstance(`n${at}`, { addresses }));
+      const node = toNode(`n${at}`, `test://n${at}`);
+      return { ...node, status: { ...node.status, addresses } };
+    });
+    const others = {
+      services: [{ metadata: { name: "s", namespace: "web" }, named: ["10.0.0.9"] }],
+      pools: toSettings({ name: "main", addresses: ["10.0.0.9"] }).pools,
+    };
+    const plans = await plan(provider, nodes, signal, others);
+    expect(plans).toMatchObject(nodes.map(() => ({ level: "warning", changes: [] })));
+    const said = plans.map(({ problems }) => problems.join());
+    expect(said[0]).toContain("10.0.0.1 is also an address of the Node n1");
+    expect(said[1]).toContain("10.0.0.1 is also an address of the Node n0");
+    expect(said[2]).toContain("that of the Service web/s and in the address pool main");
+  });
+
   test("asks directly only for what the inventory lacks, and for fifty Nodes at most", async () => {
     const provider = new FakeProvider();
     provider.instances.set("a", toInstance("a"));
@@ -131,16 +153,4 @@ describe("listNodePlans()", () => {
     };
     await expect(plan(provider, [toNode("a")])).rejects.toThrow("bug");
   });
-});
-
-test("matchNodes() gives each Node with its presence, by name", async () => {
-  const provider = new FakeProvider();
-  provider.instances.set("a", toInstance("a"));
-  const inventory = toInventory([...provider.instances.values()]);
-  const nodes = [toNode("b", "test://b"), toNode("a", "test://a")];
-  const matched = await matchNodes(nodes, { provider, inventory, selector: [] }, signal);
-  expect(matched.map(({ node, presence }) => [node.metadata.name, presence.kind])).toEqual([
-    ["a", "present"],
-    ["b", "absent"],
-  ]);
 });

@@ -17,6 +17,7 @@ import { isDone } from "../../support/nodes/node_cloud.ts";
 import { type NodeOptions, toNode, toRegistration } from "../../support/nodes/nodes.ts";
 import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
 import { createLifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
+import { findFreePort } from "../../support/process/server_process.ts";
 import { toSettings } from "../../support/pools/services.ts";
 
 type ToInstance = (ips: readonly string[], exclude?: readonly string[]) => Instance | undefined;
@@ -60,7 +61,10 @@ class Stage implements AsyncDisposable {
   readonly #provider: FakeProvider;
   readonly #toInstance: ToInstance;
 
-  private constructor(rig: Rig, provider: FakeProvider, toInstance: ToInstance) {
+  readonly #port: number;
+
+  private constructor(rig: Rig, provider: FakeProvider, toInstance: ToInstance, port: number) {
+    this.#port = port;
     this.rig = rig;
     this.#provider = provider;
     this.#toInstance = toInstance;
@@ -72,8 +76,10 @@ class Stage implements AsyncDisposable {
     provider.refreshIntervalMs = 20;
     provider.clock = () => performance.now();
     const loadBalancers = toSettings({ name: "main", addresses: ["10.0.0.200/29", "8.8.4.200"] });
-    const rig = await startRig({ provider, sections: { loadBalancers } });
-    return new Stage(rig, provider, toInstance);
+    const port = await findFreePort();
+    const debugAddress = { kind: "tcp", host: "127.0.0.1", port } as const;
+    const rig = await startRig({ provider, sections: { loadBalancers }, debugAddress });
+    return new Stage(rig, provider, toInstance, port);
   }
 
   /** A machine reports these IPs, in this order; resolves when the controller had time to act. */
@@ -128,6 +134,11 @@ class Stage implements AsyncDisposable {
       .listEvents(name, "NodeAddressConflict")
       .map(({ message }) => message)
       .join("\n");
+  }
+
+  async readPage(name: string): Promise<string> {
+    const reply = await fetch(`http://127.0.0.1:${this.#port}/debug/nodes/${name}`);
+    return await reply.text();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -219,7 +230,9 @@ describe.each(Object.entries(CLOUDS))(
       await stage.join("b", ["10.0.0.11"]);
       expect(stage.read("b")).toBe("");
       await until("both say it", () => stage.conflicts("a") !== "" && stage.conflicts("b") !== "");
-      expect(stage.conflicts("b")).toContain("10.0.0.11 is that of the Node a");
+      const said = "10.0.0.11 is that of the Node a";
+      expect(stage.conflicts("b")).toContain(said);
+      expect(await stage.readPage("b")).toContain(said);
       await stage.report("a", ["10.0.0.12"]);
       await until("it has it", () => stage.read("b") === "in 10.0.0.11");
     });
