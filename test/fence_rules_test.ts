@@ -11,8 +11,8 @@ const UNFENCED: Readonly<Record<string, string>> = {
 
 /** Files of providers that send more than reads, and why they ask no fence. Others ask it right before each request. */
 const UNFENCED_REQUESTS: Readonly<Record<string, string>> = {
-  "lib/providers/xenorchestra/session/route.ts": "signs in",
-  "lib/providers/xenorchestra/session/token_life.ts": "keeps the token alive that it signs in with",
+  "lib/providers/xenorchestra/session/token_watch.ts":
+    "keeps the token alive that it signs in with",
   "lib/providers/xenorchestra/wire/events.ts": "subscribes to changes, which changes nothing",
 };
 

@@ -9,7 +9,7 @@ import { isTimeout } from "../../../core/clock.ts";
 import { formatHostPort } from "../../../core/net/connection_problem.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { RIGHTS_ADVICE } from "../rights.ts";
-import { SERVER_NAMES } from "../session/route.ts";
+import { SERVER_NAMES } from "../session/session.ts";
 
 type Settings = Pick<XenOrchestraSettings, "url" | "credentials" | "certificateFingerprint">;
 

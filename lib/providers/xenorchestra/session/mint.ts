@@ -25,7 +25,7 @@ const GONE: ReadonlySet<number> = new Set([403, 404]);
 const TIME_MS_MAX = 8.64e15;
 
 /** The dependencies of {@linkcode createMint}. */
-interface MintOptions {
+export interface MintOptions {
   readonly settings: Pick<XenOrchestraSettings, "url">;
   readonly deps: Pick<ProviderDeps, "clock" | "signal">;
   readonly timeoutMs: number;

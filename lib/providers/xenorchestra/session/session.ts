@@ -1,20 +1,21 @@
 /**
- * Sends authenticated requests to one Xen Orchestra, with deadline, retry, limit and metrics.
+ * Sends authenticated requests to one Xen Orchestra as one user, with deadline, retry, limit and metrics.
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
-import type { CloudRequest } from "../../../cloud_http/client.ts";
+import { CloudClient, type CloudRequest } from "../../../cloud_http/client.ts";
 import type { Reply, StreamReply } from "../../../cloud_http/http.ts";
 import { Meter } from "../../../cloud_http/meter.ts";
+import type { ServerNames } from "../../../cloud_http/server.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
-import type { Fence } from "../../../core/fence.ts";
 import { Limiter } from "../../../core/concurrency.ts";
+import type { Fence } from "../../../core/fence.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
-import { type ChangeRequest, sendChange } from "./change.ts";
+import { createMint, type MintOptions, toBasic } from "./mint.ts";
 import { toReplyError } from "./reply_error.ts";
-import { createRoute, HEADERS, post, type Route, SERVER_NAMES, TIMEOUT_MS } from "./route.ts";
 import { type RpcCall, sendRpc } from "./rpc.ts";
+import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./tokens.ts";
 
 /** A request. `path` follows `/rest/v0`. */
 interface GetRequest {
@@ -31,12 +32,44 @@ interface GetRequest {
 /** A request that is not a GET. `path` follows `/rest/v0`. */
 type Asked = Pick<GetRequest, "operation" | "path">;
 
+/** A request that changes something. `path` follows `/rest/v0`. */
+export interface ChangeRequest extends Asked {
+  readonly method: "POST" | "PATCH" | "PUT" | "DELETE";
+  /** Sent as JSON, or as it is. @default {no body} */
+  readonly body?: { readonly json: object } | { readonly bytes: Uint8Array<ArrayBuffer> };
+  /** Milliseconds for the whole request. */
+  readonly timeoutMs: number;
+  /** Whether {@linkcode timeoutMs} includes waiting for its turn, so that it is not sent later. @default {false} */
+  readonly isPrompt?: boolean;
+}
+
 type Headers = CloudRequest["headers"];
+
+/** Names of the server and its settings in messages. */
+export const SERVER_NAMES: ServerNames = {
+  server: "Xen Orchestra",
+  process: "xo-server",
+  url: "url",
+  caFile: "caFile",
+  certificateFingerprint: "certificateFingerprint",
+};
+
+/**
+ * `max-age=0`: a cache in between must ask the server, because an answer must not be older than it claims. Not
+ * `no-cache`: with it, Xen Orchestra (Express) ignores `if-none-match` and sends everything.
+ */
+const HEADERS = {
+  accept: "application/json",
+  "cache-control": "max-age=0",
+  "user-agent": "landfall",
+} as const;
 
 /** Maximum number of requests at a time. The server has one thread, so more requests would only wait there. */
 const CONCURRENCY_MAX = 8;
 /** Maximum number of changes at a time, beside the reads: a start or an upload takes seconds. */
 const CHANGES_MAX = 8;
+/** How long a request may take, in milliseconds, unless it asks for a list or the settings say otherwise. */
+const TIMEOUT_MS = 10_000;
 const LIST_TIMEOUT_MS = 30_000;
 /**
  * How long Landfall does not send a refused token again: at most half a refresh interval, which is shorter than the
@@ -49,7 +82,11 @@ export class Session {
   /** In milliseconds. It limits how long a refused token is not sent again. */
   refreshIntervalMs: number;
   readonly #deps: ProviderDeps;
-  readonly #route: Route;
+  readonly #settings: XenOrchestraSettings;
+  readonly #client: CloudClient;
+  readonly #tokens: TokenSource;
+  /** Whether each request signs in with HTTP Basic. It is expensive, but leaves no token behind. */
+  readonly #usesBasic: boolean;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
   readonly #changes = new Limiter(CHANGES_MAX);
   /** The last refused token, and the time until which Landfall does not send it again. */
@@ -57,8 +94,13 @@ export class Session {
 
   /** @throws {ConfigError} when a file that the settings name cannot be used */
   constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
+    const { clock, log, metrics, isTransient = false } = deps;
+    const meter = new Meter(metrics, clock, "xenorchestra");
     this.#deps = deps;
-    this.#route = createRoute(settings, deps, new Meter(deps.metrics, deps.clock, "xenorchestra"));
+    this.#settings = settings;
+    this.#client = new CloudClient(settings, { names: SERVER_NAMES, meter, clock, log });
+    this.#usesBasic = isTransient && settings.credentials.kind === "password";
+    this.#tokens = this.#createTokens(settings);
     this.refreshIntervalMs = settings.refreshIntervalMs;
   }
 
@@ -75,16 +117,13 @@ export class Session {
 
   async #get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
     const { operation, path, isList, etag, allows401 = false } = request;
-    const route = this.#route;
-    const timeoutMs = route.settings.clientTimeoutMs ?? (isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
-    return await route.client.within(timeoutMs, signal, async (deadline) => {
-      const send = (auth: Headers): Promise<Reply> => {
-        const headers = { ...HEADERS, ...toCondition(etag), ...auth };
-        const sent = { operation, method: "GET", url: route.base + path, headers } as const;
-        return route.client.request(sent, deadline);
-      };
-      if (!allows401) return await this.#withToken(route, deadline, send);
-      return await send(toAuthHeader(await route.tokens.read(deadline), route.usesBasic));
+    const timeoutMs = this.#toTimeoutMs(isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
+    return await this.#client.within(timeoutMs, signal, async (deadline) => {
+      const headers = etag === undefined ? {} : { "if-none-match": etag };
+      const send = (auth: Headers): Promise<Reply> =>
+        this.#send({ operation, method: "GET", path, headers: { ...headers, ...auth } }, deadline);
+      if (!allows401) return await this.#withToken(deadline, send);
+      return await send(this.#toAuthHeader(await this.#tokens.read(deadline)));
     });
   }
 
@@ -99,11 +138,11 @@ export class Session {
     { operation, path, content }: Asked & { readonly content: object },
     signal: AbortSignal,
   ): Promise<Reply> {
-    const route = this.#route;
-    const posted = { operation, url: route.base + path, body: JSON.stringify(content) };
-    return await this.#withToken(route, signal, (headers) =>
-      post(route.client, { ...posted, headers }, signal),
-    );
+    const body = JSON.stringify(content);
+    return await this.#withToken(signal, (auth) => {
+      const headers = { "content-type": "application/json", ...auth };
+      return this.#send({ operation, method: "POST", path, headers, body }, signal);
+    });
   }
 
   /**
@@ -119,16 +158,37 @@ export class Session {
     signal: AbortSignal,
   ): Promise<Reply> {
     const both = AbortSignal.any([signal, this.#deps.signal]);
-    const route = this.#route;
-    const { base, client } = route;
     const send = (deadline: AbortSignal): Promise<Reply> =>
-      this.#withToken(route, deadline, (auth) =>
-        sendChange(request, { base, client, fence, headers: { ...HEADERS, ...auth } }, deadline),
-      );
+      this.#withToken(deadline, (auth) => this.#sendChange(request, { auth, fence }, deadline));
     const within = (work: typeof send): Promise<Reply> =>
-      client.within(request.timeoutMs, both, work);
+      this.#client.within(request.timeoutMs, both, work);
     if (request.isPrompt !== true) return this.#changes.run(() => within(send), both);
     return within((deadline) => this.#changes.run(() => send(deadline), deadline));
+  }
+
+  async #sendChange(
+    { operation, method, path, body }: ChangeRequest,
+    { auth, fence }: { readonly auth: Headers; readonly fence: Pick<Fence, "bind" | "check"> },
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const content = toContent(body);
+    const headers = { ...content.headers, ...auth };
+    fence.check();
+    try {
+      return await this.#send({ ...content, operation, method, path, headers }, fence.bind(signal));
+    } catch (error) {
+      // The reason of the fence says more than the error of the connection that it closed.
+      fence.check();
+      throw error;
+    }
+  }
+
+  #send(
+    { path, headers, ...request }: Omit<CloudRequest, "url"> & Pick<Asked, "path">,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const all = { ...HEADERS, ...headers };
+    return this.#client.request({ ...request, url: this.#toUrl(path), headers: all }, signal);
   }
 
   /**
@@ -143,10 +203,9 @@ export class Session {
     { path, ...asked }: Asked & { readonly type: string },
     signal: AbortSignal,
   ): Promise<StreamReply> {
-    const route = this.#route;
-    const opened = { ...asked, url: route.base + path };
-    return await this.#withToken(route, signal, (auth) =>
-      route.client.openStream({ ...opened, headers: { ...HEADERS, ...auth } }, signal),
+    const opened = { ...asked, url: this.#toUrl(path) };
+    return await this.#withToken(signal, (auth) =>
+      this.#client.openStream({ ...opened, headers: { ...HEADERS, ...auth } }, signal),
     );
   }
 
@@ -160,16 +219,13 @@ export class Session {
    * @throws {LeadershipLostError} when this process does not lead
    */
   async callRpc(call: RpcCall, fence: Fence, signal: AbortSignal): Promise<unknown> {
-    const route = this.#route;
-    const { settings, client } = route;
+    const { url } = this.#settings;
+    const client = this.#client;
     const both = AbortSignal.any([signal, this.#deps.signal]);
-    const { result } = await client.within(
-      settings.clientTimeoutMs ?? TIMEOUT_MS,
-      both,
-      (deadline) =>
-        this.#withToken(route, deadline, (_headers, token) =>
-          sendRpc(call, { url: settings.url, client, token, fence, names: SERVER_NAMES }, deadline),
-        ),
+    const { result } = await client.within(this.#toTimeoutMs(TIMEOUT_MS), both, (deadline) =>
+      this.#withToken(deadline, (_headers, token) =>
+        sendRpc(call, { url, client, token, fence, names: SERVER_NAMES }, deadline),
+      ),
     );
     return result;
   }
@@ -180,24 +236,23 @@ export class Session {
    * @throws {CloudError} when there is none
    */
   readToken(signal: AbortSignal): Promise<string> {
-    return this.#route.tokens.read(signal);
+    return this.#tokens.read(signal);
   }
 
   async #withToken<T extends { readonly status: number }>(
-    { tokens, usesBasic }: Route,
     signal: AbortSignal,
     send: (auth: Headers, token: string) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      const token = await tokens.read(signal);
+      const token = await this.#tokens.read(signal);
       this.#checkDenied(token);
-      const reply = await send(toAuthHeader(token, usesBasic), token);
+      const reply = await send(this.#toAuthHeader(token), token);
       if (reply.status !== 401) {
         this.#denied = undefined;
         return reply;
       }
       this.#deny(token);
-      if (attempt === 2 || !(await tokens.refuse(token))) {
+      if (attempt === 2 || !(await this.#tokens.refuse(token))) {
         throw toReplyError({ status: 401, contentType: "" }, "");
       }
     }
@@ -220,14 +275,43 @@ export class Session {
     const untilMs = now + toBackoffMs(count, { ...DENIED_BACKOFF, capMs });
     this.#denied = { token, count, untilMs };
   }
+
+  #createTokens(settings: XenOrchestraSettings): TokenSource {
+    const { clock, log } = this.#deps;
+    const { credentials } = settings;
+    if (credentials.kind === "token") return createFixedToken(credentials.token);
+    if (credentials.kind === "tokenFile") return new FileToken(credentials.path, { clock, log });
+    if (this.#usesBasic) return createFixedToken(toBasic(credentials));
+    const post: MintOptions["post"] = ({ headers, ...posted }, signal) => {
+      const all = { ...HEADERS, "content-type": "application/json", ...headers };
+      return this.#client.request({ ...posted, method: "POST", headers: all }, signal);
+    };
+    const timeoutMs = this.#toTimeoutMs(TIMEOUT_MS);
+    const mint = createMint({ settings, deps: this.#deps, timeoutMs, post }, credentials);
+    return new MintedToken({ mint, clock, log });
+  }
+
+  #toTimeoutMs(standardMs: number): number {
+    return this.#settings.clientTimeoutMs ?? standardMs;
+  }
+
+  #toUrl(path: string): string {
+    return `${this.#settings.url}/rest/v0${path}`;
+  }
+
+  #toAuthHeader(token: string): Headers {
+    return this.#usesBasic
+      ? { authorization: `Basic ${token}` }
+      : { cookie: `authenticationToken=${token}` };
+  }
 }
 
-function toAuthHeader(token: string, usesBasic: boolean): Headers {
-  return usesBasic
-    ? { authorization: `Basic ${token}` }
-    : { cookie: `authenticationToken=${token}` };
-}
-
-function toCondition(etag: string | undefined): Headers {
-  return etag === undefined ? {} : { "if-none-match": etag };
+function toContent(body: ChangeRequest["body"]): {
+  readonly headers: Headers;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+} {
+  if (body === undefined) return { headers: {} };
+  return "json" in body
+    ? { headers: { "content-type": "application/json" }, body: JSON.stringify(body.json) }
+    : { headers: { "content-type": "application/octet-stream" }, body: body.bytes };
 }

@@ -1,20 +1,104 @@
 /**
- * Watches the expiry of a token from the settings: exports a metric, warns in time, and renews tokens that Landfall
- * created.
+ * The expiry of a token from the settings, if Xen Orchestra reports it: exports a metric, warns in time, renews tokens
+ * that Landfall created, and tells an operator who sets it up.
  * @module
  */
+import * as v from "valibot";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Finding } from "../../../cloud/inspection.ts";
 import type { CloudNotice } from "../../../cloud/provider_definition.ts";
+import type { Reply } from "../../../cloud_http/http.ts";
 import { type Clock, withDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../../core/metrics.ts";
 import type { SignIn } from "../settings/config.ts";
+import { isTime, OWN_CLIENT, toMinted } from "./mint.ts";
+import { toReplyError } from "./reply_error.ts";
 import type { Session } from "./session.ts";
-import { readTokenLife, renewToken, type TokenLife } from "./token_life.ts";
+
+/** The expiry of a token. */
+interface TokenLife {
+  /** Wall-clock milliseconds. */
+  readonly endsAtMs: number;
+  /** How to renew it; absent if Landfall did not create it, because its owner decides. */
+  readonly renewal?: TokenRenewal;
+}
+
+/** The user and client of a token. A new request for the same client and user gives the same token a new expiry. */
+interface TokenRenewal {
+  readonly userId: string;
+  readonly clientId: string;
+}
+
+type Asker = Pick<Session, "get" | "post" | "readToken">;
+
+const LISTED = v.object({
+  id: v.string(),
+  expiration: v.custom<number>(isTime),
+  user_id: v.nullish(v.string()),
+  client: v.nullish(v.object({ id: v.nullish(v.string()) })),
+});
+
+/** The usual life of tokens. Landfall asks for it, because an installation may have a shorter default. */
+const RENEWED_LIFE = "30 days";
+
+/**
+ * Looks up the token in use in the list of its user's tokens.
+ *
+ * @returns `undefined` if Xen Orchestra does not report it: the user has no right, or the server is too old
+ * @throws {CloudError} if there is no usable answer
+ */
+export async function readTokenLife(
+  session: Asker,
+  signal: AbortSignal,
+): Promise<TokenLife | undefined> {
+  const path = "/users/me/authentication_tokens";
+  const request = { operation: "list_tokens", path, isList: false, allows401: true };
+  const reply = await session.get(request, signal);
+  if (reply.status === 403 || reply.status === 404) return undefined;
+  const list = reply.json?.value;
+  if (reply.status !== 200 || !Array.isArray(list)) throw toReplyError(reply, `GET ${path}`);
+  const token = await session.readToken(signal);
+  for (const one of list) {
+    const listed = v.safeParse(LISTED, one);
+    if (listed.success && listed.output.id === token) return toLife(listed.output);
+  }
+  return undefined;
+}
+
+function toLife({ expiration, user_id: userId, client }: v.InferOutput<typeof LISTED>): TokenLife {
+  const clientId = client?.id ?? "";
+  const isOurs = clientId.startsWith(OWN_CLIENT) && userId;
+  return { endsAtMs: expiration, ...(isOurs && { renewal: { userId, clientId } }) };
+}
+
+/**
+ * Renews the token in use for 30 days, or for the server's default if it refuses 30 days.
+ *
+ * @returns The new expiry, in wall-clock milliseconds
+ * @throws {CloudError} if the server refuses, or gives another token, which Landfall does not use
+ */
+export async function renewToken(
+  session: Asker,
+  { userId, clientId }: TokenRenewal,
+  signal: AbortSignal,
+): Promise<number> {
+  const client = { id: clientId };
+  const path = `/users/${encodeURIComponent(userId)}/authentication_tokens`;
+  const post = (content: object): Promise<Reply> =>
+    session.post({ operation: "renew_token", path, content }, signal);
+  let reply = await post({ client, expiresIn: RENEWED_LIFE });
+  // The server answers 500 if the value is out of range.
+  if (reply.status === 500) reply = await post({ client });
+  const { token, expiresAtMs } = toMinted(reply);
+  if (token === (await session.readToken(signal)) && expiresAtMs !== undefined) return expiresAtMs;
+  throw new CloudError("protocol", "Xen Orchestra gave another token instead of renewing this one");
+}
 
 /** The dependencies of a {@linkcode TokenWatch}. */
 interface TokenWatchOptions {
-  readonly session: Pick<Session, "get" | "post" | "readToken">;
+  readonly session: Asker;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -134,6 +218,36 @@ export class TokenWatch {
       advice,
     });
     notify?.({ kind: "credentialExpires", message: `${message}; ${advice}` });
+  }
+}
+
+/**
+ * Looks up the expiry of the token in use. Returns no finding with a password, or if Xen Orchestra does not report it.
+ *
+ * @param nowMs Wall-clock milliseconds
+ * @throws the signal's reason
+ */
+export async function inspectToken(
+  session: Asker,
+  { kind }: Pick<SignIn, "kind">,
+  { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<Finding[]> {
+  if (kind === "password") return [];
+  try {
+    const life = await readTokenLife(session, signal);
+    if (life === undefined) return [];
+    const { isSoon, message, advice } = describeTokenEnd(kind, life.endsAtMs, nowMs);
+    const code = "tokenEnd";
+    if (life.renewal)
+      return [{ level: "ok", code, message: `${message}; Landfall renews it in time` }];
+    return isSoon
+      ? [{ level: "warning", code, message, advice }]
+      : [{ level: "ok", code, message }];
+  } catch (error) {
+    signal.throwIfAborted();
+    // Everything else works, so this failure needs no finding.
+    if (error instanceof CloudError) return [];
+    throw error;
   }
 }
 

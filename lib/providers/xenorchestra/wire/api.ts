@@ -10,7 +10,6 @@ import { createUndecodableCounter } from "../../../cloud_http/meter.ts";
 import type { Counter, MetricsRegistry } from "../../../core/metrics.ts";
 import type { ServersReply } from "../proof/connections.ts";
 import { isUnknownRoute, toReplyError } from "../session/reply_error.ts";
-import { isMissing, isSameEtag, toListPath } from "./replies.ts";
 import {
   SCHEMAS,
   type Host,
@@ -297,4 +296,25 @@ export class XenOrchestraApi {
     const problem = "problem" in decoded ? decoded.problem : "id: is another one";
     return { kind: "undecodable", problem };
   }
+}
+
+/** Weak comparison (RFC 9110, 8.8.3.2), because a proxy that compresses makes a strong ETag weak. */
+function isSameEtag(one: string, other: string): boolean {
+  return one.replace(/^W\//, "") === other.replace(/^W\//, "");
+}
+
+/** The path of a list. */
+function toListPath(collection: string, query: Record<string, string>): string {
+  return `/${collection}?${new URLSearchParams(query)}`;
+}
+
+/**
+ * Whether a 404 comes from Xen Orchestra for this object. A 404 from a proxy or for a wrong path says nothing about it.
+ */
+function isMissing({ json }: Reply, type: string, id: string): boolean {
+  const body = json?.value;
+  if (typeof body !== "object" || body === null || !("data" in body)) return false;
+  const { data } = body;
+  if (typeof data !== "object" || data === null) return false;
+  return "type" in data && data.type === type && "id" in data && data.id === id;
 }

@@ -15,8 +15,7 @@ import type { Reply } from "../../../cloud_http/http.ts";
 import type { ServerSentEvent } from "../../../cloud_http/change_feed.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 import { toReplyError } from "../session/reply_error.ts";
-import { SERVER_NAMES } from "../session/route.ts";
-import type { Session } from "../session/session.ts";
+import { SERVER_NAMES, type Session } from "../session/session.ts";
 
 type Asker = Pick<Session, "post" | "openStream">;
 

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
 import { RpcError, sendRpc } from "../../../../lib/providers/xenorchestra/session/rpc.ts";
-import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import { SERVER_NAMES, Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import {
   startXenOrchestraSimulator,
@@ -23,8 +23,6 @@ import {
   isUnknownRoute,
   toReplyError,
 } from "../../../../lib/providers/xenorchestra/session/reply_error.ts";
-import { createRoute, SERVER_NAMES } from "../../../../lib/providers/xenorchestra/session/route.ts";
-import { Meter } from "../../../../lib/cloud_http/meter.ts";
 
 const { signal } = new AbortController();
 const leading = new Fence(ALONE);
@@ -361,24 +359,20 @@ describe("reply error", () => {
   });
 });
 
-const PASSWORD = { token: null, username: "ccm@local", password: "pa:ss" };
-
-function create(more: object, isTransient = false) {
-  const deps = toDeps({ isTransient });
-  const settings = toSettings("https://xo.example/prefix", more);
-  return createRoute(settings, deps, new Meter(deps.metrics, deps.clock, "xenorchestra"));
-}
-
-test("createRoute() keeps the prefix of the URL, and the token of the settings", async () => {
-  const { base, tokens, usesBasic } = create({});
-  expect(base).toBe("https://xo.example/prefix/rest/v0");
-  expect([await tokens.read(signal), usesBasic]).toEqual(["t0ken", false]);
-});
-
-test("createRoute() signs in with each request only if nothing may be left behind", async () => {
-  expect(create(PASSWORD).usesBasic).toBe(false);
-  const { tokens, usesBasic } = create(PASSWORD, true);
-  expect(usesBasic).toBe(true);
-  const basic = Buffer.from(await tokens.read(signal), "base64").toString();
-  expect(basic).toBe("ccm@local:pa:ss");
-});
+test.each([false, true])(
+  "a session keeps the prefix of the URL, and leaves nothing behind if it is transient: %p",
+  async (isTransient) => {
+    const server = new FakeXenOrchestra();
+    const password = { token: null, username: "ccm@local", password: "pa:ss" };
+    const more = isTransient ? password : {};
+    const session = new Session(toSettings(`${server.url}/prefix`, more), toDeps({ isTransient }));
+    await session.get({ operation: "list_vms", path: "/vms", isList: true }, signal);
+    const seen = server.seen.map(({ path, headers }) => [
+      path,
+      headers.get("cookie") ?? headers.get("authorization"),
+    ]);
+    const auth = isTransient ? `Basic ${btoa("ccm@local:pa:ss")}` : "authenticationToken=t0ken";
+    expect(seen).toEqual([["/prefix/vms", auth]]);
+    await server.stop();
+  },
+);

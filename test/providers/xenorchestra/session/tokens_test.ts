@@ -19,10 +19,6 @@ import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import { OWN_CLIENT } from "../../../../lib/providers/xenorchestra/session/mint.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
-  readTokenLife,
-  renewToken,
-} from "../../../../lib/providers/xenorchestra/session/token_life.ts";
-import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
@@ -30,6 +26,8 @@ import { FakeXenOrchestra, loadCapture, toDeps, toResponse, toSettings } from ".
 import {
   describeTokenEnd,
   TokenWatch,
+  readTokenLife,
+  renewToken,
 } from "../../../../lib/providers/xenorchestra/session/token_watch.ts";
 
 const signal = new AbortController().signal;

@@ -17,11 +17,6 @@ import {
 } from "../fake_server.ts";
 import { decode, decodeList } from "../../../../lib/cloud_http/decode.ts";
 import { SCHEMAS } from "../../../../lib/providers/xenorchestra/wire/schema.ts";
-import {
-  isMissing,
-  isSameEtag,
-  toListPath,
-} from "../../../../lib/providers/xenorchestra/wire/replies.ts";
 import { Lister } from "../../../../lib/providers/xenorchestra/wire/lister.ts";
 import {
   createDemoWorld,
@@ -65,6 +60,18 @@ describe("XenOrchestraApi", () => {
       api.readVmController(String(host?.["controlDomain"]), signal),
     ]);
     expect(replies.map(({ kind }) => kind)).toEqual(Array(4).fill("found"));
+  });
+
+  test.each<[unknown, boolean]>([
+    [{ error: "no such VM x", data: { type: "VM", id: "x" } }, true],
+    [{ data: { type: "VM", id: "y" } }, false],
+    [{ data: { type: "host", id: "x" } }, false],
+    [{ error: "not found" }, false],
+    [null, false],
+  ])("says missing only to a 404 that names the object: %p", async (body, isSure) => {
+    fake.answer = () => Response.json(body, { status: 404 });
+    const read = api.readVm("x", signal).catch(({ kind }: { kind: unknown }) => ({ kind }));
+    expect(await read).toEqual({ kind: isSure ? "missing" : "protocol" });
   });
 
   test("C-03 says missing only to a JSON 404 for that type and ID", async () => {
@@ -223,28 +230,6 @@ describe("decodeList()", () => {
     expect(list.undecodable.size).toBe(0);
     expect(list.objects[0]?.device).toBeDefined();
   });
-});
-
-test("isSameEtag() compares weakly", () => {
-  expect(isSameEtag('W/"a"', '"a"')).toBe(true);
-  expect(isSameEtag('"a"', '"b"')).toBe(false);
-});
-
-test("toListPath() encodes filters", () => {
-  expect(toListPath("vms", { fields: "id", filter: "a:|(b c)" })).toBe(
-    "/vms?fields=id&filter=a%3A%7C%28b+c%29",
-  );
-});
-
-test.each<[unknown, boolean]>([
-  [{ error: "no such VM x", data: { type: "VM", id: "x" } }, true],
-  [{ data: { type: "VM", id: "y" } }, false],
-  [{ data: { type: "host", id: "x" } }, false],
-  [{ error: "not found" }, false],
-  [null, false],
-])("isMissing() is sure only if the server names the object: %p", (value, isSure) => {
-  const reply = { status: 404, contentType: "application/json", json: { value } };
-  expect(isMissing(reply, "VM", "x")).toBe(isSure);
 });
 
 const { world, machines } = createDemoWorld();

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { CloudError } from "../../../../cloud/errors.ts";
 import type { Reply } from "../../../../cloud_http/http.ts";
 import type { Fence } from "../../../../core/fence.ts";
-import type { ChangeRequest } from "../../session/change.ts";
+import type { ChangeRequest } from "../../session/session.ts";
 import type { Session } from "../../session/session.ts";
 import type { CreateBody, DiskFields, VmFields } from "../steps.ts";
 import type { RawVm } from "./objects.ts";
