@@ -13,7 +13,7 @@ import { parseUuid } from "../../lib/core/text/uuid.ts";
 import { parseListenAddress } from "../../lib/core/net/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";
-import { parseFile } from "../../lib/providers/static/config_schema.ts";
+import { parseConfig } from "../../lib/providers/static/config_schema.ts";
 import { parseProviderId as parseStaticId } from "../../lib/providers/static/provider_id.ts";
 import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { parseProviderId } from "../../lib/providers/xenorchestra/model/provider_id.ts";
@@ -64,12 +64,12 @@ const READERS: readonly [string, (text: string) => unknown][] = [
       (text) => parseXenOrchestraConfig({ [key]: text }, {}),
     ],
   ),
-  ["parseFile() of an ID", (id) => parseFile(entry({ id }))],
-  ["parseFile() of a scheme", (scheme) => parseFile({ scheme, instances: [] })],
-  ["parseFile() of a label", (text) => parseFile(entry({ labels: { [text]: text } }))],
+  ["parseConfig() of an ID", (id) => parseConfig(entry({ id }))],
+  ["parseConfig() of a scheme", (scheme) => parseConfig({ scheme, instances: [] })],
+  ["parseConfig() of a label", (text) => parseConfig(entry({ labels: { [text]: text } }))],
   [
-    "parseFile() of an address",
-    (address) => parseFile(entry({ addresses: [{ type: "Hostname", address }] })),
+    "parseConfig() of an address",
+    (address) => parseConfig(entry({ addresses: [{ type: "Hostname", address }] })),
   ],
 ];
 

@@ -36,7 +36,7 @@ export function setting<T>(
 export const BLOCK = "a block of settings (key: value)";
 
 /** A message for valibot. */
-export type SettingMessage = (issue: { readonly input: unknown }) => string;
+type SettingMessage = (issue: { readonly input: unknown }) => string;
 
 /** Creates the message for a value that a schema refuses. @param what The accepted values: `true or false` */
 export function need(what: string): SettingMessage {

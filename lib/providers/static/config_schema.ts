@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import type { InstanceAddress } from "../../cloud/instance.ts";
+import type { ParsedConfig } from "../../cloud/provider_definition.ts";
 import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import {
   describeBlock,
@@ -15,6 +16,7 @@ import {
 } from "../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { parseIp } from "../../core/net/ip.ts";
+import { isFields } from "../../core/text/json.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 import { mustBe } from "../../core/text/must_be.ts";
 import { isInstanceId, isScheme } from "./provider_id.ts";
@@ -177,12 +179,12 @@ const SCHEMA = v.object(
   need("an inventory (instances: …)"),
 );
 
-/**
- * Checks everything in a file, including repeated IDs and UUIDs.
- *
- * @returns The issues; the file exactly when there are none
- */
-export function parseFile(raw: unknown): { file?: StaticFile; issues: ConfigIssue[] } {
+/** Checks everything in a file, including repeated IDs and UUIDs. */
+export function parseConfig(raw: unknown): ParsedConfig<StaticFile> {
+  if (raw === undefined || raw === null) {
+    const message = "Cannot use the static provider: name its inventory file with --cloud-config";
+    return { issues: [{ message }], warnings: [] };
+  }
   const result = v.safeParse(SCHEMA, raw);
   const issues = (result.issues ?? []).map((issue): ConfigIssue => {
     const path = v.getDotPath(issue) ?? "";
@@ -191,7 +193,8 @@ export function parseFile(raw: unknown): { file?: StaticFile; issues: ConfigIssu
       : { path, message: issue.message };
   });
   issues.push(...listRepeated(raw, "id"), ...listRepeated(raw, "systemUUID"));
-  return result.success && issues.length === 0 ? { file: result.output, issues } : { issues };
+  const isGood = result.success && issues.length === 0;
+  return { ...(isGood && { settings: result.output }), issues, warnings: [] };
 }
 
 /** Every setting, in the order of the reference page. */
@@ -205,9 +208,11 @@ export const SETTINGS: readonly SettingDescription[] = [
 function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
   const seen = new Map<string, number>();
   const issues: ConfigIssue[] = [];
-  for (const [index, entry] of toEntries(raw).entries()) {
-    const value = readText(entry, key);
-    if (value === undefined) continue;
+  const listed = isFields(raw) ? raw["instances"] : undefined;
+  const entries: readonly unknown[] = Array.isArray(listed) ? listed : [];
+  for (const [index, entry] of entries.entries()) {
+    const value = isFields(entry) ? entry[key] : undefined;
+    if (typeof value !== "string") continue;
     const known = key === "id" ? value : value.trim().toLowerCase();
     const first = seen.get(known);
     if (first === undefined) seen.set(known, index);
@@ -218,17 +223,6 @@ function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
       });
   }
   return issues;
-}
-
-function toEntries(raw: unknown): readonly unknown[] {
-  if (typeof raw !== "object" || raw === null || !("instances" in raw)) return [];
-  return Array.isArray(raw.instances) ? raw.instances : [];
-}
-
-function readText(entry: unknown, key: string): string | undefined {
-  if (typeof entry !== "object" || entry === null) return undefined;
-  const value: unknown = Object.entries(entry).find(([name]) => name === key)?.[1];
-  return typeof value === "string" ? value : undefined;
 }
 
 function isMissing(issue: v.BaseIssue<unknown>): boolean {

@@ -2,9 +2,9 @@
  * The static provider: machines from an inventory file. Copy it to write another provider.
  * @module
  */
-import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";
+import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
+import { parseConfig, SETTINGS, type StaticFile } from "./config_schema.ts";
 import { STATIC_DOCS } from "./docs.ts";
 import { type StaticHandover, StaticProvider } from "./provider.ts";
 
@@ -25,12 +25,3 @@ export const staticProvider: ProviderDefinition<StaticFile, StaticHandover> = {
     return new StaticProvider({ file, deps, parser: { settings: SETTINGS, parseConfig } });
   },
 };
-
-function parseConfig(raw: unknown): ParsedConfig<StaticFile> {
-  if (raw === undefined || raw === null) {
-    const message = "Cannot use the static provider: name its inventory file with --cloud-config";
-    return { issues: [{ message }], warnings: [] };
-  }
-  const { file, issues } = parseFile(raw);
-  return file === undefined ? { issues, warnings: [] } : { settings: file, issues, warnings: [] };
-}

@@ -8,8 +8,11 @@ import {
   type ProviderDeps,
 } from "../../cloud/provider_definition.ts";
 import { XenOrchestraApi } from "./wire/api.ts";
-import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/config.ts";
-import { describeSettings } from "./settings/config_schema.ts";
+import {
+  describeSettings,
+  parseXenOrchestraConfig,
+  type XenOrchestraSettings,
+} from "./settings/config.ts";
 import { createEventFeed } from "./wire/events.ts";
 import { XEN_ORCHESTRA_DOCS, XEN_ORCHESTRA_INSTALL } from "./docs.ts";
 import { Memory } from "./memory.ts";

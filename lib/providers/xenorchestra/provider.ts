@@ -19,7 +19,7 @@ import type { Clock } from "../../core/clock.ts";
 import { assert } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
-import { LazyMachines } from "./lazy_machines.ts";
+import { createLazyMachines, type LazyMachines } from "./lazy_machines.ts";
 import type { Memory } from "./memory.ts";
 import { type Identity, parseIdentity, toVmIds } from "./model/identity.ts";
 import {
@@ -130,7 +130,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.#shownPools = new Set(memory.knownPools.keys());
     const find = this.findInstance.bind(this);
     this.provenOff = new PowerProof({ api, clock, runs: memory.runs, find });
-    this.machines = new LazyMachines({
+    this.machines = createLazyMachines({
       api,
       session,
       clock,

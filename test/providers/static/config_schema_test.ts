@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { parseFile, SETTINGS } from "../../../lib/providers/static/config_schema.ts";
+import { parseConfig, SETTINGS } from "../../../lib/providers/static/config_schema.ts";
 
 const entry = { id: "a", name: "a" };
 
-describe("parseFile()", () => {
+describe("parseConfig()", () => {
   test("fills in what is not written", () => {
-    expect(parseFile({ instances: [entry] }).file).toEqual({
+    expect(parseConfig({ instances: [entry] }).settings).toEqual({
       scheme: "static",
       refreshInterval: 10_000,
       instances: [{ ...entry, state: "running", addresses: [], labels: {} }],
@@ -13,7 +13,7 @@ describe("parseFile()", () => {
   });
 
   test("lower-cases system UUIDs", () => {
-    const { file } = parseFile({ instances: [{ ...entry, systemUUID: " AB-1 " }] });
+    const { settings: file } = parseConfig({ instances: [{ ...entry, systemUUID: " AB-1 " }] });
     expect(file?.instances[0]?.systemUUID).toBe("ab-1");
   });
 
@@ -67,16 +67,16 @@ describe("parseFile()", () => {
     ],
   ];
   test.each(wrong)("names %s", (_, raw, paths) => {
-    const { file, issues } = parseFile(raw);
+    const { settings: file, issues } = parseConfig(raw);
     expect(file).toBeUndefined();
     expect(issues.map(({ path }) => path)).toEqual(paths);
   });
 });
 
-test.each([30, "30", ""])("parseFile() says of refreshInterval: %j what will do", (written) => {
+test.each([30, "30", ""])("parseConfig() says of refreshInterval: %j what will do", (written) => {
   const found = written === "" ? "empty" : JSON.stringify(written);
   const message = `must be a duration from 1s to 1h, for example "30s", but is ${found}`;
-  const { issues } = parseFile({ refreshInterval: written, instances: [] });
+  const { issues } = parseConfig({ refreshInterval: written, instances: [] });
   expect(issues).toEqual([{ path: "refreshInterval", message }]);
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { parseFile } from "../../../lib/providers/static/config_schema.ts";
+import { parseConfig } from "../../../lib/providers/static/config_schema.ts";
 import { toInstances } from "../../../lib/providers/static/inventory.ts";
 
 describe("toInstances()", () => {
-  const { file } = parseFile({
+  const { settings: file } = parseConfig({
     scheme: "pets",
     region: "r",
     zone: "z",

@@ -24,7 +24,6 @@ import {
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { createChanging } from "../../support/cloud/changing_provider.ts";
 import { until } from "../../support/nodes/rig.ts";
-import { Memory } from "../../../lib/providers/xenorchestra/memory.ts";
 import { listLoaded } from "../../support/sources.ts";
 
 const signal = new AbortController().signal;
@@ -526,27 +525,6 @@ describe("XenOrchestraProvider with the setting pools", () => {
     expect(await isForeign()).toBe(true);
     change({ pools: ["pool-lyon"] });
     expect(await isForeign()).toBe(false);
-  });
-});
-
-describe("Memory", () => {
-  test("knows the pools that were ever shown, with their last names", () => {
-    const memory = new Memory();
-    memory.rememberPool("a", "Paris");
-    memory.rememberPool("b", "Lyon");
-    memory.rememberPool("a", "Paris 2");
-    expect([...memory.knownPools]).toEqual([
-      ["b", "Lyon"],
-      ["a", "Paris 2"],
-    ]);
-  });
-
-  test("forgets that there was no VM of a UUID when there is one", () => {
-    const memory = new Memory();
-    memory.rememberNoVm("uuid", true);
-    expect(memory.isNoVm("uuid")).toBe(true);
-    memory.rememberNoVm("uuid", false);
-    expect(memory.isNoVm("uuid")).toBe(false);
   });
 });
 

@@ -30,7 +30,7 @@ import {
   withoutUnknownEntries,
 } from "../../../lib/providers/xenorchestra/scope/unknown_pools.ts";
 import type { Server } from "../../../lib/providers/xenorchestra/wire/schema.ts";
-import type { Places } from "../../../lib/providers/xenorchestra/model/own_places.ts";
+import type { Places } from "../../../lib/providers/xenorchestra/model/topology.ts";
 import {
   listUnfitFindings,
   UnfitEntries,

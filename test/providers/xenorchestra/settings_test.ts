@@ -6,9 +6,6 @@ import { describe, expect, test } from "bun:test";
 import { isInCidr } from "../../../lib/core/net/ip.ts";
 import {
   describeSettings,
-  parseFileSettings,
-} from "../../../lib/providers/xenorchestra/settings/config_schema.ts";
-import {
   parseXenOrchestraConfig,
   toUnmanaged,
 } from "../../../lib/providers/xenorchestra/settings/config.ts";
@@ -378,7 +375,8 @@ describe("describeSettings()", () => {
   });
 });
 
-describe("parseFileSettings()", () => {
+describe("a setting that cannot be used", () => {
+  const listIssues = (raw: object) => parseXenOrchestraConfig({ ...FILE, ...raw }, {}).issues;
   const interval = 'must be a duration from 1s to 1h, for example "30s"';
   const timeout = 'must be "0" for the default, or a duration from 100ms to 10m, for example "30s"';
   const refused: readonly [Record<string, unknown>, string][] = [
@@ -391,11 +389,11 @@ describe("parseFileSettings()", () => {
     [{ username: 7 }, "must be text, but is a number; write it in quotes"],
   ];
   test.each(refused)("says of %j at once what will be accepted", (raw, message) => {
-    expect(parseFileSettings(raw).issues).toEqual([{ path: Object.keys(raw).join(), message }]);
+    expect(listIssues(raw)).toEqual([{ path: Object.keys(raw).join(), message }]);
   });
 
   test.each([[[""]], [["  "]], [["paris", ""]]])("refuses a pool without a name: %j", (pools) => {
-    expect(parseFileSettings({ pools }).issues).toEqual([
+    expect(listIssues({ pools })).toEqual([
       {
         path: `pools.${pools.length - 1}`,
         message: "must be a UUID or a name, but is empty",
@@ -404,7 +402,7 @@ describe("parseFileSettings()", () => {
   });
 
   test("gives the path of what is wrong", () => {
-    expect(parseFileSettings({ addresses: { exclude: [7] } }).issues).toEqual([
+    expect(listIssues({ addresses: { exclude: [7] } })).toEqual([
       { path: "addresses.exclude.0", message: expect.stringContaining("must be") },
     ]);
   });

@@ -8,7 +8,7 @@ import { diagnoseConnection, diagnoseSilence, toFailure } from "../../../cloud_h
 import { isTimeout } from "../../../core/clock.ts";
 import { formatHostPort } from "../../../core/net/connection_problem.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
-import { RIGHTS_ADVICE } from "../rights.ts";
+import { RIGHTS_ADVICE } from "../model/presence.ts";
 import { SERVER_NAMES } from "../session/session.ts";
 
 type Settings = Pick<XenOrchestraSettings, "url" | "credentials" | "certificateFingerprint">;

@@ -6,7 +6,7 @@ import type { Finding } from "../../../cloud/inspection.ts";
 import type { Logger } from "../../../core/log.ts";
 import { MessageDedup } from "../../../core/message_dedup.ts";
 import { quote } from "../../../core/text/printable.ts";
-import { listUnfitEntries, type Places, type UnfitEntry } from "../model/own_places.ts";
+import { listUnfitEntries, type Places, type UnfitEntry } from "../model/topology.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 
 type Settings = Pick<XenOrchestraSettings, "regions" | "zones">;

@@ -1,18 +1,36 @@
 /**
- * Reads the settings of Xen Orchestra from a file and from environment variables.
+ * The settings of Xen Orchestra: their schema with the text of the reference page, and how they are read from a file
+ * and from environment variables.
  * @module
  */
+import * as v from "valibot";
 import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
-import { BLOCK, dropEmpty, type ShapeIssue } from "../../../cloud/settings/schema.ts";
-import { parseBool } from "../../../core/text/bool.ts";
-import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
+import { ADDRESS_SETTINGS } from "../../../cloud/settings/address_settings.ts";
+import {
+  BLOCK,
+  describeBlock,
+  dropEmpty,
+  duration,
+  fingerprint,
+  need,
+  needText,
+  parsed,
+  parseShape,
+  setting,
+  type ShapeIssue,
+} from "../../../cloud/settings/schema.ts";
 import { explainOddSecret } from "../../../cloud/settings/secret_file.ts";
+import type { SettingDescription } from "../../../cloud/settings/syntax.ts";
+import { explainTagPrefix } from "../../../cloud/tag_labels.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { isLoopbackHost } from "../../../core/net/ip.ts";
+import { parseBool } from "../../../core/text/bool.ts";
+import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
+import { isLabelValue, LABEL_VALUE_FORM } from "../../../core/text/label.ts";
+import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
 import type { AddressSettings } from "../model/addresses.ts";
-import type { OwnNames } from "../model/own_places.ts";
-import { describeSettings, parseFileSettings, type FileSettings } from "./config_schema.ts";
-import type { ZoneSource } from "./label_settings.ts";
+import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
 
 /** How Landfall signs in. */
 export type SignIn =
@@ -37,9 +55,9 @@ export interface XenOrchestraSettings {
   readonly leavesAddresses?: true;
   readonly zoneLabelFrom: ZoneSource;
   /** Zone labels by ID or name of a host or pool; absent: none. */
-  readonly zones?: OwnNames;
+  readonly zones?: ReadonlyMap<string, string>;
   /** Region labels by ID or name of a pool; absent: none. */
-  readonly regions?: OwnNames;
+  readonly regions?: ReadonlyMap<string, string>;
   /** VM tags become Node labels if their key begins with one of these; absent: none. */
   readonly tagPrefixes?: readonly string[];
   /** Prefix of the VM tag that sets the instance type. */
@@ -48,7 +66,193 @@ export interface XenOrchestraSettings {
   readonly pools?: readonly string[];
 }
 
+/** The source of a Node's zone. */
+type ZoneSource =
+  | { readonly kind: "host" }
+  | { readonly kind: "pool" }
+  /** Landfall writes no zone label. */
+  | { readonly kind: "none" }
+  | { readonly kind: "hostTag"; readonly prefix: string };
+
 const REFRESH_MS = 30_000;
+const REFRESH_MS_MIN = 1_000;
+const REFRESH_MS_MAX = 3_600_000;
+const TIMEOUT_MS_MIN = 100;
+const TIMEOUT_MS_MAX = 600_000;
+
+const text = v.string(needText);
+const LABEL_VALUE = v.pipe(
+  v.string(needText),
+  v.check((text) => text !== "" && isLabelValue(text), need(LABEL_VALUE_FORM)),
+);
+
+/**
+ * Landfall reads a UUID in the region label as that of the pool where the VM was last seen, so it must not be another
+ * name.
+ */
+const REGION_VALUE = v.pipe(
+  LABEL_VALUE,
+  v.check((text) => parseUuid(text) === undefined, need("a name, not a UUID")),
+);
+
+/** The settings of Xen Orchestra alone come before the network. */
+const { network, ...usual } = ADDRESS_SETTINGS;
+const flag = v.boolean(need("true or false"));
+
+const SCHEMA = v.object(
+  {
+    url: setting(parsed(parseUrl, explainUrl), {
+      type: "URL",
+      variable: "XOA_URL",
+      description:
+        "Address of Xen Orchestra. It may have a path; Landfall removes `/rest/v0` at the end. Required.",
+    }),
+    insecure: setting(flag, {
+      type: "boolean",
+      default: "false",
+      variable: "XOA_INSECURE",
+      description:
+        "Whether Landfall accepts any certificate from any server. This is not safe: use `certificateFingerprint` " +
+        "or `caFile`.",
+    }),
+    token: setting(parsed(parseToken, explainToken), {
+      type: "text",
+      variable: "XOA_TOKEN",
+      description:
+        "Authentication token. One of `token`, `tokenFile`, or a user and password is required. Landfall warns 14 " +
+        "days before it expires. A token whose client ID begins with `landfall-` is renewed instead.",
+    }),
+    tokenFile: setting(text, {
+      type: "path",
+      description:
+        "File that contains a token, as for `token`. Landfall reads it again when it changes, and when Xen " +
+        "Orchestra refuses the token. A relative path begins at the working directory of the process, not at this " +
+        "file.",
+    }),
+    username: setting(text, {
+      type: "text",
+      variable: "XOA_USER",
+      description:
+        "User for whom Landfall creates and renews a token, with `password`. If a token is set as well, that is an " +
+        "error. If only one of `username` and `password` is set beside a token, Landfall warns and ignores it.",
+    }),
+    password: setting(text, {
+      type: "text",
+      variable: "XOA_PASSWORD",
+      description: "Password of `username`.",
+    }),
+    clientTimeout: setting(timeout(), {
+      type: "duration",
+      default: "10s, lists 30s",
+      variable: "XOA_CLIENT_TIMEOUT",
+      description: "Timeout of one request, from `100ms` to `10m`. `0` means the default.",
+    }),
+    caFile: setting(text, {
+      type: "path",
+      description:
+        "PEM file of the certificate authorities to trust, instead of the system's. Landfall reads it again when it " +
+        "changes, and when it does not trust the server's certificate. A relative path begins as that of `tokenFile`.",
+    }),
+    certificateFingerprint: setting(fingerprint(), {
+      type: "SHA-256 fingerprint",
+      description:
+        "Fingerprint that the server's certificate must have. A safe way to trust the self-signed certificate that " +
+        "Xen Orchestra generates for itself.",
+    }),
+    refreshInterval: setting(duration(REFRESH_MS_MIN, REFRESH_MS_MAX, "30s"), {
+      type: "duration",
+      default: "30s",
+      description:
+        "How often Landfall lists everything in Xen Orchestra: three requests, or five with `addresses.network`, " +
+        "for any number of Nodes.",
+    }),
+    addresses: v.optional(
+      v.object(
+        {
+          ...usual,
+          mainIpAsExternal: setting(flag, {
+            type: "boolean",
+            default: "false",
+            description:
+              "Publishes only the VM's main address as ExternalIP, even if it is private or the kubelet's " +
+              "node IP, as the Go controller does.",
+          }),
+          network,
+        },
+        need(BLOCK),
+      ),
+    ),
+    zoneLabelFrom: setting(parsed(parseZoneSource, "host, pool, none, or hostTag:<prefix>"), {
+      type: "`host`, `pool`, `hostTag:<prefix>` or `none`",
+      default: "host",
+      description:
+        "Where the zone comes from: the host's UUID, the pool's UUID, or the text after the prefix in a " +
+        "tag of the host. For a host without such a tag Landfall writes no zone label. " +
+        "`none`: Landfall writes no zone " +
+        "label and leaves existing ones as they are.",
+    }),
+    zones: setting(ownNames(LABEL_VALUE), {
+      type: "map of text",
+      description:
+        "Zone labels of your own: the UUID or name of a host or pool, and the label. The entry of a host goes before " +
+        "that of its pool. Without an entry, `zoneLabelFrom` decides. If several hosts or several pools have the " +
+        "same name, an entry with this name counts for none of them, and their Nodes keep their labels.",
+    }),
+    regions: setting(ownNames(REGION_VALUE), {
+      type: "map of text",
+      description:
+        "Region labels of your own: the UUID or name of a pool, and the label. Without an entry the region is the " +
+        "pool's UUID. Names count as in `zones`.",
+    }),
+    nodeLabelsFromTags: v.optional(
+      v.object(
+        {
+          prefixes: setting(prefixes(), {
+            type: "list of text",
+            default: "[]",
+            description:
+              "VM tags of the form `key=value` become Node labels when the key begins with " +
+              "one of these prefixes. The " +
+              "label has the whole key. Landfall removes it when the tag is removed, and never changes a label " +
+              "that it did not set. It refuses keys of Kubernetes, of Xen Orchestra and of `landfall.dev/`.",
+          }),
+        },
+        need(BLOCK),
+      ),
+    ),
+    instanceTypeTag: setting(v.string(needText), {
+      type: "text",
+      description:
+        "Prefix of a VM tag. The text after it is the instance type. For a VM without such a tag Landfall computes " +
+        "the type, for example `4vCPU-8GB`.",
+    }),
+    pools: setting(names(), {
+      type: "list of text",
+      description:
+        "UUIDs or names of the pools whose Nodes this Landfall manages, if another Landfall in the same cluster " +
+        "manages the others. A name counts after Xen Orchestra has shown the pool, a UUID always. " +
+        "Landfall still reads every pool. Default: all pools.",
+    }),
+  },
+  need(BLOCK),
+);
+
+/** Keys whose value is a block. */
+const BLOCKS = ["addresses", "nodeLabelsFromTags", "regions", "zones"];
+
+/** What a file says. A key that is not set is absent. */
+type FileSettings = v.InferOutput<typeof SCHEMA>;
+
+/** Every setting, in the order of the reference page. */
+export function describeSettings(): SettingDescription[] {
+  const { addresses, nodeLabelsFromTags, ...plain } = SCHEMA.entries;
+  return [
+    ...describeBlock(plain),
+    ...describeBlock(addresses.wrapped.entries, "addresses."),
+    ...describeBlock(nodeLabelsFromTags.wrapped.entries, "nodeLabelsFromTags."),
+  ];
+}
+
 const SECRETS_NEVER_MIXED = ["token", "tokenFile", "username", "password"] as const;
 
 /**
@@ -71,16 +275,16 @@ export function parseXenOrchestraConfig(
   }
   const { values, variables, issues } = readEnvironment(env, new Map(Object.entries(file)));
   const merged = { ...values, ...file };
-  const parsed = parseFileSettings(merged);
+  const shape = parseShape(SCHEMA, merged, BLOCKS);
   const toIssue = (path: string, message: string): ConfigIssue => {
     const source = variables.get(path);
     return source === undefined ? { path, message } : { source, message };
   };
-  issues.push(...parsed.issues.map(({ path, message }) => toIssue(path, message)));
+  issues.push(...shape.issues.map(({ path, message }) => toIssue(path, message)));
   issues.push(...listMissing(new Map(Object.entries(merged)), issues));
-  const oddities = listOddities(parsed.settings);
+  const oddities = listOddities(shape.settings);
   const warnings = oddities.map(({ path, message }) => toIssue(path, message));
-  const settings = parsed.settings && toSettings(parsed.settings);
+  const settings = shape.settings && toSettings(shape.settings);
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
 }
 
@@ -268,4 +472,51 @@ function toSignIn(file: FileSettings): SignIn | undefined {
   if (tokenFile !== undefined) return { kind: "tokenFile", path: tokenFile };
   if (username === undefined || password === undefined) return undefined;
   return { kind: "password", username, password };
+}
+
+function names() {
+  const problem = `${mustBe("a list of pools", "empty")}; leave the key out for all pools`;
+  const name = v.pipe(text, v.trim(), v.nonEmpty(mustBe("a UUID or a name", "empty")));
+  return v.pipe(v.array(name, need("a list, for example [paris]")), v.minLength(1, problem));
+}
+
+/**
+ * Creates the schema of the timeout. `0` means the default, as in the Go controller. Other values must leave time for
+ * an answer.
+ */
+function timeout() {
+  const range = describeDurationRange(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX, "30s");
+  return parsed(
+    (text) =>
+      parseDurationWithin(text, 0, 0) ?? parseDurationWithin(text, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
+    `"0" for the default, or ${range}`,
+  );
+}
+
+/** Creates the schema of a map by ID or name. IDs get the form that Xen Orchestra reports. */
+function ownNames(value: v.GenericSchema<unknown, string>) {
+  return v.pipe(
+    v.record(v.pipe(v.string(), v.trim()), value, need("entries (UUID or name: label)")),
+    v.transform(
+      (names): ReadonlyMap<string, string> =>
+        new Map(Object.entries(names).map(([key, label]) => [parseUuid(key) ?? key, label])),
+    ),
+  );
+}
+
+function prefixes() {
+  const prefix = v.pipe(
+    v.string(needText),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? explainTagPrefix(dataset.value) : undefined;
+      if (message !== undefined) addIssue({ message });
+    }),
+  );
+  return v.array(prefix, need("a list, for example [example.com/]"));
+}
+
+function parseZoneSource(text: string): ZoneSource | undefined {
+  if (text === "host" || text === "pool" || text === "none") return { kind: text };
+  const [, prefix] = /^hostTag:(.+)$/.exec(text) ?? [];
+  return prefix === undefined ? undefined : { kind: "hostTag", prefix };
 }

@@ -1,16 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { toPlaces } from "../../../../lib/providers/xenorchestra/model/places.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
-import {
-  findOwnRegion,
-  findOwnZone,
-  listUnfitEntries,
-  type Places,
-} from "../../../../lib/providers/xenorchestra/model/own_places.ts";
 import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import {
   findRegionLabel,
   findZone,
+  listUnfitEntries,
+  type Places,
 } from "../../../../lib/providers/xenorchestra/model/topology.ts";
 
 const LABELS = {
@@ -59,43 +55,34 @@ const TWINS = toNamedPlaces(
   { [H1]: "one", [H2]: null },
 );
 
-describe("findOwnRegion()", () => {
+describe("findRegionLabel()", () => {
   test.each([
-    ["by ID", A, { [A]: "eu" }, { kind: "named", label: "eu" }],
-    ["by name", A, { paris: "eu" }, { kind: "named", label: "eu" }],
-    ["by ID rather than by name", A, { paris: "no", [A]: "eu" }, { kind: "named", label: "eu" }],
-    ["not without an entry", A, { lyon: "eu" }, { kind: "none" }],
-    ["not by a name that two pools have", B, { twin: "eu" }, { kind: "unknown" }],
-    [
-      "by ID although two pools have its name",
-      B,
-      { twin: "no", [B]: "eu" },
-      { kind: "named", label: "eu" },
-    ],
-    ["not by a name while its own is not known", H3, { paris: "eu" }, { kind: "unknown" }],
-    ["not at all where only IDs are named", H3, { [A]: "eu" }, { kind: "none" }],
-    ["not by what every object has", A, { constructor: "eu" }, { kind: "none" }],
+    ["by ID", A, { [A]: "eu" }, "eu"],
+    ["by name", A, { paris: "eu" }, "eu"],
+    ["by ID rather than by name", A, { paris: "no", [A]: "eu" }, "eu"],
+    ["not without an entry", A, { lyon: "eu" }, undefined],
+    ["not by a name that two pools have", B, { twin: "eu" }, ""],
+    ["by ID although two pools have its name", B, { twin: "no", [B]: "eu" }, "eu"],
+    ["not by a name while its own is not known", H3, { paris: "eu" }, ""],
+    ["not at all where only IDs are named", H3, { [A]: "eu" }, undefined],
+    ["not by what every object has", A, { constructor: "eu" }, undefined],
   ] as const)("finds a pool %s", (_title, poolId, regions, expected) => {
-    expect<object>(findOwnRegion(poolId, TWINS, new Map(Object.entries(regions)))).toEqual(
-      expected,
-    );
+    const settings = { regions: new Map<string, string>(Object.entries(regions)) };
+    expect(findRegionLabel(poolId, TWINS, settings)).toBe(expected);
   });
 });
 
-describe("findOwnZone()", () => {
+describe("findZone() by entries", () => {
   test.each([
-    ["its own", H1, { one: "z1", paris: "z" }, { kind: "named", label: "z1" }],
-    ["that of its pool", H1, { two: "z2", paris: "z" }, { kind: "named", label: "z" }],
-    ["none without an entry", H1, { two: "z2" }, { kind: "none" }],
-    [
-      "an unknown one while its name is not known",
-      H2,
-      { one: "z1", paris: "z" },
-      { kind: "unknown" },
-    ],
-    ["that of its pool by ID", H2, { [A]: "z" }, { kind: "named", label: "z" }],
+    ["its own", H1, { one: "z1", paris: "z" }, "z1"],
+    ["that of its pool", H1, { two: "z2", paris: "z" }, "z"],
+    ["none without an entry", H1, { two: "z2" }, H1],
+    ["an unknown one while its name is not known", H2, { one: "z1", paris: "z" }, undefined],
+    ["that of its pool by ID", H2, { [A]: "z" }, "z"],
   ] as const)("gives a host %s", (_title, hostId, zones, expected) => {
-    expect<object>(findOwnZone(hostId, A, TWINS, new Map(Object.entries(zones)))).toEqual(expected);
+    const own = new Map<string, string>(Object.entries(zones));
+    const settings = { zoneLabelFrom: { kind: "host" } as const, zones: own };
+    expect(findZone({ hostId, poolId: A }, TWINS, settings)).toBe(expected);
   });
 });
 
