@@ -120,7 +120,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "own-all-pools",
     rule: "a Node whose pool belongs to another Landfall is not changed",
-    file: "lib/providers/xenorchestra/scope/pool_scope.ts",
+    file: "lib/providers/xenorchestra/scope/pools.ts",
     from: "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
     to: "if (poolId !== undefined) return undefined;",
     caughtBy: "test/providers/xenorchestra/provider_test.ts",

@@ -45,9 +45,8 @@ import {
   mayBeCopy,
   toQuestion,
 } from "./proof/whereabouts.ts";
-import { NamedPools } from "./scope/named_pools.ts";
-import { PoolScope } from "./scope/pool_scope.ts";
-import { UnfitEntries } from "./scope/unfit_entries.ts";
+import { NamedPools, PoolScope } from "./scope/pools.ts";
+import { UnfitEntries } from "./scope/entries.ts";
 import type { Session } from "./session/session.ts";
 import { inspectToken, type TokenWatch } from "./session/token_watch.ts";
 import { toUnmanaged, type XenOrchestraSettings } from "./settings/config.ts";

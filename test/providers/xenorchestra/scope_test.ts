@@ -3,7 +3,15 @@ import type { Coverage, Inventory } from "../../../lib/cloud/inventory/inventory
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
 import { parseIdentity } from "../../../lib/providers/xenorchestra/model/identity.ts";
-import { PoolScope } from "../../../lib/providers/xenorchestra/scope/pool_scope.ts";
+import {
+  PoolScope,
+  NamedPools,
+  NEVER_SHOWN,
+  withNamedPools,
+  listUnknownEntryFindings,
+  NOT_SHOWN,
+  withoutUnknownEntries,
+} from "../../../lib/providers/xenorchestra/scope/pools.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import {
   createProvider,
@@ -15,27 +23,15 @@ import {
   WORKER_1,
 } from "./fake_server.ts";
 import { createLogger } from "../../../lib/core/log.ts";
-import {
-  NamedPools,
-  NEVER_SHOWN,
-  withNamedPools,
-} from "../../../lib/providers/xenorchestra/scope/named_pools.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { ServersReply } from "../../../lib/providers/xenorchestra/proof/connections.ts";
-import {
-  isUnknownEntry,
-  listUnknownEntryFindings,
-  NOT_SHOWN,
-  toEntryAdvice,
-  withoutUnknownEntries,
-} from "../../../lib/providers/xenorchestra/scope/unknown_pools.ts";
 import type { Server } from "../../../lib/providers/xenorchestra/wire/schema.ts";
 import type { Places } from "../../../lib/providers/xenorchestra/model/topology.ts";
 import {
   listUnfitFindings,
   UnfitEntries,
-} from "../../../lib/providers/xenorchestra/scope/unfit_entries.ts";
-import { listUnmatchedTagFindings } from "../../../lib/providers/xenorchestra/scope/unmatched_tags.ts";
+  listUnmatchedTagFindings,
+} from "../../../lib/providers/xenorchestra/scope/entries.ts";
 import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings/config.ts";
 
 const KNOWN: Pick<Inventory, "coverage" | "instances"> = {
@@ -300,12 +296,11 @@ test.each([
     `correct it in "pools" (did you mean ${PARIS_ID}?), or reconnect the pool`,
   ],
   ["frankfurt", 'correct it in "pools", or reconnect the pool'],
-])("toEntryAdvice() suggests the closest pool for %s", (entry, advice) => {
-  expect(toEntryAdvice(entry, toShown(entry))).toBe(advice);
+])("listUnknownEntryFindings() suggests the closest pool for %s", (entry, advice) => {
+  expect(listUnknownEntryFindings(toShown(entry), undefined)).toMatchObject([{ advice }]);
 });
 
 test("withoutUnknownEntries() keeps pools that a Node names", () => {
-  expect(isUnknownEntry(OF_A_NODE)).toBe(false);
   const { coverage } = withoutUnknownEntries({
     coverage: new Map([
       ["Paris", ENTRY],

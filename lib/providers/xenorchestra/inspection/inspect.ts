@@ -19,9 +19,8 @@ import { findNetworks } from "../model/inventory.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
 import { NO_POOL_ADVICE } from "../model/presence.ts";
-import { listUnmatchedTagFindings } from "../scope/unmatched_tags.ts";
-import { listUnfitFindings } from "../scope/unfit_entries.ts";
-import { listUnknownEntryFindings, withoutUnknownEntries } from "../scope/unknown_pools.ts";
+import { listUnmatchedTagFindings, listUnfitFindings } from "../scope/entries.ts";
+import { listUnknownEntryFindings, withoutUnknownEntries } from "../scope/pools.ts";
 import type { Host, Server } from "../wire/schema.ts";
 
 /** The dependencies of {@linkcode inspectXenOrchestra}. */

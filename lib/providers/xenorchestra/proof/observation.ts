@@ -5,7 +5,7 @@
 import { type Presence, toUnknown, type UnknownReason } from "../../../cloud/provider.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import { type AbsenceQuestion, MOVING } from "./absence.ts";
-import { NEVER_SHOWN } from "../scope/named_pools.ts";
+import { NEVER_SHOWN } from "../scope/pools.ts";
 import { NO_POOL_ADVICE } from "../model/presence.ts";
 
 const REMOVED = "the pool was removed from Xen Orchestra";

@@ -13,7 +13,7 @@ import type { ConnectionHistory } from "./connection_history.ts";
 import type { Identity, IdentityByProviderId } from "../model/identity.ts";
 import type { LastSeen } from "../../../cloud/inventory/last_seen.ts";
 import type { Memory } from "../memory.ts";
-import { NEVER_SHOWN } from "../scope/named_pools.ts";
+import { NEVER_SHOWN } from "../scope/pools.ts";
 import { findGap, toHalted, toUnproven } from "../model/presence.ts";
 
 /** What Landfall remembers about pools. */
