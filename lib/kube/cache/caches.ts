@@ -167,8 +167,11 @@ class Cache<T extends KubeObject> implements AnyCache {
     const seen = store.get(key);
     return {
       learn: (object) => {
-        const isUsable = findDamage(this.#kind, object) === undefined;
-        if (isUsable && isSelected(this.#selection, object)) store.learn(object, seen);
+        const damage = findDamage(this.#kind, object);
+        if (damage !== undefined) {
+          throw new KubeError("unavailable", `Cannot use ${this.#kind.kind} "${key}": ${damage}`);
+        }
+        if (isSelected(this.#selection, object)) store.learn(object, seen);
       },
       learnGone: (uid) => store.learnGone({ metadata: { namespace, name, uid } }),
     };

@@ -240,6 +240,10 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     const known = this.#objects.get(key);
     const version = toVersion(answer);
     const order = compareVersions(version, known === undefined ? this.#version : toVersion(known));
+    // The request began after that: only a server that was restored from a backup has an older one.
+    if (order !== undefined && order < 0 && known !== undefined && known === seen) {
+      return this.#outdated.abort();
+    }
     if (order === undefined ? known !== seen : order <= 0) return;
     if (order !== undefined) this.#setAhead(key, { version });
     this.#put(key, answer);

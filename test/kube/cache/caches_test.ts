@@ -249,3 +249,13 @@ test("Caches end while they wait for a kind", async () => {
   await rig.stop();
   expect(rig.clock.pending).toBe(0);
 });
+
+test("Caches.follow() makes a damaged answer an error, because no cache can have it", async () => {
+  const { caches, client } = setUp([]);
+  const { metadata } = toGallery("a");
+  client.answerRead = () => ({ metadata: { ...metadata, labels: { a: 1 } } });
+  const read = caches
+    .follow(client)
+    .read(GALLERIES, { namespace: "n", name: "a" }, new AbortController().signal);
+  await expect(read).rejects.toThrow('Gallery "n/a": metadata.labels has a wrong type');
+});

@@ -266,3 +266,21 @@ test("versions that are no numbers hold nothing up: a conflict says what is outd
   await Bun.sleep(50);
   expect([stage.stored, stage.widgets.get("ns/w")?.spec]).toEqual([String(LAST), String(LAST)]);
 });
+
+test("an answer of a restored API server is enough to know it, although the watch shows nothing", async () => {
+  await using stage = await Stage.start();
+  const older = startServer();
+  stage.leadUp();
+  await until("all writes", () => stage.widgets.get("ns/w")?.spec === String(LAST));
+  await Bun.sleep(50);
+  stage.line.moveTo(older.url);
+  try {
+    await stage.client.read(WIDGETS, PATH, new AbortController().signal);
+    await until("all writes on the other server", () => {
+      return older.objects.get("widgets", PATH)?.["spec"] === String(LAST);
+    });
+  } finally {
+    stage.line.moveTo(stage.kubernetes.url);
+    await older.stop();
+  }
+});

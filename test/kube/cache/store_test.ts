@@ -167,3 +167,14 @@ test.each([
     expect(store.get("a")?.metadata.resourceVersion).toBe(newer);
   },
 );
+
+test("Store.learn() of an answer that is older than what its request began with asks for a list by quorum", () => {
+  const { store } = setUp();
+  store.replace([toNode("a", "9")], "10");
+  store.learn(toNode("a", "7"), toNode("a", "8"));
+  expect(store.outdated.aborted).toBe(false);
+  store.learn(toNode("a", "7"), store.get("a"));
+  expect([store.outdated.aborted, store.get("a")?.metadata.resourceVersion]).toEqual([true, "9"]);
+  store.replace([toNode("a", "7")], "8", performance.now());
+  expect([store.outdated.aborted, store.get("a")?.metadata.resourceVersion]).toEqual([false, "7"]);
+});

@@ -28,11 +28,13 @@ export class ApiGate implements AsyncDisposable {
   readonly #server: Bun.Server<undefined>;
   readonly #cluster: Cluster;
   readonly #ca: string;
+  readonly #watchDelayMs: number;
   #stop: Stop | undefined;
 
-  private constructor(cluster: Cluster, ca: string) {
+  private constructor(cluster: Cluster, ca: string, watchDelayMs: number) {
     this.#cluster = cluster;
     this.#ca = ca;
+    this.#watchDelayMs = watchDelayMs;
     this.#server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -42,9 +44,13 @@ export class ApiGate implements AsyncDisposable {
     });
   }
 
-  /** Starts it. It passes everything on. */
-  static async start(cluster: Cluster): Promise<ApiGate> {
-    return new ApiGate(cluster, await Bun.file(cluster.caPath).text());
+  /**
+   * Starts it. It passes everything on.
+   *
+   * @param watchDelayMs How much later watches arrive. @default {0}
+   */
+  static async start(cluster: Cluster, watchDelayMs = 0): Promise<ApiGate> {
+    return new ApiGate(cluster, await Bun.file(cluster.caPath).text(), watchDelayMs);
   }
 
   /** For a kubeconfig. */
@@ -76,8 +82,41 @@ export class ApiGate implements AsyncDisposable {
     const target = `${this.#cluster.url}${path}${search}`;
     const response = await fetch(target, { method, headers, body, signal, tls });
     const isLost = stop?.when === "after" && !(await stop.meet(passing));
-    return isLost ? lost() : response;
+    if (isLost) return lost();
+    const isHeld = this.#watchDelayMs > 0 && search.includes("watch=");
+    return isHeld ? delay(response, this.#watchDelayMs) : response;
   }
+}
+
+/** The same answer, each part of it so much later. */
+function delay(response: Response, ms: number): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response;
+  const body = new ReadableStream<Uint8Array>({
+    start: async (to) => {
+      // The client may close the stream at any time.
+      const later = (act: () => void): unknown =>
+        setTimeout(() => {
+          try {
+            act();
+          } catch {
+            void reader.cancel().catch(() => undefined);
+          }
+        }, ms);
+      const read = async (): Promise<void> => {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          later(() => to.enqueue(value));
+        }
+      };
+      void read()
+        .catch(() => undefined)
+        .then(() => later(() => to.close()));
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return new Response(body, { status: response.status, headers: response.headers });
 }
 
 function lost(): Response {
