@@ -18,15 +18,12 @@ import {
   listOutOfServiceTaints,
   OUT_OF_SERVICE_RECORD,
 } from "../fleet/out_of_service.ts";
-import { Attachments } from "./attachments.ts";
 import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
-import { VolumeHold } from "./hold.ts";
 import { createOutOfServiceMetrics, type OutOfServiceMetrics } from "./metrics.ts";
 import { planOutOfService } from "./plan.ts";
 import { OutOfServiceReconciler } from "./reconcile.ts";
-import { Restarts } from "./restarts.ts";
-import { TaintSetter } from "./setter.ts";
 import { VersionGate } from "./version_gate.ts";
+import { Volumes } from "./volumes.ts";
 import { OutOfServiceWatch } from "./watch.ts";
 import { NAME } from "./words.ts";
 
@@ -74,8 +71,7 @@ export class NodeOutOfServiceController {
   readonly #loop: ObjectLoop<Node>;
   readonly #watch: OutOfServiceWatch;
   readonly #gate: VersionGate;
-  readonly #hold: VolumeHold;
-  readonly #restarts: Restarts;
+  readonly #volumes: Volumes;
   #endStandBy: (() => void) | undefined;
   /** Whether the next look may have another result than the last one. */
   #isStale = true;
@@ -89,32 +85,16 @@ export class NodeOutOfServiceController {
     assert(provenOff !== undefined, "this controller runs only with a cloud that has provenOff");
     provenOff.prepare?.();
     this.#options = options;
-    const attachments = new Attachments(options.attachments);
+    const volumes = new Volumes(options.attachments, context.clock);
     const settings = this.#toSettings(options.settings);
-    const watch = new OutOfServiceWatch({
-      context,
-      provenOff,
-      settings,
-      findDeletion,
-      attachments,
-    });
+    const watch = new OutOfServiceWatch({ context, provenOff, settings, findDeletion, volumes });
     const gate = new VersionGate(context);
-    const setter = new TaintSetter({ ...context, watch, provenOff, gate });
-    const restarts = new Restarts(context.clock, attachments);
-    const reconciler = new OutOfServiceReconciler({
-      ...context,
-      watch,
-      setter,
-      restarts,
-      gate,
-      metrics,
-    });
-    const hold = new VolumeHold({ ...context, attachments, isActive: () => gate.isOpen });
-    context.holds?.add((node) => hold.find(node));
+    const own = { watch, provenOff, volumes, gate, metrics };
+    const reconciler = new OutOfServiceReconciler({ ...context, ...own });
+    context.holds?.add((node) => (gate.isOpen ? volumes.explainHold(node) : undefined));
     this.#watch = watch;
     this.#gate = gate;
-    this.#hold = hold;
-    this.#restarts = restarts;
+    this.#volumes = volumes;
     const { nodes, source, workers } = context;
     this.#loop = new ObjectLoop({
       context,
@@ -136,7 +116,6 @@ export class NodeOutOfServiceController {
       },
       forget: (name) => {
         this.#isStale = true;
-        hold.forget(name);
         reconciler.forget(name);
       },
       sources: [
@@ -225,7 +204,7 @@ export class NodeOutOfServiceController {
       const plan = planOutOfService(node, presences.find(node), verdict);
       if (plan.kind !== "nothing") this.#loop.enqueueUnlessWaiting(node.metadata.name);
       // Its machine went off again before its kubelet reported: no Node is reconciled for that.
-      else this.#restarts.forget(node.metadata.name);
+      else this.#volumes.endReturn(node.metadata.name);
     }
     this.#isIdle = isIdle;
     this.#endHolds();
@@ -234,10 +213,10 @@ export class NodeOutOfServiceController {
 
   #endHolds(): void {
     const { nodes, presences } = this.#options.context;
-    for (const name of this.#hold.names) {
+    for (const name of this.#volumes.held) {
       const node = nodes.get(name);
       const isThere = node && (isReady(node) || presences.find(node).kind === "present");
-      if (isThere ?? true) this.#hold.forget(name);
+      if (isThere ?? true) this.#volumes.endHold(name);
     }
   }
 }

@@ -19,8 +19,8 @@ import { toSighting } from "../fleet/fleet_member.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { toIdentity } from "../identity.ts";
 import { findRecord } from "../fleet/out_of_service.ts";
-import type { Attachments } from "./attachments.ts";
 import { isCandidate, mayBeTainted, needsVerdict, type OutOfServiceVerdict } from "./plan.ts";
+import type { Volumes } from "./volumes.ts";
 
 /** The dependencies of an {@linkcode OutOfServiceWatch}. */
 interface OutOfServiceWatchOptions {
@@ -31,7 +31,7 @@ interface OutOfServiceWatchOptions {
    * Returns the current deletion settings. They decide when a machine is gone; both controllers share the fleet limit.
    */
   readonly findDeletion: () => DeletionSettings;
-  readonly attachments: Attachments;
+  readonly volumes: Volumes;
 }
 
 /** An older inventory says nothing about the current state. */
@@ -57,11 +57,11 @@ export class OutOfServiceWatch {
   readonly #findDeletion: () => DeletionSettings;
   #deletion: DeletionSettings;
 
-  readonly #attachments: Attachments;
+  readonly #volumes: Volumes;
 
   constructor(options: OutOfServiceWatchOptions) {
-    const { context, provenOff, settings, findDeletion, attachments } = options;
-    this.#attachments = attachments;
+    const { context, provenOff, settings, findDeletion, volumes } = options;
+    this.#volumes = volumes;
     // Deletions wait for the taint. The taint must not wait for itself.
     const { holds: _, ...own } = context;
     this.#context = own;
@@ -141,7 +141,7 @@ export class OutOfServiceWatch {
 
   #judgeAbsence(node: Node): OutOfServiceVerdict {
     // Without attached volumes, the deletion of the Node is enough.
-    const isFree = this.#attachments.list(node.metadata.name)?.size === 0;
+    const isFree = this.#volumes.list(node.metadata.name)?.size === 0;
     if (isFree && this.#deletion.enabled) return KEEP;
     const verdict = this.#fleet.judge(node);
     if (verdict.kind === "confirm") return { kind: "confirm", why: "gone" };
