@@ -9,13 +9,12 @@ import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/l
 import { toInstance } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
-import { toFleetMember, toSighting } from "../../../lib/controllers/fleet/fleet_member.ts";
+import { toFleetMember } from "../../../lib/controllers/fleet/fleet_member.ts";
 import {
   EXCLUSION_LABEL,
   findRecord,
   formatRecord,
   formatReleasedRecord,
-  isExcluded,
   isOutOfServiceByUs,
   listForeignlyTainted,
   listOutOfServiceTaints,
@@ -233,38 +232,6 @@ describe("FleetWatch.standBy()", () => {
 });
 
 describe("FleetWatch.look()", () => {
-  test("counts one observation for each inventory, not for each look", async () => {
-    await using world = await setUp();
-    const { fleet } = world;
-    for (let look = 0; look < 10; look += 1) fleet.look();
-    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 1 });
-    await world.observe();
-    expect(fleet.judge(find(world, "gone"))).toMatchObject({ kind: "waiting", observations: 2 });
-    await world.observe();
-    expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "confirm" });
-  });
-
-  test("tells whether a Node that is not Ready misses its machine", async () => {
-    await using world = await setUp();
-    expect(world.fleet.look()).toBe(true);
-    world.server.setReady("gone", "True");
-    expect(world.fleet.look()).toBe(false);
-    world.server.setReady("gone", "False");
-    world.add("gone", { ready: "False" });
-    expect(await world.observe()).toBe(false);
-  });
-
-  test("starts again after a refresh that failed", async () => {
-    await using world = await setUp();
-    world.fleet.look();
-    await world.observe();
-    world.provider.failure = new CloudError("unreachable", "down");
-    await world.observe();
-    expect(world.source.lastError).toBeDefined();
-    expect(world.fleet.judge(find(world, "gone"))).toMatchObject({ observations: 0 });
-    expect(world.fleet.read().missing).toBe(1);
-  });
-
   test("does not count an inventory that it looks at first when a later refresh failed", async () => {
     await using world = await setUp({ confirmations: 1, holdOffMs: 0 });
     const fleet = new FleetWatch(world.context, { ...DEFAULT_DELETION, confirmations: 2 });
@@ -288,30 +255,6 @@ describe("FleetWatch.look()", () => {
     expect([fleet.look(), fleet.read().sizeAtStart]).toEqual([false, 0]);
     expect(fleet.judge(find(world, "gone"))).toEqual({ kind: "keep" });
   });
-
-  test("counts no Node that is not ours", async () => {
-    await using world = await setUp();
-    world.server.put(toNode("foreign", { providerId: "aws:///1", uninitialized: false }));
-    world.server.put(toNode("new", { providerId: "test://new" }));
-    world.fleet.look();
-    expect(world.fleet.read()).toMatchObject({ sizeAtStart: 12, missing: 1 });
-  });
-
-  test("says once that the limit is exceeded, and once that it is no more", async () => {
-    await using world = await setUp();
-    const lost = ["n0", "n1", "n2", "n3"];
-    world.loseMachines(...lost);
-    for (let round = 0; round < 5; round += 1) await world.observe();
-    expect(world.lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: "error", missing: 5, limit: 4, affected: 5, sizeAtStart: 12 },
-    ]);
-    for (const name of lost) world.add(name);
-    for (let round = 0; round < 5; round += 1) await world.observe();
-    expect(world.lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: "error" },
-      { level: "info", missing: 1 },
-    ]);
-  });
 });
 
 describe("FleetWatch", () => {
@@ -323,30 +266,6 @@ describe("FleetWatch", () => {
     });
     expect(world.fleet.judge(toNode("other"))).toEqual({ kind: "keep" });
   });
-
-  test("restartCount() takes a Node's observations away, and no other's", async () => {
-    await using world = await setUp();
-    world.add("gone-too", { ready: "False" });
-    world.loseMachines("gone-too");
-    world.fleet.look();
-    await world.observe();
-    world.fleet.restartCount(find(world, "gone"));
-    expect(world.fleet.judge(find(world, "gone"))).toMatchObject({ observations: 0 });
-    expect(world.fleet.judge(find(world, "gone-too"))).toMatchObject({ observations: 2 });
-    await world.observe();
-    expect(world.fleet.judge(find(world, "gone"))).toMatchObject({ observations: 1 });
-  });
-
-  test("noteDeletion() counts a Node for as long as the window lasts", async () => {
-    await using world = await setUp({ fleetWindowMs: 60_000 });
-    world.fleet.look();
-    world.fleet.noteDeletion(find(world, "gone"));
-    world.server.remove("gone");
-    world.fleet.look();
-    expect(world.fleet.read()).toMatchObject({ missing: 0, deleted: 1, affected: 1 });
-    await world.observe(60_001);
-    expect(world.fleet.read()).toMatchObject({ deleted: 0, affected: 0, sizeAtStart: 11 });
-  });
 });
 
 const PRESENT: Presence = {
@@ -354,17 +273,6 @@ const PRESENT: Presence = {
   instance: toInstance("n"),
   matchedBy: "providerId",
 };
-
-test("toSighting() takes for missing only what was not listed", () => {
-  const toUnknown = (reason: "notCovered" | "notListed"): Presence => {
-    return { kind: "unknown", reason, message: "m" };
-  };
-  expect([PRESENT, toUnknown("notListed"), toUnknown("notCovered")].map(toSighting)).toEqual([
-    "present",
-    "missing",
-    "unknown",
-  ]);
-});
 
 test("toFleetMember() counts a Node as out of service only by the taint and the record together", () => {
   const options = { providerId: "test://n", uninitialized: false };
@@ -441,10 +349,4 @@ test("listForeignlyTainted() names the Nodes with the taint and without our reco
   const foreign = toNode("a", { taints: [OUT_OF_SERVICE_TAINT] });
   const ours = toRecorded("", [OUT_OF_SERVICE_TAINT]);
   expect(listForeignlyTainted([foreign, ours, toNode("b")])).toEqual(["a"]);
-});
-
-test("isExcluded() goes by the label, whatever its value", () => {
-  expect(isExcluded(toNode("n", { labels: { [EXCLUSION_LABEL]: "" } }))).toBe(true);
-  expect(isExcluded(toNode("n", { labels: { [EXCLUSION_LABEL]: "false" } }))).toBe(true);
-  expect(isExcluded(toNode("n"))).toBe(false);
 });

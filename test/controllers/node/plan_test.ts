@@ -42,31 +42,6 @@ function apply(node: Node, plan: NodePlan): Node {
   };
 }
 
-test("N-01 planNode() puts provider ID, labels and the taint's removal into one write", () => {
-  const other = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
-  const plan = planNode(toNode("n", { taints: [other] }), toPresent(), "trusted");
-  expect(plan.initialises).toBe(true);
-  expect(plan.warnings).toEqual([]);
-  expect(plan.patch).toEqual({
-    metadata: {
-      labels: {
-        "node.kubernetes.io/instance-type": "4vCPU-8GB",
-        "beta.kubernetes.io/instance-type": "4vCPU-8GB",
-        "topology.kubernetes.io/zone": "z",
-        "failure-domain.beta.kubernetes.io/zone": "z",
-        "topology.kubernetes.io/region": "r",
-        "failure-domain.beta.kubernetes.io/region": "r",
-        "a.b/c": "d",
-      },
-    },
-    spec: { taints: [other], providerID: "test://i" },
-  });
-  expect(plan.addresses).toEqual([
-    { type: "InternalIP", address: "10.0.0.1" },
-    { type: "Hostname", address: "n" },
-  ]);
-});
-
 test("planNode() removes the whole list of taints when none is left", () => {
   expect(planNode(toNode("n"), toPresent(), "trusted").patch?.spec).toMatchObject({ taints: null });
 });
@@ -139,26 +114,6 @@ test("N-26 planNode() initialises a Node in spite of an illegal label, and warns
   expect(plan.warnings[0]).toMatchObject({ type: "Warning", reason: "InvalidCloudLabel" });
 });
 
-describe("N-02 planNode() leaves an initialised Node alone", () => {
-  const foreign: Presence = { kind: "foreign", providerId: "aws:///i" };
-  const notListed: Presence = { kind: "unknown", reason: "notListed", message: "not listed" };
-  const beta = { "failure-domain.beta.kubernetes.io/zone": "z" };
-  const cases: readonly (readonly [string, NodeOptions, Presence])[] = [
-    ["without a provider ID", { labels: beta }, notListed],
-    ["of another cloud", { labels: beta, providerId: "aws:///i" }, foreign],
-    ["that the inventory lacks", { providerId: "test://i" }, notListed],
-    [
-      "whose labels another changed",
-      { providerId: "test://i", labels: { "topology.kubernetes.io/zone": "mine" } },
-      notListed,
-    ],
-  ];
-  test.each(cases)("%s", (_name, options, presence) => {
-    const plan = planNode(toNode("n", { ...options, uninitialized: false }), presence, "trusted");
-    expect(plan).toEqual({ initialises: false, warnings: [], news: [] });
-  });
-});
-
 test("N-16 planNode() plans nothing more once its plan was applied", () => {
   const ip = fc.constantFrom("10.0.0.1", "10.0.0.2", "fd00::1");
   const address = fc.record({
@@ -201,38 +156,4 @@ test("N-16 planNode() plans nothing more once its plan was applied", () => {
       expect(second.news).toEqual([]);
     }),
   );
-});
-
-describe("planNode() of a Node whose machine has tags", () => {
-  const RECORD = "landfall.dev/labels-from-tags";
-  const tagLabels = { labels: { "a.b/rack": "7", "a.b/row": "1" }, unclear: [], refused: [] };
-  const presence: Presence = {
-    kind: "present",
-    instance: toInstance("i", { tagLabels }),
-    matchedBy: "providerId",
-  };
-
-  test("brings the labels and their record with the first write, and leaves what the kubelet set", () => {
-    const node = toNode("n", { labels: { "a.b/row": "of the kubelet" } });
-    expect(planNode(node, presence, "trusted").patch?.metadata).toEqual({
-      labels: { "a.b/rack": "7" },
-      annotations: { [RECORD]: `{"a.b/rack":"7"}` },
-    });
-  });
-
-  test("leaves them to the label controller once it is initialised", () => {
-    const node = toNode("n", { uninitialized: false, providerId: "test://i" });
-    expect(planNode(node, presence, "trusted").patch).toBeUndefined();
-  });
-});
-
-test("planNode() initialises a Node without its addresses where they are left alone", () => {
-  const addresses = [{ type: "InternalIP", address: "10.0.0.1" }] as const;
-  const presence: Presence = {
-    kind: "present",
-    instance: toInstance("i", { addresses }),
-    matchedBy: "systemUuid",
-  };
-  const { initialises, addresses: planned } = planNode(toNode("n"), presence, "leave");
-  expect([initialises, planned]).toEqual([true, undefined]);
 });

@@ -320,47 +320,19 @@ test("planNodeLabels() trusts no old label that is no UUID where the cloud names
   expect(events).toEqual([]);
 });
 
-describe("planNodeLabels() of zones that are left alone", () => {
-  const unmanaged = new Set(["zone"] as const);
-  const planLeft = (labels: Labels, presence: Presence, reported: Labels = {}): LabelPlan =>
-    planNodeLabels(
-      toNode("n", { providerId: "test://i", uninitialized: false, labels }),
-      presence,
-      {
-        reported,
-        origins: ORIGINS,
-        unmanaged,
-      },
-    );
-
-  test("writes none, whatever stands there", () => {
-    const { [ZONE]: _1, [BETA_ZONE]: _2, ...labels } = toLabels("h1");
-    const presence = toPresence("h1", "p1", { zone: "" });
-    for (const zones of [
-      {},
-      { [ZONE]: "mine" },
-      { [BETA_ZONE]: "mine" },
-      { [ZONE]: "a", [BETA_ZONE]: "b" },
-    ]) {
-      expect(planLeft({ ...labels, ...zones }, presence).set).toEqual({});
-    }
-  });
-
-  test("forgets what the cloud reported under other settings, also of a machine that does not run", () => {
-    const reported = toLabels("h1");
-    const labels = { ...toLabels("h1"), [ZONE]: "mine", [BETA_ZONE]: "mine" };
-    const halted = toPresence(undefined, "p1", { state: "stopped" });
-    const plan = planLeft(labels, halted, reported);
-    expect(plan.set).toEqual({});
-    expect(plan.reported).not.toHaveProperty([ZONE]);
-    expect(plan.reported[HOST]).toBe("h1");
-  });
-
-  test("goes on with region and type", () => {
-    const { [REGION]: _, ...labels } = toLabels("h1");
-    const presence = toPresence("h1", "p1", { zone: "" });
-    expect(planLeft(labels, presence).set).toEqual({ [REGION]: "p1" });
-  });
+test("planNodeLabels() forgets zones that the cloud reported before they were left alone", () => {
+  const labels = { ...toLabels("h1"), [ZONE]: "mine", [BETA_ZONE]: "mine" };
+  const node = toNode("n", { providerId: "test://i", uninitialized: false, labels });
+  const halted = toPresence(undefined, "p1", { state: "stopped" });
+  const known = {
+    reported: toLabels("h1"),
+    origins: ORIGINS,
+    unmanaged: new Set(["zone"] as const),
+  };
+  const plan = planNodeLabels(node, halted, known);
+  expect(plan.set).toEqual({});
+  expect(plan.reported).not.toHaveProperty([ZONE]);
+  expect(plan.reported[HOST]).toBe("h1");
 });
 
 describe("planNodeLabels() of a machine with tags", () => {

@@ -516,13 +516,6 @@ describe("Deleter.delete()", () => {
     });
   });
 
-  test("keeps the Node when its machine answers", async () => {
-    await using world = await setUp();
-    world.add("gone", { ready: "Unknown" });
-    expect(await world.run()).toMatchObject({ kind: "unconfirmed" });
-    expect(world.server.writes).toEqual([]);
-  });
-
   type Overtaking = (world: LifecycleWorld & { fleet: FleetWatch }) => void;
   const overtakings: readonly (readonly [what: string, Overtaking])[] = [
     ["is Ready", ({ server }) => server.setReady("gone", "True")],
@@ -624,21 +617,6 @@ describe("Deleter.delete()", () => {
     expect(error).toBe(reason);
     expect([world.server.writes, world.events, fleet.read().deleted]).toEqual([[], [], 0]);
   });
-
-  test.each(["forbidden", "unavailable", "throttled", "invalid"] as const)(
-    "L-11 tells of a refusal and throws it: %s",
-    async (kind) => {
-      await using world = await setUp();
-      world.server.refusals.set("delete", kind);
-      const error: unknown = await world.run().catch((thrown: unknown) => thrown);
-      expect(isKubeError(error, kind)).toBe(true);
-      expect(world.events).toMatchObject([
-        { reason: "DeletingNode" },
-        { node: "gone", type: "Warning", reason: "DeletingNodeFailed" },
-      ]);
-      expect(world.metrics.render()).toContain('landfall_node_deletions_total{result="failed"} 1');
-    },
-  );
 
   test("L-11 tells when not even the last look at the Node is allowed", async () => {
     await using world = await setUp();
