@@ -77,8 +77,7 @@ export class AddressIndex implements AddressUses {
 
   findNode(ip: string, self: string): ReturnType<AddressUses["findNode"]> {
     let possible: string | undefined;
-    const others = this.#nodes.claimants(ip).filter((name) => name !== self);
-    for (const name of others.take(LOOKS_MAX)) {
+    for (const name of this.#nodes.others(ip, self).take(LOOKS_MAX)) {
       const who = `the Node ${name}`;
       const claim = this.#judge(name, ip);
       if (claim === "certain") return { who, isCertain: true };

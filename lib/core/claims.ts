@@ -23,6 +23,11 @@ export class Claims {
     return (typeof found === "object" ? found : found === undefined ? [] : [found]).values();
   }
 
+  /** The names other than this one that claim a thing, in the order in which they began to. */
+  others(claim: string, self: string): IteratorObject<string> {
+    return this.claimants(claim).filter((name) => name !== self);
+  }
+
   /**
    * Replaces what a name claims.
    *

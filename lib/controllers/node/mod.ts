@@ -21,6 +21,7 @@ import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { createNodeMetrics, type NodeMetrics } from "./metrics.ts";
 import { NodeReconciler } from "./reconcile.ts";
+import { claimsTheSame } from "./rivals.ts";
 import { NAME } from "./words.ts";
 
 /** The dependencies of the node controller. */
@@ -133,7 +134,7 @@ export class NodeController {
     const index = this.#addresses;
     nodes.subscribe((name, before, after) => {
       // Most changes of a Node are heartbeats.
-      if (before && after && isDeepStrictEqual(toMachine(before), toMachine(after))) return;
+      if (before && after && hasSameAddresses(before, after)) return;
       this.#enqueue(index.noteNode(name, after));
     });
     source.subscribe((changed) => {
@@ -185,9 +186,12 @@ export class NodeController {
   }
 }
 
-/** Lists the fields of a Node that say which addresses it has, and which machine. */
-function toMachine({ spec, status }: Node): readonly unknown[] {
-  return [spec?.providerID, status?.nodeInfo?.systemUUID, status?.addresses];
+/** Whether a Node still has the same machine and the same addresses. */
+function hasSameAddresses(before: Node, after: Node): boolean {
+  return (
+    claimsTheSame(before, after) &&
+    isDeepStrictEqual(before.status?.addresses, after.status?.addresses)
+  );
 }
 
 /** Lists the fields of a Node that a plan reads. */

@@ -13,7 +13,7 @@ import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { type AddressUses, toAddressPolicy } from "../addresses.ts";
 import { planNode } from "./plan.ts";
-import { MachineClaims } from "./rivals.ts";
+import { claimsTheSame, MachineClaims } from "./rivals.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
@@ -43,12 +43,21 @@ export class NodeReconciler {
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
     this.#writer = new NodeWriter(options);
-    const { nodes, resolver, presences } = options;
+    const { nodes, resolver, presences, source } = options;
     this.#claims = new MachineClaims(options.provider, (name) => {
       const node = nodes.get(name);
       return node && resolver.explain(toIdentity(node), presences.find(node));
     });
-    nodes.subscribe((name, _before, after) => this.#claims.note(name, after));
+    nodes.subscribe((name, before, after) => {
+      // Most changes of a Node are heartbeats.
+      if (before && after && claimsTheSame(before, after)) return;
+      this.#claims.note(name, after);
+    });
+    // With other settings, other provider IDs name machines.
+    source.subscribe((changed) => {
+      if (changed !== "everything") return;
+      for (const node of nodes.values()) this.#claims.note(node.metadata.name, node);
+    });
   }
 
   /** Forgets a Node. */

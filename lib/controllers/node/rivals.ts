@@ -75,13 +75,12 @@ export class MachineClaims {
     ownProviderId: string = node.spec?.providerID ?? "",
   ): Rival | undefined {
     const { name } = node.metadata;
-    const isOther = (one: string): boolean => one !== name;
     const machine = this.#toProviderIdClaim(ownProviderId || instance.providerId);
-    const named = this.#claims.claimants(machine).find(isOther);
+    const [named] = this.#claims.others(machine, name);
     if (named !== undefined) return { name: named, isCertain: true };
     // The provider ID names the machine, even if that machine reports another system UUID.
     if (ownProviderId !== "") return undefined;
-    for (const other of this.#claims.claimants(toSystemUuidClaim(node)).filter(isOther)) {
+    for (const other of this.#claims.others(toSystemUuidClaim(node), name)) {
       const presence = this.#explain(other);
       if (presence?.kind === "foreign") return { name: other, isCertain: false, isForeign: true };
       if (presence?.kind !== "present") return { name: other, isCertain: false };
@@ -108,8 +107,8 @@ export class MachineClaims {
    */
   #findNamesake(node: Node, instance: Instance): Rival | undefined {
     const { name } = node.metadata;
-    const other = this.#claims.claimants(toNameClaim(node)).find((one) => {
-      const presence = one === name ? undefined : this.#explain(one);
+    const other = this.#claims.others(toNameClaim(node), name).find((one) => {
+      const presence = this.#explain(one);
       return presence?.kind === "present" && presence.instance.id === instance.id;
     });
     return other === undefined ? undefined : { name: other, isCertain: true };
@@ -132,6 +131,14 @@ export class MachineClaims {
     const id = this.#provider.toInstanceId?.(providerId);
     return id === undefined ? providerId : `instance ${id}`;
   }
+}
+
+/** Whether two states of one Node claim the same machine. */
+export function claimsTheSame(one: Node, other: Node): boolean {
+  return (
+    one.spec?.providerID === other.spec?.providerID &&
+    one.status?.nodeInfo?.systemUUID === other.status?.nodeInfo?.systemUUID
+  );
 }
 
 function toRivalPresence({ name, providerId }: Instance, rival: Rival): Presence {

@@ -32,13 +32,8 @@ export function parseUuid(text: string): string | undefined {
  * @param uuid A canonical UUID; any other text is returned unchanged
  */
 export function swapUuid(uuid: string): string {
-  const parts = uuid.split("-");
-  if (parts.length !== 5) return uuid;
-  return parts.map((part, at) => (at < 3 ? reverseBytes(part) : part)).join("-");
-}
-
-function reverseBytes(hex: string): string {
-  let reversed = "";
-  for (let at = 0; at + 1 < hex.length; at += 2) reversed = hex.slice(at, at + 2) + reversed;
-  return reversed;
+  if (!CANONICAL.test(uuid)) return uuid;
+  const byte = (at: number): string => uuid.slice(at, at + 2);
+  const first = byte(6) + byte(4) + byte(2) + byte(0);
+  return `${first}-${byte(11)}${byte(9)}-${byte(16)}${byte(14)}${uuid.slice(18)}`;
 }

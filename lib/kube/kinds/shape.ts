@@ -57,8 +57,12 @@ function isTexts(value: unknown): boolean {
 
 /** Checks a list of objects with these text fields. */
 export function isListWith(...names: readonly string[]): Check {
-  const isWhole: Check = (one) =>
-    isFields(one) && names.every((name) => typeof one[name] === "string");
+  const isWhole: Check = (one) => {
+    if (!isFields(one)) return false;
+    // A loop: each Node is checked at each of its heartbeats.
+    for (const name of names) if (typeof one[name] !== "string") return false;
+    return true;
+  };
   return (value) => Array.isArray(value) && value.every(isWhole);
 }
 
