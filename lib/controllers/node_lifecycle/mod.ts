@@ -10,11 +10,11 @@ import { readFlag } from "../flags.ts";
 import { isReady, readyStatus } from "../identity.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
+import { RefreshPacer } from "../fleet/refresh_pacer.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { createLifecycleMetrics, type LifecycleMetrics } from "./metrics.ts";
 import { planLifecycle } from "./plan.ts";
 import { LifecycleReconciler } from "./reconcile.ts";
-import { RefreshPacer } from "./refresh_pacer.ts";
 import { NAME } from "./words.ts";
 
 /** The dependencies of the lifecycle controller. */

@@ -12,9 +12,9 @@ import { NodeWriter } from "../node_writer.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { Deleter } from "./deleter.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
+import type { RefreshPacer } from "../fleet/refresh_pacer.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
 import { type LifecyclePlan, planLifecycle } from "./plan.ts";
-import type { RefreshPacer } from "./refresh_pacer.ts";
 import { EVENT_WORDS, SHUTDOWN_TAINT } from "./words.ts";
 
 /** The dependencies of the reconciler. */

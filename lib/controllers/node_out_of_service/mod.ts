@@ -18,6 +18,7 @@ import {
   listOutOfServiceTaints,
   OUT_OF_SERVICE_RECORD,
 } from "../fleet/out_of_service.ts";
+import { RefreshPacer } from "../fleet/refresh_pacer.ts";
 import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
 import { createOutOfServiceMetrics, type OutOfServiceMetrics } from "./metrics.ts";
 import { planOutOfService } from "./plan.ts";
@@ -56,9 +57,6 @@ export function create(
   });
 }
 
-/** Minimum time between two inventories while a Node waits for the taint. */
-const OBSERVE_INTERVAL_MS = 10_000;
-
 /** What the debug pages show about one Node. */
 export interface OutOfServiceReport {
   /** Absent if there is nothing to report. */
@@ -96,6 +94,7 @@ export class NodeOutOfServiceController {
     this.#gate = gate;
     this.#volumes = volumes;
     const { nodes, source, workers } = context;
+    const pacer = new RefreshPacer({ ...context, tickIntervalMs: syncPeriodMs });
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -127,7 +126,7 @@ export class NodeOutOfServiceController {
             }),
         },
       ],
-      onTick: () => this.#tick(),
+      onTick: () => pacer.tick(this.#look()),
       tickIntervalMs: syncPeriodMs,
       forgetsSuccesses: true,
       isAtRest: () => this.#isAtRest,
@@ -176,15 +175,6 @@ export class NodeOutOfServiceController {
 
   #toSettings(settings: OutOfServiceSettings): OutOfServiceSettings {
     return { ...settings, graceMs: Math.max(settings.graceMs, this.#options.leastGraceMs) };
-  }
-
-  #tick(): void {
-    const isWaiting = this.#look();
-    const { source } = this.#options.context;
-    const pauseMs = Math.max(OBSERVE_INTERVAL_MS, this.#options.syncPeriodMs);
-    // Half a tick too early keeps the interval better than half a tick too late.
-    const isDue = (source.ageMs ?? 0) + this.#options.syncPeriodMs / 2 >= pauseMs;
-    if (isWaiting && isDue) source.requestRefresh();
   }
 
   /** Checks every Node in memory. @returns Whether a Node waits for a newer inventory */

@@ -4,7 +4,7 @@
  */
 import type { NodeContext } from "../context.ts";
 
-/** Time between two inventories while the machine of a Node that is not Ready is missing. */
+/** Time between two inventories while a decision about a Node waits for them. */
 const OBSERVE_INTERVAL_MS = 10_000;
 /** For a Node that has just become not Ready, an inventory younger than this is good enough. */
 const FRESH_MS = 5_000;
@@ -36,10 +36,10 @@ export class RefreshPacer {
   /**
    * Call it at a steady rate, and not after refreshes: a slow cloud would then get requests without a pause.
    *
-   * @param hasMissing Whether the machine of a Node that is not Ready is missing
+   * @param isWaiting Whether a decision about a Node waits for another inventory
    */
-  tick(hasMissing: boolean): void {
-    if ((hasMissing && this.#isDue()) || this.#isOutdated()) this.#request();
+  tick(isWaiting: boolean): void {
+    if ((isWaiting && this.#isDue()) || this.#isOutdated()) this.#request();
   }
 
   #isDue(): boolean {
