@@ -75,6 +75,8 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
     );
     expect(shown).toEqual([
       "failure patch nodes status",
+      "warning list services",
+      "warning watch services",
       "failure delete nodes",
       "warning create events",
       "warning patch events",

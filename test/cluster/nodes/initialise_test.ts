@@ -161,23 +161,24 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
     test("keeps a routable address as ExternalIP beside a node IP of another interface (N-06)", async () => {
       const rig = useRig();
-      const addresses = { "0/ipv4/0": "8.8.4.4", "1/ipv4/0": "10.1.0.5" };
+      const outer = `8.8.4.${programs.indexOf(program) + 1}`;
+      const addresses = { "0/ipv4/0": outer, "1/ipv4/0": "10.1.0.5" };
       rig.addVm(name("public"), { addresses });
       await rig.register(name("public"), { nodeIp: "10.1.0.5" });
       const node = await rig.waitForNode(name("public"));
       const hostname = { type: "Hostname", address: name("public") };
       expect(node.status?.addresses).toEqual([
         { type: "InternalIP", address: "10.1.0.5" },
-        { type: "ExternalIP", address: "8.8.4.4" },
+        { type: "ExternalIP", address: outer },
         hostname,
       ]);
       // As after a start of the kubelet with another --node-ip.
-      await annotate(rig, name("public"), "alpha.kubernetes.io/provided-node-ip", "8.8.4.4");
+      await annotate(rig, name("public"), "alpha.kubernetes.io/provided-node-ip", outer);
       const event = await rig.waitForEvent(name("public"), "NodeAddressTypeChanged");
-      const message = "Type of address changed: 8.8.4.4 from ExternalIP to InternalIP";
+      const message = `Type of address changed: ${outer} from ExternalIP to InternalIP`;
       expect(event).toMatchObject({ type: "Normal", message, count: 1 });
       expect((await rig.readNode(name("public"))).status?.addresses).toEqual([
-        { type: "InternalIP", address: "8.8.4.4" },
+        { type: "InternalIP", address: outer },
         hostname,
       ]);
     });
