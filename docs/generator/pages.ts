@@ -6,6 +6,7 @@ import { PROCESS_EVENTS } from "../../lib/app/announcer.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { listSections } from "../../lib/controllers/load.ts";
+import { CACHE_EVENTS } from "../../lib/kube/cache/words.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/words.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
@@ -36,6 +37,12 @@ const PROCESS_SOURCES: readonly EventSource[] = [
       "them on a `Component` of that name in `kube-system`",
     component: PROVIDERS[0].name,
     events: PROCESS_EVENTS,
+  },
+  {
+    controller: "The caches",
+    place: "on the object",
+    component: PROVIDERS[0].name,
+    events: CACHE_EVENTS,
   },
 ];
 

@@ -65,12 +65,6 @@ export function createParts(options: AppOptions): Parts {
   const { provider, client, clock, log, metrics, host, flags } = options;
   // The watches use what the election learns about the API server.
   const { recovery = new Recovery(), fence = new Fence() } = options;
-  const watcherMetrics = createWatcherMetrics(metrics);
-  const caches = new Caches({ client, clock, log, recovery, metrics: watcherMetrics });
-  let { sections } = options;
-  const findSelector = (): LabelSelector =>
-    (findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard).selector;
-  const cloud = provider && createNodeCloud(provider, { ...options, caches, findSelector });
   const events = createEventSender({
     client,
     host,
@@ -78,7 +72,15 @@ export function createParts(options: AppOptions): Parts {
     log,
     metrics: createEventMetrics(metrics),
   });
-  options.announcer?.connect(events.speakAs(provider?.name ?? OWN_NAME));
+  const ownEvents = events.speakAs(provider?.name ?? OWN_NAME);
+  options.announcer?.connect(ownEvents);
+  const watcherMetrics = createWatcherMetrics(metrics);
+  const shown = { clock, log, metrics: watcherMetrics, events: ownEvents };
+  const caches = new Caches({ client, recovery, ...shown });
+  let { sections } = options;
+  const findSelector = (): LabelSelector =>
+    (findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard).selector;
+  const cloud = provider && createNodeCloud(provider, { ...options, caches, findSelector });
   const planned = groupByLease(options.controllers, options.election);
   const names = planned.flatMap(({ lease }) => lease ?? []);
   const electors = createElectors(options, names, { events, recovery });

@@ -16,6 +16,8 @@ interface Budget {
   readonly replies: number;
   /** What one text may need when it is parsed. */
   readonly parsed: number;
+  /** The large objects of one view of the API server. */
+  readonly view: number;
 }
 
 const MIB = 1024 * 1024;
@@ -29,7 +31,13 @@ const ROOT = "/sys/fs/cgroup";
 export function toBudget(memory: number = MEMORY_MAX): Budget {
   const shared = Math.min(Math.max(memory, MEMORY_MIN), MEMORY_MAX);
   const share = (parts: number, of: number): number => Math.floor((shared * parts) / of);
-  return { memory: shared, reply: share(1, 16), replies: share(1, 8), parsed: share(3, 8) };
+  return {
+    memory: shared,
+    reply: share(1, 16),
+    replies: share(1, 8),
+    parsed: share(3, 8),
+    view: share(1, 8),
+  };
 }
 
 /**

@@ -183,6 +183,8 @@ export class ObjectLoop<T extends KubeObject> {
     }
     const missing = sources.find(({ reader }) => reader?.synced === false)?.reader;
     if (missing !== undefined) return this.#hold(key, missing);
+    // What it lacks may decide. The cache has said so.
+    if (object.metadata.isStub) return { isPending: true };
     try {
       return await reconcile(object, signal);
     } catch (error) {
@@ -224,6 +226,7 @@ export class ObjectLoop<T extends KubeObject> {
 
   #isRelevant(before: T | undefined, after: T | undefined): boolean {
     if (before === undefined || after === undefined) return true;
+    if (before.metadata.isStub !== after.metadata.isStub) return true;
     const { inputs, isDrift } = this.#options;
     if (isDrift?.(before, after)) return true;
     return !isDeepStrictEqual(inputs(before), inputs(after));

@@ -4,20 +4,29 @@
  */
 import { assert } from "../../core/errors.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
+import { BUDGET } from "../../core/budget.ts";
+import { formatAbout, formatSize } from "../../core/text/size.ts";
 import type { Follower, KubeClient, Selection } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
+import type { EventRecorder } from "../events/events.ts";
+import { toEvent } from "../events/words.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 import { findDamage } from "../kinds/shape.ts";
 import { findServing, type Serving } from "./discovery.ts";
 import { Store, type StoreReader, toKey } from "./store.ts";
+import { ViewBudget } from "./view_budget.ts";
 import { runWatcher, type WatcherOptions } from "./watcher.ts";
+import { CACHE_EVENTS } from "./words.ts";
 
 /** What {@linkcode Caches} need. All watchers share it. */
-type CachesOptions = Pick<
+interface CachesOptions extends Pick<
   WatcherOptions<KubeObject>,
   "client" | "clock" | "log" | "metrics" | "random" | "recovery"
->;
+> {
+  /** Reports objects that are too large. @default {they are only logged} */
+  readonly events?: EventRecorder;
+}
 
 /** The state of the view of a kind. */
 export interface CacheState {
@@ -36,6 +45,11 @@ export interface CacheState {
 }
 
 const SELECTED_BY = ["namespace", "labelSelector", "fieldSelector"] as const;
+
+/** How often the log and an Event may name a large object of one namespace. */
+const NAMED_MS = 600_000;
+/** How long after a large object is gone the others may get its place. */
+const ROOM_MS = 60_000;
 
 /** First and longest pause between two searches for a missing kind. */
 const LOOK_PAUSE = { baseMs: 2_000, capMs: 60_000, jitter: 0.5 } as const;
@@ -127,6 +141,11 @@ class Cache<T extends KubeObject> implements AnyCache {
   readonly #kind: Kind<T>;
   readonly #selection: Selection;
   readonly #options: CachesOptions;
+  readonly #budget: ViewBudget<T>;
+  /** When a large object of a namespace was named last. */
+  readonly #named = new Map<string, number>();
+  #waitsForRoom = false;
+  #countedStubs = 0;
   /** The last answer of the API server about the kind. */
   #serving: Serving = "served";
 
@@ -136,7 +155,13 @@ class Cache<T extends KubeObject> implements AnyCache {
       const page = await client.list(kind, { ...selection, limit: 1 }, signal);
       return page.resourceVersion;
     };
-    this.store = new Store({ resource: kind, log, clock, readVersion });
+    this.#budget = new ViewBudget<T>({
+      kind,
+      bytesMax: kind.isAlwaysWhole ? Infinity : BUDGET.view,
+      find: (key) => this.store.get(key),
+      onStub: (stub, bytes) => this.#name(stub, bytes),
+    });
+    this.store = new Store({ resource: this.#budget.kind, log, clock, readVersion });
     this.#kind = kind;
     this.#selection = selection;
     this.#options = options;
@@ -178,9 +203,14 @@ class Cache<T extends KubeObject> implements AnyCache {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    this.store.subscribe((key) => {
+      if (this.store.get(key) === undefined) this.#budget.forget(key);
+      this.#countStubs();
+      if (this.#budget.hasRoom) void this.#listForRoom(signal);
+    });
     const watcher = {
       ...this.#options,
-      resource: this.#kind,
+      resource: this.#budget.kind,
       selection: this.#selection,
       store: this.store,
       isAway: (error: unknown) => this.#isAway(error, signal),
@@ -189,6 +219,49 @@ class Cache<T extends KubeObject> implements AnyCache {
       await runWatcher(watcher, signal);
       if (!signal.aborted) await this.#waitUntilServed(signal);
     }
+  }
+
+  #countStubs(): void {
+    const { stubs } = this.#budget;
+    if (stubs === this.#countedStubs) return;
+    const { metrics } = this.#options;
+    const labels = { resource: this.#kind.plural };
+    // Other views of the same kind have stubs, too.
+    metrics?.stubs.set(metrics.stubs.value(labels) + stubs - this.#countedStubs, labels);
+    this.#countedStubs = stubs;
+  }
+
+  /** Lists again, once, when objects that are gone may have left a place for stubs. */
+  async #listForRoom(signal: AbortSignal): Promise<void> {
+    if (this.#waitsForRoom) return;
+    this.#waitsForRoom = true;
+    // Only the signal can reject this.
+    await this.#options.clock.sleep(ROOM_MS, signal).catch(() => undefined);
+    this.#waitsForRoom = false;
+    if (!signal.aborted && this.#budget.hasRoom) this.store.requestList();
+  }
+
+  /** Reports who has objects that are too large; not each of them, because they may be thousands. */
+  #name(stub: T, bytes: number): void {
+    const { clock, log, events } = this.#options;
+    const { namespace = "" } = stub.metadata;
+    const nowMs = clock.monotonic();
+    if (nowMs - (this.#named.get(namespace) ?? -Infinity) < NAMED_MS) return;
+    this.#named.set(namespace, nowMs);
+    const size = formatAbout(bytes);
+    const memory = formatSize(BUDGET.memory);
+    const { kind, plural: resource } = this.#kind;
+    log.warn("Object is too large for the memory of this process", {
+      resource,
+      object: toKey(stub),
+      size,
+      stubs: this.#budget.stubs,
+      memory,
+    });
+    const message =
+      `Landfall keeps only a part of this ${kind} of ${size}, and does nothing for it: ` +
+      `with the other large ones it is too large for ${memory} of memory`;
+    events?.record(stub, toEvent(CACHE_EVENTS.tooLarge, message));
   }
 
   /** A 404 for a whole collection is only a reason to check. */

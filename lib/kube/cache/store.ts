@@ -222,6 +222,11 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     this.reach(version);
   }
 
+  /** Asks for a new list. */
+  requestList(): void {
+    this.#outdated.abort();
+  }
+
   /** Asks for a new list if the watch does not show what an answer said. */
   checkAnswers(): void {
     const [oldest] = this.#ahead.values();
@@ -384,11 +389,12 @@ export function toKey({ metadata }: KubeObject): Key {
 }
 
 function isSame(a: KubeObject, b: KubeObject): boolean {
-  const { uid, resourceVersion } = a.metadata;
+  const { uid, resourceVersion, isStub } = a.metadata;
   return (
     resourceVersion !== undefined &&
     resourceVersion === b.metadata.resourceVersion &&
-    uid === b.metadata.uid
+    uid === b.metadata.uid &&
+    isStub === b.metadata.isStub
   );
 }
 

@@ -50,6 +50,7 @@ export interface WatcherOptions<T extends KubeObject> {
 export interface WatcherMetrics {
   readonly restarts: Counter;
   readonly lastEvent: Gauge;
+  readonly stubs: Gauge;
 }
 
 const WATCH_GAP_MS = 1_000;
@@ -67,6 +68,10 @@ export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics 
     lastEvent: registry.gauge({
       name: "landfall_watch_last_event_timestamp_seconds",
       help: "When the API server last sent data about a resource, in Unix seconds.",
+    }),
+    stubs: registry.gauge({
+      name: "landfall_cache_stubs",
+      help: "Objects that are kept only in part, because they or others of their namespace are too large, by resource.",
     }),
   };
 }

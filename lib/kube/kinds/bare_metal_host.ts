@@ -7,7 +7,7 @@ import type { Kind } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
 import { type Fields, isFields } from "../../core/text/json.ts";
 import { findWrong, isText, type Shapes } from "./shape.ts";
-import { pick } from "./trim.ts";
+import { cutText, pick } from "./trim.ts";
 
 /** Names a Secret. */
 interface SecretReference {
@@ -122,7 +122,7 @@ function keepStatus(
   return {
     ...(provisioning?.state && { provisioning: { state: provisioning.state } }),
     ...(operationalStatus && { operationalStatus }),
-    ...(errorMessage && { errorMessage: errorMessage.slice(0, ERROR_CHARS_MAX) }),
+    ...(errorMessage && { errorMessage: cutText(errorMessage, ERROR_CHARS_MAX) }),
   };
 }
 

@@ -19,6 +19,12 @@ export interface Kind<T extends KubeObject> extends Resource<T> {
   keepsAnnotation?(key: string, labels: Readonly<Record<string, string>>): boolean;
   /** Reduces the fields beside `metadata` to those that the store keeps. @default {all of them} */
   keep?(object: T): Partial<T>;
+  /** Its objects are never stubs: a part of them would lead to wrong decisions, and only operators write them. */
+  readonly isAlwaysWhole?: true;
+  /** Whether anything reads more than a stub of an object. @default {always} */
+  isRead?(object: T): boolean;
+  /** Called for each trimmed object, with the bytes that it needs. @returns What the store keeps in its place */
+  limit?(trimmed: T, bytes: number): T;
   /**
    * Looks for a field of another shape than this program reads. An absent or `null` field is right.
    *

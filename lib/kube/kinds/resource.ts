@@ -38,6 +38,8 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly Raw<V1OwnerReference>[];
   /** Counts the changes of the desired state, usually of `spec`. */
   readonly generation?: number;
+  /** Only in a store: the object is larger than its place there, and all but the beginning is missing. */
+  readonly isStub?: true;
 }
 
 /** The API group, version and name of a kind. */

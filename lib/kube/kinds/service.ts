@@ -3,6 +3,7 @@
  * @module
  */
 import type { V1LoadBalancerIngress, V1ServicePort, V1ServiceSpec } from "@kubernetes/client-node";
+import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
 import { type Fields, isFields } from "../../core/text/json.ts";
@@ -37,6 +38,9 @@ export type ServicePort = Raw<V1ServicePort>;
 /** An entry of the status of a Service on the wire. */
 export type ServiceIngress = Raw<V1LoadBalancerIngress>;
 
+/** Landfall's own, those of cloud controllers, and those of kube-vip. */
+const ANNOTATIONS = [OWN_PREFIX, "service.beta.kubernetes.io/", "kube-vip.io/"];
+
 /** Services. */
 export const SERVICES: Kind<Service> = {
   apiVersion: "v1",
@@ -44,6 +48,8 @@ export const SERVICES: Kind<Service> = {
   plural: "services",
   namespaced: true,
   metadata: ["finalizers"],
+  // Those that Landfall reads. Users and other programs may write long ones.
+  keepsAnnotation: (key) => ANNOTATIONS.some((prefix) => key.startsWith(prefix)),
   keep,
   findWrong: findWrongInService,
 };

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { Simulators } from "../../../bench/processes.ts";
 import { readHoldings } from "../../../bench/meters/proc.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { toKubeconfig } from "../../support/process/kubeconfig.ts";
 import { isInitialised } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import {
@@ -149,15 +150,4 @@ async function waitForQuiet(simulators: Simulators): Promise<void> {
     last = writes;
     await Bun.sleep(8 * POLL_MS);
   }
-}
-
-function toKubeconfig(server: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "test", cluster: { server } }],
-    users: [{ name: "test", user: {} }],
-    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
-    "current-context": "test",
-  });
 }

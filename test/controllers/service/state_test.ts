@@ -92,7 +92,7 @@ describe("createRecord()", () => {
   });
 });
 
-const OTHER = "example.com/address";
+const OTHER = "kube-vip.io/other";
 
 /** Releases a Service. Returns what was written, and what is left. */
 async function release(

@@ -145,7 +145,7 @@ describe("readListBody()", () => {
   });
 
   test("takes little time and memory for long lists in which everything looks like a border", async () => {
-    const list = Array.from({ length: 50_000 }, () => ({ metadata: { a: '\\"]' } }));
+    const list = Array.from({ length: 4_000 }, () => ({ metadata: { a: '\\"]'.repeat(70) } }));
     const items = Array.from({ length: 12 }, (_one, at) => ({ metadata: { name: `${at}` }, list }));
     const text = JSON.stringify(toList(items));
     expect(text.length).toBeGreaterThan(13_000_000);
@@ -153,7 +153,7 @@ describe("readListBody()", () => {
       const value = (await read(text, 65_536)) as { items: object[] };
       expect(value.items).toHaveLength(12);
     });
-    expect(cpuMs).toBeLessThan(5_000);
+    expect(cpuMs).toBeLessThan(2_000);
   });
 
   test("reads the longest object that the API server can have, among others", async () => {

@@ -21,10 +21,20 @@ test.each<[string, unknown, boolean]>([
   expect(hasCloudLoadBalancer(trimmed)).toBe(expected);
 });
 
+const READ = {
+  "landfall.dev/address-pool": "a",
+  "service.beta.kubernetes.io/load-balancer-source-ranges": "192.0.2.0/24",
+  "kube-vip.io/loadbalancerIPs": "192.0.2.1",
+};
+
 describe("a store of Services", () => {
   const ports = [{ port: 80, protocol: "TCP", nodePort: 30_080 }];
   const copy = "kubectl.kubernetes.io/last-applied-configuration";
-  const metadata = { name: "web", namespace: "a", annotations: { [copy]: "{}", mine: "1" } };
+  const metadata = {
+    name: "web",
+    namespace: "a",
+    annotations: { [copy]: "{}", mine: "1", ...READ },
+  };
 
   test("keeps what decides about a load balancer", () => {
     const ingress = [{ ip: "192.0.2.1", ipMode: "VIP" }];
@@ -34,7 +44,7 @@ describe("a store of Services", () => {
     expect(trimObject(SERVICES, { metadata, spec, status })).toEqual({
       apiVersion: "v1",
       kind: "Service",
-      metadata: { name: "web", namespace: "a", annotations: { mine: "1" } },
+      metadata: { name: "web", namespace: "a", annotations: READ },
       spec: kept,
       status: { loadBalancer: { ingress } },
     });

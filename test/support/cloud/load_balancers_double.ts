@@ -40,11 +40,11 @@ interface DoubleStep {
 }
 
 /** Annotation with the turn of all steps of a Service. */
-export const NETWORK = "test/network";
+export const NETWORK = "service.beta.kubernetes.io/test-network";
 /** Annotation with a hostname that the status shows instead of the address. */
-export const HOSTNAME = "test/hostname";
+export const HOSTNAME = "service.beta.kubernetes.io/test-hostname";
 /** Annotation with the `ipMode`. */
-export const IP_MODE = "test/ip-mode";
+export const IP_MODE = "service.beta.kubernetes.io/test-ip-mode";
 
 /** Load balancers in memory. */
 export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep> {

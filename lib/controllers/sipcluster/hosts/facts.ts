@@ -136,6 +136,7 @@ const TROUBLES = {
   consumer: "used by another consumer",
   image: "provisioned",
   unknown: "in an unknown state",
+  tooLarge: "too large to be kept in memory",
 } as const;
 
 function findTrouble(
@@ -153,6 +154,7 @@ function findTrouble(
   if (operationalStatus === "error" || errorMessage !== "") return TROUBLES.error;
   // A host of a cluster has the consumer and goes through the states that it was taken for.
   if (claim !== undefined) return undefined;
+  if (host.metadata.isStub) return TROUBLES.tooLarge;
   if (hasConsumer(host)) return TROUBLES.consumer;
   const state = toState(host);
   if (hasImage(host) && state !== EXTERNAL && USABLE.has(state)) return TROUBLES.image;

@@ -176,5 +176,6 @@ export const SIP_CLUSTERS: Kind<SipCluster> = {
   kind: "SIPCluster",
   plural: "sipclusters",
   namespaced: true,
+  isAlwaysWhole: true,
   metadata: ["finalizers", "generation"],
 };

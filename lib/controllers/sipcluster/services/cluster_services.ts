@@ -28,7 +28,7 @@ import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/pla
 import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
 import { judgeHosts, listMachines, type MachineList, type Member } from "./machines.ts";
 import { listNetworks } from "./networks.ts";
-import { CONFIG_MAPS, type ConfigMap, type Deployment } from "./owned_kinds.ts";
+import { CONFIG_MAPS, type ConfigMap, type Deployment, TEMPLATES } from "./owned_kinds.ts";
 import { judgeReadiness } from "./readiness.ts";
 import type { Machine, ServiceInput, ServicePlan } from "./types.ts";
 
@@ -84,7 +84,7 @@ export class ClusterServices {
     this.#templates = new Map(
       LOAD_BALANCERS.map(({ kind, template: { configMap } }) => {
         const fieldSelector = `metadata.name=${configMap}`;
-        return [kind, caches.reader(CONFIG_MAPS, { fieldSelector })];
+        return [kind, caches.reader(TEMPLATES, { fieldSelector })];
       }),
     );
     const listUsers = ({ metadata }: ConfigMap): Key[] =>

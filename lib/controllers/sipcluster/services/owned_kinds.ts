@@ -15,6 +15,7 @@ import type {
 import type { Kind } from "../../../kube/kinds/kind.ts";
 import type { KubeObject, ObjectMeta, Raw, Resource } from "../../../kube/kinds/resource.ts";
 import { pick } from "../../../kube/kinds/trim.ts";
+import { SIP_CLUSTERS } from "../resource/sip_cluster.ts";
 import type { OwnedObject } from "./types.ts";
 
 /** What decides whether a Deployment is available. */
@@ -68,6 +69,7 @@ export const DEPLOYMENTS: Kind<Deployment> = {
   plural: "deployments",
   namespaced: true,
   metadata: ["ownerReferences", "generation"],
+  isRead: isOfSipCluster,
   keep: ({ status }) => ({ status: pick(status ?? {}, STATUS_FIELDS) }),
 };
 
@@ -78,16 +80,31 @@ export const OWNED_SERVICES: Kind<OwnedService> = {
   plural: "services",
   namespaced: true,
   metadata: ["ownerReferences"],
+  isRead: isOfSipCluster,
 };
 
-/** ConfigMaps. */
+/** ConfigMaps, with the data of those that a SIPCluster owns. */
 export const CONFIG_MAPS: Kind<ConfigMap> = {
   apiVersion: "v1",
   kind: "ConfigMap",
   plural: "configmaps",
   namespaced: true,
   metadata: ["ownerReferences"],
+  isRead: isOfSipCluster,
 };
+
+/** ConfigMaps of users, with their data. */
+export const TEMPLATES: Kind<ConfigMap> = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+};
+
+/** Whether an object names a SIPCluster as its owner. Users may write others with the label, with any content. */
+function isOfSipCluster({ metadata: { ownerReferences } }: KubeObject): boolean {
+  return ownerReferences?.some(({ kind }) => kind === SIP_CLUSTERS.kind) === true;
+}
 
 /** PodDisruptionBudgets. */
 export const POD_DISRUPTION_BUDGETS: Resource<PodDisruptionBudget> = namespaced(

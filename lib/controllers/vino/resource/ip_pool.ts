@@ -56,4 +56,5 @@ export const IP_POOLS: Kind<IpPool> = {
   kind: "IPPool",
   plural: "ippools",
   namespaced: true,
+  isAlwaysWhole: true,
 };

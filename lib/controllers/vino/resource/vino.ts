@@ -284,5 +284,6 @@ export const VINOES: Kind<Vino> = {
   kind: "Vino",
   plural: "vinoes",
   namespaced: true,
+  isAlwaysWhole: true,
   metadata: ["finalizers", "generation"],
 };

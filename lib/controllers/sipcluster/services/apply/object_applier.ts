@@ -74,7 +74,8 @@ export class ObjectApplier {
       if (leftMs > 0) return { isWritten: false, againMs: leftMs };
     }
     try {
-      const live = seen ?? (await this.#read(wanted, signal));
+      const isWhole = seen !== undefined && !seen.metadata.isStub;
+      const live = isWhole ? seen : await this.#read(wanted, signal);
       return await this.#settle(cluster, wanted, live, signal);
     } catch (error) {
       return this.#refuse(wanted, error);
