@@ -40,7 +40,7 @@
 {{- if or (has "sipcluster" (splitList "," (include "landfall.controllers" .))) }}
 - apiGroups: [airship.airshipit.org]
   resources: [sipclusters]
-  verbs: [list, watch, get, patch]
+  verbs: [list, watch, patch]
 - apiGroups: [metal3.io]
   resources: [baremetalhosts]
   verbs: [list, watch, get, patch]

@@ -21,11 +21,6 @@ const PEOPLE = "to make the accounts of jump hosts and OIDC providers";
 /** Rights to label hosts, to make services, and to report. */
 export const RIGHTS: readonly Right[] = [
   {
-    access: { ...SIP, verb: "get" },
-    purpose: "to see right before hosts change that a SIPCluster is as it was",
-    mandatory: true,
-  },
-  {
     access: { ...SIP, verb: "patch" },
     purpose: "to set the finalizer of SIPClusters",
     mandatory: true,

@@ -5,8 +5,8 @@
 import type { Clock } from "../../core/clock.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import type { Key, StoreReader } from "../../kube/cache/store.ts";
+import { readIfPresent } from "../../kube/api/read_if_present.ts";
 import { trimObject } from "../../kube/kinds/trim.ts";
-import { requireCurrent } from "../kinds/freshness.ts";
 import { MachineRecords } from "./machines/machine_records.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { VinoWriter } from "./vino_writer.ts";
@@ -17,6 +17,14 @@ interface AttemptOptions {
   readonly clock: Clock;
   readonly vinoes: Pick<StoreReader<Vino>, "get">;
   readonly writer: Pick<VinoWriter, "patchStatus">;
+}
+
+/** The cache shows a Vino that was changed, deleted or made again. The watch brings the new one. */
+export class OutdatedError extends Error {
+  override readonly name = "OutdatedError";
+  constructor(key: Key) {
+    super(`Cannot change anything: the watch has not shown yet what became of Vino "${key}"`);
+  }
 }
 
 /** How often the status is written while machines are being made, in milliseconds. */
@@ -69,7 +77,14 @@ export class Attempt {
     const { generation = 0 } = vino.metadata;
     if (this.#confirmed === generation) return true;
     const known = this.find();
-    const current = await requireCurrent(this.#options.client, VINOES, vino, this.signal);
+    const { namespace = "", name, uid } = vino.metadata;
+    const path = { namespace, name };
+    // What follows may destroy a machine, and the watch may be late.
+    const current = await readIfPresent(this.#options.client, VINOES, path, this.signal);
+    const { metadata } = current ?? {};
+    if (current === undefined || metadata?.uid !== uid || metadata?.generation !== generation) {
+      throw new OutdatedError(this.key);
+    }
     this.#confirmed = generation;
     if (current.metadata.resourceVersion === known?.metadata.resourceVersion) return true;
     this.#records = this.#open(trimObject(VINOES, current));

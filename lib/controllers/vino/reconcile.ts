@@ -9,9 +9,8 @@ import type { DetachedRun } from "../../engine/detached_work.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import type { Key, StoreReader } from "../../kube/cache/store.ts";
-import { OUTDATED_PAUSE_MS, OutdatedError } from "../kinds/freshness.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt, OutdatedError } from "./attempt.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
@@ -32,6 +31,9 @@ interface ReconcilerOptions extends MachineReconcilerOptions {
 
 /** More than the largest Vino needs: a thousand machines with ten rounds each, if every round has only one machine. */
 const ROUNDS_MAX = 10_000;
+
+/** How soon to look again at a Vino that the cache shows too late. */
+const OUTDATED_PAUSE_MS = 2_000;
 
 /** Reconciles Vinos. */
 export class VinoReconciler {

@@ -29,6 +29,6 @@ test("the controller asks for no right on CustomResourceDefinitions, cluster-wid
 
 test("the controller writes the status and metadata of hosts and clusters, and deletes none", () => {
   expect(listVerbs("baremetalhosts")).toEqual(["get", "list", "patch", "watch"]);
-  expect(listVerbs("sipclusters")).toEqual(["get", "list", "patch", "watch"]);
+  expect(listVerbs("sipclusters")).toEqual(["list", "patch", "watch"]);
   expect(listVerbs("sipclusters/status")).toEqual(["patch"]);
 });
