@@ -47,7 +47,9 @@ export class AddressIndex implements AddressUses {
   noteNode(name: string, node: Node | undefined): readonly Key[] {
     const presence = node && this.#sources.findPresence(node);
     const reported = presence?.kind === "present" ? listReportedIps(presence.instance) : [];
-    const all = node === undefined ? [] : [...new Set([...listNodeIps(node), ...reported])];
+    const own = node === undefined ? [] : listNodeIps(node);
+    const isReported = own.every((ip) => reported.includes(ip));
+    const all = isReported ? reported : [...new Set([...own, ...reported])];
     return this.#listClaimants(this.#nodes.replace(name, all)).filter((one) => one !== name);
   }
 

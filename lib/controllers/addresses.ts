@@ -259,16 +259,20 @@ export function listNodeIps({ status }: Node, type?: "ExternalIP" | "InternalIP"
   return [...listIps(addresses, "InternalIP"), ...listIps(addresses, "ExternalIP")];
 }
 
+/** An instance never changes, and several looks at each of thousands of Nodes need its IPs. */
+const REPORTED = new WeakMap<Instance, readonly string[]>();
+
 /** All IPs that the cloud shows of a machine and that its Node may have, each once, in canonical form. */
-export function listReportedIps({
-  addresses,
-  addressesWithNodeIp,
-  alternatives = [],
-}: Instance): string[] {
+export function listReportedIps(instance: Instance): readonly string[] {
+  const known = REPORTED.get(instance);
+  if (known !== undefined) return known;
+  const { addresses, addressesWithNodeIp, alternatives = [] } = instance;
   const { externalIps = [] } = addressesWithNodeIp ?? {};
   const internal = listIps(addresses, "InternalIP");
   const external = listIps(addresses, "ExternalIP");
-  return [...new Set([...internal, ...alternatives, ...external, ...externalIps])];
+  const ips = [...new Set([...internal, ...alternatives, ...external, ...externalIps])];
+  REPORTED.set(instance, ips);
+  return ips;
 }
 
 /** IPs of a type, in canonical form. */
