@@ -22,7 +22,12 @@ const VARIABLES = /…|\bvms\b|\bpool is\b|\bare\b|ahead of|behind|in project|in
 
 describe("messages that troubleshooting.md and troubleshooting-cloudstack.md quote", () => {
   test.each([
-    ["troubleshooting.md", PAGE, 10, ["providers/xenorchestra", "core/net", "http/page"]],
+    [
+      "troubleshooting.md",
+      PAGE,
+      10,
+      ["providers/xenorchestra", "core/net", "http/page", "kube/cache"],
+    ],
     [
       "troubleshooting-cloudstack.md",
       CLOUDSTACK_PAGE,
