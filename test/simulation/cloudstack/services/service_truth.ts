@@ -70,6 +70,12 @@ function listWrongs(one: Case): string[] {
   if (ipId === undefined) return isWaiting ? [] : ["has no rule"];
   if (others.length > 0) return ["has rules on two addresses"];
   if (isInTheWay(balancing, ipId, service)) return [];
+  // Who names a free address may find that another Service was given it meanwhile, and has the port.
+  const isNamedLate = service.spec?.loadBalancerIP !== undefined;
+  const taken = [...state.loadBalancerRules.values()].filter((rule) => !rules.includes(rule));
+  const isTaken = ({ port }: WantedPort): boolean =>
+    taken.some((rule) => rule.ipId === ipId && rule.publicPort === port);
+  if (isNamedLate && toPorts(service).some(isTaken)) return [];
   // What people use as well stays.
   const owned = listOwned(balancing, life).filter(
     (one) => one === ipId || !balancing.book.isUsed(one),
