@@ -6,6 +6,7 @@ import { CloudError } from "../cloud/errors.ts";
 import { BUDGET } from "../core/budget.ts";
 import { BodyGroup, ERROR_BYTES_MAX, parseReply, readText } from "../core/net/body.ts";
 import { isLoopbackHost } from "../core/net/ip.ts";
+import { ACCEPT_PACKED, AS_SENT, unpack } from "../core/net/packing.ts";
 import { explainDates, TLS_CIPHERS } from "../core/net/tls.ts";
 import { listSecrets, redact } from "../core/text/redact.ts";
 import type { ServerNames } from "./server.ts";
@@ -125,11 +126,13 @@ export async function openStream(
  */
 async function send(
   url: string,
-  init: BunFetchRequestInit & Pick<Request, "signal" | "tls">,
+  init: BunFetchRequestInit & Pick<Request, "signal" | "tls" | "headers">,
 ): Promise<Response> {
   const direct = isLoopbackHost(new URL(url).hostname) ? { proxy: false as const } : {};
   try {
-    return await fetch(url, { ...init, ...direct, tls: { ...init.tls, ciphers: TLS_CIPHERS } });
+    const headers = { ...ACCEPT_PACKED, ...init.headers };
+    const tls = { ...init.tls, ciphers: TLS_CIPHERS };
+    return unpack(await fetch(url, { ...init, ...AS_SENT, ...direct, headers, tls }));
   } catch (error) {
     throw await explainDates(error, url, init.signal);
   }
