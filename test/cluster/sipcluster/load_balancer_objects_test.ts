@@ -15,7 +15,8 @@ function planAll(nodePort: number): readonly OwnedObject[] {
   const common = { nodeInterfaceId: "oam", nodeLabels: { edge: "yes" } };
   const services = {
     loadBalancerControlPlane: [{ ...common, nodePort }],
-    loadBalancerWorker: [{ ...common, nodePortRange: { start: 30002, end: 30101 } }],
+    // Below those from which the API server chooses for the other one.
+    loadBalancerWorker: [{ ...common, nodePortRange: { start: 30002, end: 30085 } }],
   };
   const metadata = { name: "acme", namespace: NAMESPACE };
   const machines = [machine("a", "10.0.0.1"), machine("b", "2001:db8::2", { role: "Worker" })];
