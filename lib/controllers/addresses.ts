@@ -7,13 +7,15 @@
 import type { Instance, InstanceAddress } from "../cloud/instance.ts";
 import type { Provider } from "../cloud/provider.ts";
 import { type IpAddress, isHostAddress, parseIp } from "../core/net/ip.ts";
-import { quote } from "../core/text/printable.ts";
+import { joinFew, quote } from "../core/text/printable.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { PROVIDED_NODE_IP } from "./words.ts";
 
 /** Address types that no kubelet writes. */
 const CLOUD_TYPES = ["ExternalIP", "InternalDNS", "ExternalDNS"] as const;
 const toFamily = (address: string): 4 | 6 => (address.includes(":") ? 6 : 4);
+/** How many conflicts a message names. */
+const SHOWN_MAX = 5;
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The list that a Node should have, or the reason why there is none. */
@@ -209,7 +211,7 @@ function describeTaken({ node, instance, uses }: Scene, ips: readonly string[]):
     const other = uses.findNode(ip, node.metadata.name) ?? uses.findService(ip);
     return `${ip} is that of ${other?.who ?? uses.findPool(ip)}`;
   });
-  const what = `Every address of instance "${instance.name}" is another's: ${listFew(who)}`;
+  const what = `Every address of instance "${instance.name}" is another's: ${joinFew(who, SHOWN_MAX)}`;
   return `${what}. Give the machine an address of its own`;
 }
 
@@ -241,15 +243,7 @@ function describeConflict(
       `${what}: exclude it if it is a virtual IP, or give each machine an address of its own`,
     );
   }
-  return conflicts.length === 0 ? undefined : listFew(conflicts);
-}
-
-const SHOWN_MAX = 5;
-
-function listFew(texts: readonly string[]): string {
-  const left = texts.length - SHOWN_MAX;
-  const shown = texts.slice(0, SHOWN_MAX).join("; ");
-  return left > 0 ? `${shown}; and ${left} more` : shown;
+  return conflicts.length === 0 ? undefined : joinFew(conflicts, SHOWN_MAX);
 }
 
 /** The IPs of a Node in canonical form. @param type @default {InternalIP and ExternalIP} */

@@ -3,6 +3,7 @@
  * @module
  */
 import { describeError } from "../../core/errors.ts";
+import { joinFew } from "../../core/text/printable.ts";
 import type { KubeError } from "../../kube/api/errors.ts";
 import type { ConsumerReference } from "../../kube/kinds/bare_metal_host.ts";
 import { SECRETS } from "../../kube/kinds/secret.ts";
@@ -39,7 +40,7 @@ export function joinSome(sentences: readonly string[], max: number = NAMED_MAX):
     const last = more > 0 ? [`And ${more} more`] : [];
     return [...shown.slice(0, 1), ...shown.slice(1).map(capitalize), ...last].join(". ");
   }
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+  return joinFew(sentences, max);
 }
 
 /** Begins a sentence with a capital letter. Names of machines and roles stay as they are. */

@@ -7,6 +7,7 @@ import type { NodeSelection } from "../../cloud/node_selection.ts";
 import type { AddressPool } from "../../cloud/pools/pool.ts";
 import { LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
 import type { ChangeHint } from "../../cloud/provider.ts";
+import { startDeadline } from "../../core/clock.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import type { NodeContext } from "../context.ts";
@@ -161,11 +162,8 @@ export class NodeController {
   /** Ends by itself, at the latest after {@linkcode SERVICES_WAIT_MS}. */
   async #waitForServices(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
-    const ended = new AbortController();
-    const stop = AbortSignal.any([signal, ended.signal]);
-    await Promise.race([this.#services.untilSynced(stop), clock.sleep(SERVICES_WAIT_MS, stop)])
-      .catch(() => undefined)
-      .finally(() => ended.abort());
+    using deadline = startDeadline(signal, SERVICES_WAIT_MS, clock);
+    await this.#services.untilSynced(deadline.signal).catch(() => undefined);
     if (!this.#services.synced && !signal.aborted) {
       const advice = "allow Landfall to list and watch services";
       log.warn("Addresses of Services may become addresses of Nodes: Services are not listed", {

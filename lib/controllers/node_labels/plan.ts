@@ -4,6 +4,7 @@
  * @module
  */
 import type { Presence, Provider } from "../../cloud/provider.ts";
+import { joinFew } from "../../core/text/printable.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isKubeletReporting, isUninitialized } from "../identity.ts";
@@ -12,6 +13,9 @@ import { toEvent } from "../../kube/events/words.ts";
 import { planTagLabels, type TagLabelPlan } from "../tag_labels.ts";
 import { TOPOLOGY_LABELS } from "../words.ts";
 import { EVENT_WORDS } from "./words.ts";
+
+/** How many labels or tags a warning names. */
+const SHOWN_MAX = 5;
 
 /** Labels by key. */
 export type Labels = Readonly<Record<string, string>>;
@@ -118,22 +122,16 @@ function toTagWarnings(
   const conflicts = tags?.conflicts ?? [];
   const tagWarnings: EventOptions[] = [];
   if (conflicts.length > 0) {
-    const what = `Landfall did not set these labels and leaves them: ${listFew(conflicts)}`;
+    const what = `Landfall did not set these labels and leaves them: ${joinFew(conflicts, SHOWN_MAX)}`;
     const message = `${what}. To use the value of the tag, remove the label. To keep the label, remove the tag`;
     tagWarnings.push(toEvent(EVENT_WORDS.tagConflict, message));
   }
   if (refused.length > 0) {
-    tagWarnings.push(toEvent(EVENT_WORDS.tagRefused, `${listFew(refused)}. Correct these tags`));
+    tagWarnings.push(
+      toEvent(EVENT_WORDS.tagRefused, `${joinFew(refused, SHOWN_MAX)}. Correct these tags`),
+    );
   }
   return tagWarnings.length > 0 ? { tagWarnings } : {};
-}
-
-const SHOWN_MAX = 5;
-
-function listFew(sentences: readonly string[]): string {
-  const left = sentences.length - SHOWN_MAX;
-  const shown = sentences.slice(0, SHOWN_MAX).join("; ");
-  return left > 0 ? `${shown}; and ${left} more` : shown;
 }
 
 /** Whether Landfall has no inventory for the Node yet, and so must not plan. */

@@ -5,7 +5,7 @@
 import { isLabelKey, isLabelValue } from "./label.ts";
 
 /** One condition. Without values, the key alone counts. As in Kubernetes, a missing label fulfils a negated one. */
-interface Requirement {
+export interface Requirement {
   readonly key: string;
   readonly isNegated: boolean;
   readonly values?: readonly string[];

@@ -34,6 +34,12 @@ export function quote(text: string): string {
   return `${shown.slice(0, -1)}…" (${text.length} characters)`;
 }
 
+/** Joins the first texts by semicolons, and says how many more there are. */
+export function joinFew(texts: readonly string[], max: number): string {
+  const more = texts.length - max;
+  return [...texts.slice(0, max), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+}
+
 /** A text of at most so many characters; a longer one ends in an ellipsis. */
 export function shorten(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).toWellFormed()}…`;

@@ -5,6 +5,7 @@
 import { assert } from "../../core/errors.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { BUDGET } from "../../core/budget.ts";
+import { matchesLabels, parseLabelSelector } from "../../core/text/label_selector.ts";
 import { formatAbout, formatSize } from "../../core/text/size.ts";
 import type { Follower, KubeClient, Selection } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
@@ -140,6 +141,7 @@ class Cache<T extends KubeObject> implements AnyCache {
   isOptional = true;
   readonly #kind: Kind<T>;
   readonly #selection: Selection;
+  readonly #isSelected: (object: KubeObject) => boolean;
   readonly #options: CachesOptions;
   readonly #budget: ViewBudget<T>;
   /** When a large object of a namespace was named last. */
@@ -164,6 +166,7 @@ class Cache<T extends KubeObject> implements AnyCache {
     this.store = new Store({ resource: this.#budget.kind, log, clock, readVersion });
     this.#kind = kind;
     this.#selection = selection;
+    this.#isSelected = toFilter(selection);
     this.#options = options;
   }
 
@@ -196,7 +199,7 @@ class Cache<T extends KubeObject> implements AnyCache {
         if (damage !== undefined) {
           throw new KubeError("unavailable", `Cannot use ${this.#kind.kind} "${key}": ${damage}`);
         }
-        if (isSelected(this.#selection, object)) store.learn(object, seen);
+        if (this.#isSelected(object)) store.learn(object, seen);
       },
       learnGone: (uid) => store.learnGone({ metadata: { namespace, name, uid } }),
     };
@@ -311,21 +314,22 @@ function formatSelection(selection: Selection): Pick<CacheState, "selection"> {
   return parts.length === 0 ? {} : { selection: parts.join(" ") };
 }
 
-/** Whether an object is one of a selection: a label, or a label or a field of `metadata` with a value. */
-function isSelected(
-  { namespace, labelSelector = "", fieldSelector = "" }: Selection,
-  { metadata }: KubeObject,
-): boolean {
-  const { labels = {} } = metadata;
-  const fields = { "metadata.name": metadata.name, "metadata.namespace": metadata.namespace };
-  const has = (values: Readonly<Record<string, string | undefined>>, term: string): boolean => {
-    const [name = "", value] = term.split("=");
-    return value === undefined ? values[name] !== undefined : values[name] === value;
+/** Tells whether an object is one of a selection. Of the fields, only those of `metadata` with a value are known. */
+function toFilter({
+  namespace,
+  labelSelector = "",
+  fieldSelector = "",
+}: Selection): (object: KubeObject) => boolean {
+  const wanted = labelSelector === "" ? [] : parseLabelSelector(labelSelector);
+  assert(wanted !== undefined, `"${labelSelector}" is no label selector`);
+  const terms = fieldSelector.split(",").filter((term) => term !== "");
+  return ({ metadata }) => {
+    const { name, namespace: own } = metadata;
+    const fields = new Set([`metadata.name=${name}`, `metadata.namespace=${own}`]);
+    return (
+      (namespace === undefined || namespace === own) &&
+      matchesLabels(wanted, metadata.labels ?? {}) &&
+      terms.every((term) => fields.has(term))
+    );
   };
-  const toTerms = (selector: string): string[] => selector.split(",").filter((term) => term !== "");
-  return (
-    (namespace === undefined || namespace === metadata.namespace) &&
-    toTerms(labelSelector).every((term) => has(labels, term)) &&
-    toTerms(fieldSelector).every((term) => has(fields, term))
-  );
 }

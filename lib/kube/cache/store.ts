@@ -7,7 +7,7 @@
  * @module
  */
 import { toBackoffMs } from "../../core/backoff.ts";
-import { abortable, type Clock, systemClock } from "../../core/clock.ts";
+import { abortable, type Clock, startDeadline, systemClock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";
@@ -296,18 +296,12 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     const isReached = (): boolean =>
       this.#quorumMs >= sinceMs || (this.synced && !isOlder(this.#version, version));
     const waits = async (ms: number): Promise<void> => {
-      const over = new AbortController();
-      const ended = AbortSignal.any([signal, over.signal]);
-      const timeUp = this.#clock.sleep(ms, ended).then(
-        () => false,
-        () => false,
-      );
-      while (!isReached()) {
+      using deadline = startDeadline(signal, ms, this.#clock);
+      while (!isReached() && !deadline.signal.aborted) {
         this.#progress ??= Promise.withResolvers();
-        const more = this.#progress.promise.then(() => true);
-        if (!(await Promise.race([more, timeUp]))) break;
+        // Only the deadline and the signal can reject this.
+        await abortable(this.#progress.promise, deadline.signal).catch(() => undefined);
       }
-      over.abort();
       signal.throwIfAborted();
     };
     if (!isReached() && this.size > SMALL) await waits(WAIT_MS);

@@ -2,6 +2,7 @@
  * Which objects a label selector of Kubernetes matches.
  * @module
  */
+import { matchesLabels, type Requirement } from "../../../core/text/label_selector.ts";
 import type { LabelSelector } from "../resource/sip_cluster.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -18,30 +19,21 @@ export function readLabel(labels: Labels, key: string): string | undefined {
  */
 export function toMatcher(selector: LabelSelector | undefined): (labels: Labels) => boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
-  const wanted = Object.entries(matchLabels);
-  const hasLabels = (labels: Labels): boolean => {
-    for (const [key, value] of wanted) if (labels[key] !== value) return false;
-    return true;
-  };
-  if (matchExpressions.length === 0) return hasLabels;
-  return (labels) =>
-    hasLabels(labels) && matchExpressions.every((expression) => holds(expression, labels));
-}
-
-type Expression = NonNullable<LabelSelector["matchExpressions"]>[number];
-
-function holds({ key, operator, values = [] }: Expression, labels: Labels): boolean {
-  const value = readLabel(labels, key);
-  switch (operator) {
-    case "In":
-      return value !== undefined && values.includes(value);
-    case "NotIn":
-      return value === undefined || !values.includes(value);
-    case "Exists":
-      return value !== undefined;
-    case "DoesNotExist":
-      return value === undefined;
-    default:
-      return false;
+  const wanted = Object.entries(matchLabels).map(([key, value]) => toIn(key, [value]));
+  for (const { key, operator, values = [] } of matchExpressions) {
+    const term = TERMS.get(operator)?.(key, values);
+    if (term === undefined) return () => false;
+    wanted.push(term);
   }
+  return (labels) => matchesLabels(wanted, labels);
 }
+
+type Term = (key: string, values: readonly string[]) => Requirement;
+
+const toIn: Term = (key, values) => ({ key, isNegated: false, values });
+const TERMS: ReadonlyMap<string, Term> = new Map<string, Term>([
+  ["In", toIn],
+  ["NotIn", (key, values) => ({ key, isNegated: true, values })],
+  ["Exists", (key) => ({ key, isNegated: false })],
+  ["DoesNotExist", (key) => ({ key, isNegated: true })],
+]);
