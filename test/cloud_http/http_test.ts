@@ -127,6 +127,23 @@ describe("sendRequest()", () => {
     expect(await sendRequest(request, NAMES)).toMatchObject({ status: 500 });
   });
 
+  test("unpacks gzip as it is read, and nothing else", async () => {
+    const answer = (packing: string, body: Uint8Array<ArrayBuffer>): void => {
+      const headers = { "content-type": "application/json", "content-encoding": packing };
+      fake.answer = () => new Response(body, { headers });
+    };
+    const packed = Bun.gzipSync(JSON.stringify(["a".repeat(100_000)]));
+    answer("gzip", packed);
+    expect((await send("/")).json).toEqual({ value: ["a".repeat(100_000)] });
+    expect(fake.seen[0]?.headers.get("accept-encoding")).toBe("gzip");
+    answer("gzip", packed.slice(0, 100));
+    await expect(send("/")).rejects.toThrow();
+    answer("br", packed);
+    await expect(send("/")).rejects.toThrow("packed in a way that was not asked for");
+    answer("gzip", Bun.gzipSync(new Uint8Array(BUDGET.reply + 1).fill(32)));
+    await expect(send("/")).rejects.toThrow(`longer than ${formatSize(BUDGET.reply)}`);
+  });
+
   test("takes what is no UTF-8 for no answer", async () => {
     const body = Buffer.from('[{"name":"Grüße"}]', "latin1");
     fake.answer = () => new Response(body, { headers: { "content-type": "application/json" } });

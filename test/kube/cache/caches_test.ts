@@ -259,3 +259,26 @@ test("Caches.follow() makes a damaged answer an error, because no cache can have
     .read(GALLERIES, { namespace: "n", name: "a" }, new AbortController().signal);
   await expect(read).rejects.toThrow('Gallery "n/a": metadata.labels has a wrong type');
 });
+
+test.each<[Selection, readonly string[]]>([
+  [{ namespace: "n", labelSelector: "a in (b,c),!d", fieldSelector: "metadata.name=a" }, ["n/a"]],
+  [{ labelSelector: "a in (c)" }, []],
+  [{ labelSelector: "!a" }, []],
+  [{ fieldSelector: "metadata.name=b" }, []],
+  [{ namespace: "other" }, []],
+])(
+  "Caches.follow() puts an answer into the view of %j only if it is selected",
+  async (selection, keys) => {
+    const { caches, client, galleries, run } = setUp([list(), watch], selection);
+    await run();
+    const { metadata, ...gallery } = toGallery("a");
+    client.answerRead = () => ({
+      ...gallery,
+      metadata: { ...metadata, resourceVersion: "10", labels: { a: "b" } },
+    });
+    await caches
+      .follow(client)
+      .read(GALLERIES, { namespace: "n", name: "a" }, new AbortController().signal);
+    expect([...galleries.keys()]).toEqual([...keys]);
+  },
+);
