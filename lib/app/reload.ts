@@ -13,7 +13,6 @@ import {
 } from "../cloud/settings/section.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
-import type { SettingsFile } from "../config/settings_file.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import { listIdleSettings } from "../controllers/load.ts";
 import type { Clock } from "../core/clock.ts";
@@ -27,8 +26,6 @@ export interface Configuration {
   readonly path: string;
   /** Reads the file, as in {@linkcode followConfig}. */
   readonly read?: (path: string) => Promise<string>;
-  /** The same file, if the provider reads it, too. */
-  readonly file?: SettingsFile;
   readonly env: Environment;
   /** Parses the file. */
   readonly definition: ConfigParser<unknown>;

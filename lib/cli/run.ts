@@ -253,7 +253,6 @@ async function readSettings(
   const announcer = new Announcer(toOwnObject(env, hasCloud ? definition.name : OWN_NAME));
   const configuration = configFile && {
     path: configFile.path,
-    file: configFile,
     env,
     definition,
     sections,

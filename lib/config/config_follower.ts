@@ -10,7 +10,6 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { MessageDedup } from "../core/message_dedup.ts";
 import { readConfigText } from "./config_text.ts";
-import type { SettingsFile } from "./settings_file.ts";
 import {
   chooseSyntax,
   parseProviderConfig,
@@ -36,8 +35,6 @@ interface ConfigFollowerOptions<S> {
    * @default {readConfigText}
    */
   readonly read?: (path: string) => Promise<string>;
-  /** The same file, if others read it: no look is needed while they read nothing new. */
-  readonly file?: Pick<SettingsFile, "subscribe">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly parser: ConfigParser<S>;
   /** As {@linkcode parseProviderConfig} takes them. */
@@ -59,8 +56,6 @@ interface ConfigFollowerOptions<S> {
 const LOOK_MS = 10_000;
 /** A change may still be in progress: two looks this far apart must agree. */
 const SETTLE_MS = 1_000;
-/** The same after others looked. Longer, so that others with the same pace always look first. */
-const LOOK_OF_OTHERS_MS = LOOK_MS + SETTLE_MS;
 /** A restart would fail with a refused change: report it again. */
 const REMIND_MS = 3_600_000;
 
@@ -72,17 +67,12 @@ export async function followConfig<S>(
   options: ConfigFollowerOptions<S>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { clock } = options;
   const follower = new ConfigFollower(options);
-  const leave = options.file?.subscribe((bytes) => follower.noteRead(bytes));
   try {
-    for (;;) {
-      await follower.look();
-      await follower.untilDue(signal);
-    }
+    for (;;) await clock.sleep(await follower.look(), signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-  } finally {
-    leave?.();
   }
 }
 
@@ -96,8 +86,6 @@ class ConfigFollower<S> {
   #seen: string | undefined;
   /** Digest of the content that was checked last. */
   #judged: string | undefined;
-  /** When the next look is due, in monotonic milliseconds. */
-  #dueMs = 0;
   /** Whether the content that was checked last was refused. */
   #isRefused = false;
   readonly #refusals: MessageDedup;
@@ -109,39 +97,19 @@ class ConfigFollower<S> {
     this.#refusals = new MessageDedup({ clock: options.clock, afterMs: REMIND_MS });
   }
 
-  /** Looks at the file, and checks it if needed. The next look comes soon if the content has changed. */
-  async look(): Promise<void> {
+  /** Looks at the file, and checks it if needed. @returns Milliseconds until the next look */
+  async look(): Promise<number> {
     const sight = await see(this.#options);
-    const digest = toSightDigest(sight);
+    const digest = toDigest(sight);
     const isSame = digest === this.#seen;
     this.#seen = digest;
-    const isKnown = this.#isInUse(digest);
-    if (!isKnown && isSame) {
-      this.#judged = digest;
-      await this.#judge(sight);
-    }
-    this.#dueMs = this.#options.clock.monotonic() + (isKnown || isSame ? LOOK_MS : SETTLE_MS);
-  }
-
-  /** Postpones the next look when others read the file and its content is not new. */
-  noteRead(bytes: Uint8Array): void {
-    if (this.#seen !== this.#judged || !this.#isInUse(toDigest("text", bytes))) return;
-    this.#dueMs = this.#options.clock.monotonic() + LOOK_OF_OTHERS_MS;
-  }
-
-  /** Returns when the next look is due. */
-  async untilDue(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    for (;;) {
-      const leftMs = this.#dueMs - clock.monotonic();
-      if (leftMs <= 0) return;
-      await clock.sleep(leftMs, signal);
-    }
-  }
-
-  /** Refused content is checked again at each look: a file that it names, such as caFile, may exist by now. */
-  #isInUse(digest: string): boolean {
-    return digest === this.#judged && !this.#isRefused;
+    // Refused content is checked again at each look: a file that it names, such as caFile, may exist by now.
+    const isInUse = digest === this.#judged && !this.#isRefused;
+    if (isInUse) return LOOK_MS;
+    if (!isSame) return SETTLE_MS;
+    this.#judged = digest;
+    await this.#judge(sight);
+    return LOOK_MS;
   }
 
   async #judge(sight: Sight): Promise<void> {
@@ -206,10 +174,7 @@ async function see({
   }
 }
 
-function toSightDigest(sight: Sight): string {
-  return "text" in sight ? toDigest("text", sight.text) : toDigest("error", sight.error.message);
-}
-
-function toDigest(kind: "error" | "text", content: string | Uint8Array): string {
-  return createHash("sha256").update(`${kind} `).update(content).digest("base64");
+function toDigest(sight: Sight): string {
+  const [kind, content] = "text" in sight ? ["text", sight.text] : ["error", sight.error.message];
+  return createHash("sha256").update(`${kind} ${content}`).digest("base64");
 }

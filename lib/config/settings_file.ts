@@ -14,15 +14,11 @@ import { readSmallFile } from "../core/small_file.ts";
 import { decodeConfigText } from "./config_text.ts";
 import { parseProviderConfig } from "./provider_config.ts";
 
-/** Called with the content after each reading. Never throws. */
-type ReadListener = (bytes: Uint8Array) => void;
-
-/** See {@linkcode ConfigFile}. Followers of the file get each reading, and need not read it again. */
+/** See {@linkcode ConfigFile}. */
 export class SettingsFile implements ConfigFile {
   readonly path: string;
   readonly #env: Environment;
   readonly #sections: readonly SettingsSection[];
-  readonly #listeners = new Set<ReadListener>();
   /** The settings that matter for Nodes, of the last content without a mistake. */
   #ofNodes: readonly unknown[] | undefined;
 
@@ -33,10 +29,8 @@ export class SettingsFile implements ConfigFile {
     this.#sections = sections;
   }
 
-  async read(): Promise<Uint8Array> {
-    const bytes = await readSmallFile(this.path);
-    for (const listener of this.#listeners) listener(bytes);
-    return bytes;
+  read(): Promise<Uint8Array> {
+    return readSmallFile(this.path);
   }
 
   async parse<S>(bytes: Uint8Array, definition: ConfigParser<S>): Promise<S> {
@@ -55,12 +49,6 @@ export class SettingsFile implements ConfigFile {
       if (isSame === true) return rest.settings;
       throw error;
     }
-  }
-
-  /** Calls `listener` after each successful reading. Returns the function that ends this. */
-  subscribe(listener: ReadListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   #listOfNodes(sections: SectionValues): readonly unknown[] {

@@ -1,5 +1,5 @@
 /**
- * A file of settings that a provider lives on, and that is followed as well: read once for both.
+ * A file of settings that a provider lives on, and that is followed as well.
  * @module
  */
 import { describe, expect, test } from "bun:test";
@@ -9,7 +9,6 @@ import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import { ProviderInUse } from "../../lib/cloud/provider_in_use.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
-import { readConfigText } from "../../lib/config/config_text.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { SettingsFile } from "../../lib/config/settings_file.ts";
 import { Fence } from "../../lib/core/fence.ts";
@@ -26,17 +25,6 @@ const toText = (name: string, more = ""): string =>
   `instances: [{ id: a, name: ${name} }]\n${more}`;
 
 describe("SettingsFile", () => {
-  test("read() gives the bytes, and tells who subscribed until they leave", async () => {
-    using mount = new SecretMount({ "config.yaml": "one" });
-    const file = new SettingsFile(mount.path("config.yaml"), {}, [DELETION]);
-    const told: string[] = [];
-    const leave = file.subscribe((bytes) => told.push(new TextDecoder().decode(bytes)));
-    expect(new TextDecoder().decode(await file.read())).toBe("one");
-    leave();
-    await file.read();
-    expect(told).toEqual(["one"]);
-  });
-
   test("parse() judges by the provider and by what every cloud has, with lines", async () => {
     const file = new SettingsFile("FILE", {}, [DELETION]);
     const parse = (text: string) => file.parse(new TextEncoder().encode(text), staticProvider);
@@ -77,8 +65,6 @@ class Stage implements AsyncDisposable {
   readonly clock: ManualClock;
   readonly #mount: SecretMount;
   readonly #stop = new AbortController();
-  /** Readings of the file by anybody. */
-  reads = 0;
   readonly deletions: boolean[] = [];
   #running: Promise<unknown> = Promise.resolve();
   source: InventorySource | undefined;
@@ -109,18 +95,13 @@ class Stage implements AsyncDisposable {
     const definition = staticProvider;
     const common = { clock, log: silentLogger, metrics: new MetricsRegistry() };
     const file = new SettingsFile(path, {}, sections);
-    file.subscribe(() => (this.reads += 1));
-    const read = (asked: string): Promise<string> => {
-      this.reads += 1;
-      return readConfigText(asked);
-    };
     const current = await loadProviderConfig({ path, env: {}, definition, sections });
     const deps = { ...common, signal, fence: new Fence(), configFile: file };
     const provider = new ProviderInUse(staticProvider, current.settings, deps);
     const replace = provider.replace.bind(provider);
     const source = new InventorySource({ ...common, provider, interest: () => [] });
     this.source = source;
-    const configuration = { path, read, file, env: {}, definition, replace, sections, current };
+    const configuration = { path, env: {}, definition, replace, sections, current };
     const controller: RunningController<DeletionSettings> = {
       run: () => Promise.resolve(),
       reconfigure: ({ enabled }) => void this.deletions.push(enabled),
@@ -144,23 +125,6 @@ class Stage implements AsyncDisposable {
 }
 
 describe("an inventory file that is followed", () => {
-  test.each([
-    ["10s", 6],
-    ["1s", 60],
-    // The provider's two, and in between those of the follower, which looks every ten or eleven seconds.
-    ["30s", 6],
-  ])(
-    "is read once for both at rest: with refreshInterval %s %p times a minute",
-    async (interval, reads) => {
-      await using stage = await Stage.start(toText("one", `refreshInterval: ${interval}`));
-      await stage.clock.advance(60_000);
-      stage.reads = 0;
-      await stage.clock.advance(600_000);
-      expect(stage.reads / 10).toBeLessThanOrEqual(reads);
-      expect(stage.reads / 10).toBeGreaterThan(reads - 1);
-    },
-  );
-
   test.each(["1s", "10s", "30s"])(
     "brings a change to both within 20 s, with refreshInterval %s",
     async (interval) => {
