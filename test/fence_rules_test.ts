@@ -13,7 +13,7 @@ const UNFENCED: Readonly<Record<string, string>> = {
 const UNFENCED_REQUESTS: Readonly<Record<string, string>> = {
   "lib/providers/xenorchestra/session/token_watch.ts":
     "keeps the token alive that it signs in with",
-  "lib/providers/xenorchestra/wire/events.ts": "subscribes to changes, which changes nothing",
+  "lib/providers/xenorchestra/events.ts": "subscribes to changes, which changes nothing",
 };
 
 test("nobody in a process but the named exceptions is given a client without the fence", async () => {

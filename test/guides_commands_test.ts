@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "../lib/core/clock.ts";
-import { OWN_CLIENT } from "../lib/providers/xenorchestra/session/mint.ts";
+import { OWN_CLIENT } from "../lib/providers/xenorchestra/session/tokens.ts";
 import {
   formatPrivilege,
   PRIVILEGES,

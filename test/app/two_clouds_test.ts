@@ -14,7 +14,7 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import { createRequestMetrics } from "../../lib/kube/api/request.ts";
-import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
+import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import {
   type KubernetesSimulator,

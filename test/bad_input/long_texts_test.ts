@@ -13,11 +13,14 @@ import { parseUuid } from "../../lib/core/text/uuid.ts";
 import { parseListenAddress } from "../../lib/core/net/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";
-import { parseConfig } from "../../lib/providers/static/config_schema.ts";
-import { parseProviderId as parseStaticId } from "../../lib/providers/static/provider_id.ts";
-import { parseXenOrchestraConfig } from "../../lib/providers/xenorchestra/settings/config.ts";
-import { parseProviderId } from "../../lib/providers/xenorchestra/model/provider_id.ts";
-import { explainToken, parseUrl } from "../../lib/providers/xenorchestra/settings/text_forms.ts";
+import { parseConfig } from "../../lib/providers/static/settings.ts";
+import { parseProviderId as parseStaticId } from "../../lib/providers/static/inventory.ts";
+import {
+  explainToken,
+  parseUrl,
+  parseXenOrchestraConfig,
+} from "../../lib/providers/xenorchestra/settings.ts";
+import { parseProviderId } from "../../lib/providers/xenorchestra/identity.ts";
 import { readExtent } from "../support/extent.ts";
 import { measureCpuMs } from "../support/net/hostile.ts";
 

@@ -7,11 +7,8 @@ import fc from "fast-check";
 import {
   formatProviderId as formatStatic,
   parseProviderId as parseStatic,
-} from "../../lib/providers/static/provider_id.ts";
-import {
-  formatProviderId,
-  parseProviderId,
-} from "../../lib/providers/xenorchestra/model/provider_id.ts";
+} from "../../lib/providers/static/inventory.ts";
+import { formatProviderId, parseProviderId } from "../../lib/providers/xenorchestra/identity.ts";
 import { anyText, tries } from "../support/net/hostile.ts";
 
 const uuid = fc.uuid().filter((text) => /[^0-]/.test(text));

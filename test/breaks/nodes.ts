@@ -8,7 +8,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "trust-404",
     rule: "a 404 for a VM is no proof that it is gone",
-    file: "lib/providers/xenorchestra/proof/direct_reads.ts",
+    file: "lib/providers/xenorchestra/presence.ts",
     from: "return await proveAbsence(api, question, signal);",
     to: 'return { kind: "absent" };',
     caughtBy: "test/providers/xenorchestra/simulator_test.ts",
@@ -16,7 +16,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "trust-any-404",
     rule: "a 404 that does not name the object (from a proxy, for a wrong path) is no answer",
-    file: "lib/providers/xenorchestra/wire/api.ts",
+    file: "lib/providers/xenorchestra/client.ts",
     from: 'if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };',
     to: 'if (reply.status === 404) return { kind: "missing" };',
     caughtBy: "test/providers/xenorchestra/wire/api_test.ts",
@@ -24,7 +24,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "trust-first-404",
     rule: "the VM is requested again after Landfall knows that the pool is loaded",
-    file: "lib/providers/xenorchestra/proof/absence.ts",
+    file: "lib/providers/xenorchestra/absence.ts",
     from: 'const again = await api.readVm(vmId, signal); if (again.kind !== "missing")',
     to: 'const again = await api.readVm(vmId, signal); if (again.kind === "undecodable")',
     caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
@@ -32,7 +32,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "trust-empty-pool",
     rule: "a pool that shows no machine at all proves nothing",
-    file: "lib/providers/xenorchestra/proof/absence.ts",
+    file: "lib/providers/xenorchestra/absence.ts",
     from: "if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;",
     to: "if (objects.every((vm) => vm.id !== vmId)) return undefined;",
     caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
@@ -40,7 +40,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "forget-other-pools",
     rule: "a VM may be in another pool that is lost",
-    file: "lib/providers/xenorchestra/proof/absence.ts",
+    file: "lib/providers/xenorchestra/absence.ts",
     from: "if (mayPartsBeLost && obstacle === undefined) continue;",
     to: "continue;",
     caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
@@ -48,7 +48,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "forget-connections",
     rule: "a VM may be in a pool whose connection is down",
-    file: "lib/providers/xenorchestra/proof/connections.ts",
+    file: "lib/providers/xenorchestra/connections.ts",
     from: 'if (server.status !== "connected") return `the connection "${name}" is ${nameState(server)}`;',
     to: 'if (server.status === "disconnected") return `the connection "${name}" is ${nameState(server)}`;',
     caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
@@ -56,7 +56,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "ignore-coverage",
     rule: "a machine does not count as missing while its pool is not shown in full",
-    file: "lib/providers/xenorchestra/proof/observation.ts",
+    file: "lib/providers/xenorchestra/presence.ts",
     from: "const pool = coverage.get(poolId); if (pool?.complete) continue;",
     to: "const pool = coverage.get(poolId); if (pool?.complete || poolId) continue;",
     caughtBy: "test/providers/xenorchestra/proof/observation_test.ts",
@@ -120,7 +120,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "own-all-pools",
     rule: "a Node whose pool belongs to another Landfall is not changed",
-    file: "lib/providers/xenorchestra/scope/pools.ts",
+    file: "lib/providers/xenorchestra/pools.ts",
     from: "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
     to: "if (poolId !== undefined) return undefined;",
     caughtBy: "test/providers/xenorchestra/provider_test.ts",
@@ -128,7 +128,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "take-lost-for-removed",
     rule: "a pool is removed once its connection is gone for ten minutes, and not before",
-    file: "lib/providers/xenorchestra/proof/connection_history.ts",
+    file: "lib/providers/xenorchestra/connections.ts",
     from: "return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;",
     to: "return gone !== undefined;",
     caughtBy: "test/providers/xenorchestra/proof/connections_test.ts",
@@ -136,7 +136,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "trust-listed-power",
     rule: "a VM counts as off only after a direct read right before the write",
-    file: "lib/providers/xenorchestra/proof/power.ts",
+    file: "lib/providers/xenorchestra/power.ts",
     from: 'if (power_state !== OFF) return { kind: "on" };',
     to: "",
     caughtBy: "test/providers/xenorchestra/proof/direct_reads_test.ts",
@@ -144,7 +144,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "off-is-not-running",
     rule: "a VM that does not run is not necessarily off, in lists and in direct reads",
-    file: "lib/providers/xenorchestra/proof/power.ts",
+    file: "lib/providers/xenorchestra/power.ts",
     from: '?? "in an unknown state"; if (state !== OFF) return',
     to: '?? "in an unknown state"; if (state === "Running") return',
     caughtBy: "test/providers/xenorchestra/proof/direct_reads_test.ts",

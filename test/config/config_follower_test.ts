@@ -14,7 +14,7 @@ import {
 import { ConfigError, formatConfigIssue } from "../../lib/core/errors.ts";
 import { INI_SYNTAX } from "../../lib/providers/cloudstack/settings/ini_syntax.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
-import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/settings/config.ts";
+import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/settings.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 

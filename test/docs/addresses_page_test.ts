@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { hasAddresses, planAddresses } from "../../lib/controllers/addresses.ts";
 import { isGloballyRoutable } from "../../lib/core/net/ip.ts";
-import { toInstance } from "../../lib/providers/xenorchestra/model/inventory.ts";
+import { toInstance } from "../../lib/providers/xenorchestra/inventory.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toNode } from "../support/nodes/nodes.ts";
 import { readSource } from "../support/sources.ts";

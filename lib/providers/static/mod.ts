@@ -4,14 +4,21 @@
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { parseConfig, SETTINGS, type StaticFile } from "./config_schema.ts";
-import { STATIC_DOCS } from "./docs.ts";
 import { type StaticHandover, StaticProvider } from "./provider.ts";
+import { parseConfig, SETTINGS, type StaticFile } from "./settings.ts";
 
 /** The static provider, for the registry. */
 export const staticProvider: ProviderDefinition<StaticFile, StaticHandover> = {
   name: "static",
-  docs: STATIC_DOCS,
+  docs: {
+    title: "inventory file",
+    topology: { instanceType: "`type`", zone: "`zone`", region: "`region`" },
+    providerId: {
+      form: "static://<id>",
+      meaning: "The instance of an inventory file; `scheme` changes the first word.",
+    },
+    example: { instances: [] },
+  },
   settings: SETTINGS,
   parseConfig,
   compare: () => "sameUser",

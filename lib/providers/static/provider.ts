@@ -12,10 +12,8 @@ import type { ConfigFile, ConfigParser, ProviderDeps } from "../../cloud/provide
 import { abortable } from "../../core/clock.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem } from "../../core/small_file.ts";
-import type { StaticFile } from "./config_schema.ts";
-import { toInstances } from "./inventory.ts";
-import { findInstance } from "./matching.ts";
-import { parseProviderId } from "./provider_id.ts";
+import type { StaticFile } from "./settings.ts";
+import { findInstance, parseProviderId, toInstances } from "./inventory.ts";
 
 /** The dependencies of {@linkcode StaticProvider}. */
 interface StaticProviderOptions {

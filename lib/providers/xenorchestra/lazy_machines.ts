@@ -8,7 +8,7 @@ import type { View } from "./machines/look/view.ts";
 import type { MachinesOptions, XenOrchestraMachines } from "./machines/machines.ts";
 import type { Step } from "./machines/steps.ts";
 import type { Memory } from "./memory.ts";
-import type { Followed } from "./wire/lister.ts";
+import type { Followed } from "./inventory.ts";
 
 /** What {@linkcode createLazyMachines} needs. */
 interface LazyMachinesOptions extends Omit<MachinesOptions, "own"> {

@@ -7,19 +7,19 @@ import {
   type ProviderDefinition,
   type ProviderDeps,
 } from "../../cloud/provider_definition.ts";
-import { XenOrchestraApi } from "./wire/api.ts";
+import { XenOrchestraApi } from "./client.ts";
+import { ConnectionWatch } from "./connections.ts";
+import { createEventFeed } from "./events.ts";
+import { LABEL_DESCRIPTIONS } from "./labels.ts";
+import { Memory } from "./memory.ts";
+import { type Connection, type XenOrchestraHandover, XenOrchestraProvider } from "./provider.ts";
+import { Session } from "./session/session.ts";
+import { TokenWatch } from "./session/token_watch.ts";
 import {
   describeSettings,
   parseXenOrchestraConfig,
   type XenOrchestraSettings,
-} from "./settings/config.ts";
-import { createEventFeed } from "./wire/events.ts";
-import { XEN_ORCHESTRA_DOCS, XEN_ORCHESTRA_INSTALL } from "./docs.ts";
-import { Memory } from "./memory.ts";
-import { ConnectionWatch } from "./proof/connection_watch.ts";
-import { type Connection, type XenOrchestraHandover, XenOrchestraProvider } from "./provider.ts";
-import { Session } from "./session/session.ts";
-import { TokenWatch } from "./session/token_watch.ts";
+} from "./settings.ts";
 
 /** The settings that only inventories depend on. */
 const LOCAL = [
@@ -37,8 +37,29 @@ const LOCAL = [
 /** The provider `xenorchestra`. */
 export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestraHandover> = {
   name: "xenorchestra",
-  docs: XEN_ORCHESTRA_DOCS,
-  install: XEN_ORCHESTRA_INSTALL,
+  docs: {
+    title: "Xen Orchestra",
+    topology: {
+      instanceType: "`4vCPU-8GB`, or the value of a tag of the VM",
+      zone: "UUID of the host, or another value by `zoneLabelFrom`",
+      region: "UUID of the pool",
+    },
+    labels: LABEL_DESCRIPTIONS,
+    providerId: {
+      form: "xenorchestra://<pool UUID>/<VM UUID>",
+      meaning:
+        "The VM, and the pool where Landfall first found it. The ID does not change when the VM moves.",
+    },
+    example: { url: "https://xo.example.org", token: "none" },
+  },
+  /** The Secret of the Go controller and of the CSI driver. */
+  install: {
+    other: "Go controller for Xen Orchestra",
+    lease: "cloud-controller-manager-xenorchestra",
+    secret: "xenorchestra-cloud-controller-manager",
+    example: "url: https://xo.example.com\ntoken: REPLACE-ME\n",
+    variable: "XOA_URL",
+  },
   loadRoles: async () => [(await import("./machines/privileges.ts")).MACHINES_ROLE],
   settings: describeSettings(),
   parseConfig: parseXenOrchestraConfig,

@@ -18,41 +18,43 @@ import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
 import type { Clock } from "../../core/clock.ts";
 import { assert } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
-import { inspectXenOrchestra } from "./inspection/inspect.ts";
+import { inspectXenOrchestra } from "./inspect.ts";
 import { createLazyMachines, type LazyMachines } from "./lazy_machines.ts";
 import type { Memory } from "./memory.ts";
-import { type Identity, parseIdentity, toVmIds } from "./model/identity.ts";
+import { type Identity, parseIdentity, parseProviderId, toVmIds } from "./identity.ts";
 import {
+  type Followed,
   isPlaceKnown,
+  type LastListing,
+  Lister,
+  type Listing,
   type Surroundings,
   toInstance,
   toInventory,
   withDevices,
   withoutPools,
-} from "./model/inventory.ts";
-import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
-import { toPlaces } from "./model/places.ts";
-import { toPresent, toUndecodable } from "./model/presence.ts";
-import { parseProviderId } from "./model/provider_id.ts";
-import type { ConnectionWatch } from "./proof/connection_watch.ts";
-import { DirectReads, withLosses } from "./proof/direct_reads.ts";
-import { judgeUnlisted } from "./proof/observation.ts";
-import { PowerProof } from "./proof/power.ts";
+} from "./inventory.ts";
+import { LABEL_KEYS, ORIGIN_LABELS, toPlaces } from "./labels.ts";
 import {
+  DirectReads,
   judgeShown,
+  judgeUnlisted,
   listHalted,
   listSuspects,
   mayBeCopy,
+  toPresent,
   toQuestion,
-} from "./proof/whereabouts.ts";
-import { NamedPools, PoolScope } from "./scope/pools.ts";
-import { UnfitEntries } from "./scope/entries.ts";
+  toUndecodable,
+  withLosses,
+} from "./presence.ts";
+import type { ConnectionWatch } from "./connections.ts";
+import { PowerProof } from "./power.ts";
+import { NamedPools, PoolScope } from "./pools.ts";
+import { UnfitEntries } from "./topology.ts";
 import type { Session } from "./session/session.ts";
 import { inspectToken, type TokenWatch } from "./session/token_watch.ts";
-import { toUnmanaged, type XenOrchestraSettings } from "./settings/config.ts";
-import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
-import { type Followed, type LastListing, Lister, type Listing } from "./wire/lister.ts";
-import type { Vm } from "./wire/schema.ts";
+import { toUnmanaged, type XenOrchestraSettings } from "./settings.ts";
+import { byIds, byVms, FILTER_IDS_MAX, type Vm, type XenOrchestraApi } from "./client.ts";
 
 /** What depends on the server and the user. */
 export interface Connection {

@@ -7,8 +7,8 @@ import { isLabelValue } from "../../../lib/core/text/label.ts";
 import {
   type InstanceSettings,
   toInstance as toXenInstance,
-} from "../../../lib/providers/xenorchestra/model/inventory.ts";
-import { ORIGIN_LABELS } from "../../../lib/providers/xenorchestra/model/labels.ts";
+} from "../../../lib/providers/xenorchestra/inventory.ts";
+import { ORIGIN_LABELS } from "../../../lib/providers/xenorchestra/labels.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 import { toSettings } from "../../providers/xenorchestra/fake_server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseConfig, SETTINGS } from "../../../lib/providers/static/config_schema.ts";
+import { parseConfig, SETTINGS } from "../../../lib/providers/static/settings.ts";
 
 const entry = { id: "a", name: "a" };
 

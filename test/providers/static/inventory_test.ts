@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseConfig } from "../../../lib/providers/static/config_schema.ts";
+import { parseConfig } from "../../../lib/providers/static/settings.ts";
 import { toInstances } from "../../../lib/providers/static/inventory.ts";
 
 describe("toInstances()", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
-import { findInstance } from "../../../lib/providers/static/matching.ts";
+import { findInstance } from "../../../lib/providers/static/inventory.ts";
 import { toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 const UUID = "0b1d2e3f-0000-4000-8000-000000000001";

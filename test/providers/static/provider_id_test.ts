@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  formatProviderId,
-  isInstanceId,
-  isScheme,
-  parseProviderId,
-} from "../../../lib/providers/static/provider_id.ts";
+import { formatProviderId, parseProviderId } from "../../../lib/providers/static/inventory.ts";
+import { isInstanceId, isScheme } from "../../../lib/providers/static/settings.ts";
 
 describe("parseProviderId()", () => {
   test.each([

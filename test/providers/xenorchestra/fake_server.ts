@@ -12,7 +12,7 @@ import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
   parseXenOrchestraConfig,
   type XenOrchestraSettings,
-} from "../../../lib/providers/xenorchestra/settings/config.ts";
+} from "../../../lib/providers/xenorchestra/settings.ts";
 import { readCaptureText } from "../../support/cloud/captures.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { ConnectionProblem } from "../../../lib/core/net/connection_problem.ts";
 import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
-import { diagnose } from "../../../lib/providers/xenorchestra/inspection/diagnose.ts";
+import { diagnose } from "../../../lib/providers/xenorchestra/inspect.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { readTls, tlsPath } from "../../support/net/tls_fixtures.ts";
 import { toDeps, toSettings } from "./fake_server.ts";

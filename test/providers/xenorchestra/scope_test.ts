@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Coverage, Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
-import { parseIdentity } from "../../../lib/providers/xenorchestra/model/identity.ts";
+import { parseIdentity } from "../../../lib/providers/xenorchestra/identity.ts";
 import {
-  PoolScope,
+  listUnknownEntryFindings,
   NamedPools,
   NEVER_SHOWN,
-  withNamedPools,
-  listUnknownEntryFindings,
   NOT_SHOWN,
+  PoolScope,
+  withNamedPools,
   withoutUnknownEntries,
-} from "../../../lib/providers/xenorchestra/scope/pools.ts";
+} from "../../../lib/providers/xenorchestra/pools.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import {
   createProvider,
@@ -24,15 +24,14 @@ import {
 } from "./fake_server.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
-import type { ServersReply } from "../../../lib/providers/xenorchestra/proof/connections.ts";
-import type { Server } from "../../../lib/providers/xenorchestra/wire/schema.ts";
-import type { Places } from "../../../lib/providers/xenorchestra/model/topology.ts";
+import type { Server, ServersReply } from "../../../lib/providers/xenorchestra/client.ts";
 import {
   listUnfitFindings,
-  UnfitEntries,
   listUnmatchedTagFindings,
-} from "../../../lib/providers/xenorchestra/scope/entries.ts";
-import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings/config.ts";
+  type Places,
+  UnfitEntries,
+} from "../../../lib/providers/xenorchestra/topology.ts";
+import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings.ts";
 
 const KNOWN: Pick<Inventory, "coverage" | "instances"> = {
   coverage: new Map([

@@ -6,15 +6,13 @@ import { describe, expect, test } from "bun:test";
 import { isInCidr } from "../../../lib/core/net/ip.ts";
 import {
   describeSettings,
-  parseXenOrchestraConfig,
-  toUnmanaged,
-} from "../../../lib/providers/xenorchestra/settings/config.ts";
-import {
   explainToken,
   explainUrl,
   parseToken,
   parseUrl,
-} from "../../../lib/providers/xenorchestra/settings/text_forms.ts";
+  parseXenOrchestraConfig,
+  toUnmanaged,
+} from "../../../lib/providers/xenorchestra/settings.ts";
 
 const FILE = { url: "https://xoa.example.com", token: "s3cret" };
 const FINGERPRINT =

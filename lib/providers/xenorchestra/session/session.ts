@@ -11,11 +11,18 @@ import type { ServerNames } from "../../../cloud_http/server.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { Fence } from "../../../core/fence.ts";
-import type { XenOrchestraSettings } from "../settings/config.ts";
-import { createMint, type MintOptions, toBasic } from "./mint.ts";
+import type { XenOrchestraSettings } from "../settings.ts";
+import {
+  createFixedToken,
+  createMint,
+  FileToken,
+  MintedToken,
+  type MintOptions,
+  toBasic,
+  type TokenSource,
+} from "./tokens.ts";
 import { toReplyError } from "./reply_error.ts";
 import { type RpcCall, sendRpc } from "./rpc.ts";
-import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./tokens.ts";
 
 /** A request. `path` follows `/rest/v0`. */
 interface GetRequest {

@@ -12,8 +12,8 @@ import { type Clock, withDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../../../core/metrics.ts";
-import type { SignIn } from "../settings/config.ts";
-import { isTime, OWN_CLIENT, toMinted } from "./mint.ts";
+import type { SignIn } from "../settings.ts";
+import { isTime, OWN_CLIENT, toMinted } from "./tokens.ts";
 import { toReplyError } from "./reply_error.ts";
 import type { Session } from "./session.ts";
 

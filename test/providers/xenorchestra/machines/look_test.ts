@@ -16,7 +16,7 @@ import {
 import { MachinesApi } from "../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/storage.ts";
 import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
-import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
+import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 import { OWNER, Rig } from "./rig.ts";

@@ -4,19 +4,20 @@
  */
 import { describe, expect, test } from "bun:test";
 import { swapUuid } from "../../../../lib/core/text/uuid.ts";
-import { parseIdentity, toVmIds } from "../../../../lib/providers/xenorchestra/model/identity.ts";
+import {
+  formatProviderId,
+  parseIdentity,
+  parseProviderId,
+  toVmIds,
+} from "../../../../lib/providers/xenorchestra/identity.ts";
 import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "../fake_server.ts";
 import {
   toContradiction,
   toNotFound,
   toPresent,
   toUndecodable,
-} from "../../../../lib/providers/xenorchestra/model/presence.ts";
+} from "../../../../lib/providers/xenorchestra/presence.ts";
 import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
-import {
-  formatProviderId,
-  parseProviderId,
-} from "../../../../lib/providers/xenorchestra/model/provider_id.ts";
 
 const POOL_ID = "topology.k8s.xenorchestra/pool_id";
 const name = "w1";

@@ -4,14 +4,14 @@
  */
 import { describe, expect, test } from "bun:test";
 import {
+  type InstanceSettings,
   toDevices,
   toInstance,
   toInventory,
   toSurroundings,
-  type InstanceSettings,
-} from "../../../../lib/providers/xenorchestra/model/inventory.ts";
+} from "../../../../lib/providers/xenorchestra/inventory.ts";
 import { decodeList } from "../../../../lib/cloud_http/decode.ts";
-import { SCHEMAS, type Vm } from "../../../../lib/providers/xenorchestra/wire/schema.ts";
+import { SCHEMAS, type Vm } from "../../../../lib/providers/xenorchestra/client.ts";
 import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "../fake_server.ts";
 
 function list(name: string): unknown[] {

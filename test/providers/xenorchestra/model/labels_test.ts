@@ -5,15 +5,13 @@
 import { describe, expect, test } from "bun:test";
 import { isLabelKey, isLabelValue } from "../../../../lib/core/text/label.ts";
 import {
-  LABEL_DESCRIPTIONS,
-  toLabels,
-} from "../../../../lib/providers/xenorchestra/model/labels.ts";
-import { NO_TAG_LABELS } from "../../../../lib/cloud/tag_labels.ts";
-import { toVmTagLabels } from "../../../../lib/providers/xenorchestra/model/tags.ts";
-import {
   findTagValue,
   formatInstanceType,
-} from "../../../../lib/providers/xenorchestra/model/instance_type.ts";
+  LABEL_DESCRIPTIONS,
+  toLabels,
+  toVmTagLabels,
+} from "../../../../lib/providers/xenorchestra/labels.ts";
+import { NO_TAG_LABELS } from "../../../../lib/cloud/tag_labels.ts";
 
 describe("LABEL_DESCRIPTIONS", () => {
   test("holds exactly the keys that are in clusters already", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toPlaces } from "../../../../lib/providers/xenorchestra/model/places.ts";
+import { toPlaces } from "../../../../lib/providers/xenorchestra/labels.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
 import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import {
@@ -7,7 +7,7 @@ import {
   findZone,
   listUnfitEntries,
   type Places,
-} from "../../../../lib/providers/xenorchestra/model/topology.ts";
+} from "../../../../lib/providers/xenorchestra/topology.ts";
 
 const LABELS = {
   "topology.k8s.xenorchestra/pool_id": "p",

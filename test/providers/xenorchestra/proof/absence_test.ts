@@ -11,13 +11,12 @@ import { silentLogger } from "../../../../lib/core/log.ts";
 import {
   type AbsenceQuestion,
   proveAbsence,
-} from "../../../../lib/providers/xenorchestra/proof/absence.ts";
-import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
-import { ConnectionWatch } from "../../../../lib/providers/xenorchestra/proof/connection_watch.ts";
-import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";
+} from "../../../../lib/providers/xenorchestra/absence.ts";
+import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
+import { ConnectionWatch } from "../../../../lib/providers/xenorchestra/connections.ts";
+import { Memory, type Stay } from "../../../../lib/providers/xenorchestra/memory.ts";
 import { XenOrchestraProvider } from "../../../../lib/providers/xenorchestra/provider.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
-import type { Stay } from "../../../../lib/providers/xenorchestra/proof/stays.ts";
 import {
   createProvider,
   FakeXenOrchestra,

@@ -1,22 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
 import {
+  ConnectionHistory,
+  ConnectionWatch,
+  isWhole,
   judgeConnections,
   nameServer,
   nameState,
-  type ServersReply,
   withoutLost,
-} from "../../../../lib/providers/xenorchestra/proof/connections.ts";
-import type { Server } from "../../../../lib/providers/xenorchestra/wire/schema.ts";
+} from "../../../../lib/providers/xenorchestra/connections.ts";
+import type { Server, ServersReply } from "../../../../lib/providers/xenorchestra/client.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
-import { ConnectionWatch } from "../../../../lib/providers/xenorchestra/proof/connection_watch.ts";
 import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
-import {
-  ConnectionHistory,
-  isWhole,
-} from "../../../../lib/providers/xenorchestra/proof/connection_history.ts";
 
 const COVERAGE = new Map<string, Coverage>([
   ["a", { complete: true, name: "Paris" }],

@@ -7,7 +7,7 @@ import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity } from "../../../../lib/cloud/instance.ts";
 import type { Provider } from "../../../../lib/cloud/provider.ts";
 import { swapUuid } from "../../../../lib/core/text/uuid.ts";
-import { withLosses } from "../../../../lib/providers/xenorchestra/proof/direct_reads.ts";
+import { withLosses } from "../../../../lib/providers/xenorchestra/presence.ts";
 import {
   createProvider,
   FakeXenOrchestra,

@@ -8,8 +8,8 @@ import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import { InventorySource } from "../../../../lib/cloud/inventory/source.ts";
 import type { NodeIdentity } from "../../../../lib/cloud/instance.ts";
 import type { Presence, Provider, UnknownReason } from "../../../../lib/cloud/provider.ts";
-import type { AbsenceQuestion } from "../../../../lib/providers/xenorchestra/proof/absence.ts";
-import { judgeUnlisted } from "../../../../lib/providers/xenorchestra/proof/observation.ts";
+import type { AbsenceQuestion } from "../../../../lib/providers/xenorchestra/absence.ts";
+import { judgeUnlisted } from "../../../../lib/providers/xenorchestra/presence.ts";
 import {
   createProvider,
   FakeXenOrchestra,
@@ -21,9 +21,9 @@ import {
   toSettings,
   WORKER_1,
 } from "../fake_server.ts";
-import { Migrations } from "../../../../lib/providers/xenorchestra/proof/migrations.ts";
+import { Migrations } from "../../../../lib/providers/xenorchestra/memory.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
-import type { Vm } from "../../../../lib/providers/xenorchestra/wire/schema.ts";
+import type { Vm } from "../../../../lib/providers/xenorchestra/client.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,

@@ -1,17 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import {
   explainPossibleMove,
+  Memory,
   type Stay,
   STAY_MS,
   Stays,
-} from "../../../../lib/providers/xenorchestra/proof/stays.ts";
+} from "../../../../lib/providers/xenorchestra/memory.ts";
 import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
-import { LastRuns } from "../../../../lib/providers/xenorchestra/proof/last_runs.ts";
+import { LastRuns } from "../../../../lib/providers/xenorchestra/power.ts";
 import type { Instance, InstanceState } from "../../../../lib/cloud/instance.ts";
 import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
-import type { IdentityByProviderId } from "../../../../lib/providers/xenorchestra/model/identity.ts";
-import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";
-import { toPresent } from "../../../../lib/providers/xenorchestra/model/presence.ts";
+import type { IdentityByProviderId } from "../../../../lib/providers/xenorchestra/identity.ts";
 import {
   findKnownPool,
   findSuspect,
@@ -21,8 +20,9 @@ import {
   listPools,
   listSuspects,
   mayBeCopy,
+  toPresent,
   toQuestion,
-} from "../../../../lib/providers/xenorchestra/proof/whereabouts.ts";
+} from "../../../../lib/providers/xenorchestra/presence.ts";
 
 /** An inventory at a second: the pools of VMs by ID, the pools that are lost, and the VMs on their way. */
 interface Look {

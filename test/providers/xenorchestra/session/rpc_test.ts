@@ -18,7 +18,7 @@ import {
   OWN_CLIENT,
   toBasic,
   toMinted,
-} from "../../../../lib/providers/xenorchestra/session/mint.ts";
+} from "../../../../lib/providers/xenorchestra/session/tokens.ts";
 import {
   isUnknownRoute,
   toReplyError,

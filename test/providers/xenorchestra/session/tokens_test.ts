@@ -13,10 +13,10 @@ import {
   FileToken,
   type Minted,
   MintedToken,
+  OWN_CLIENT,
 } from "../../../../lib/providers/xenorchestra/session/tokens.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
-import { OWN_CLIENT } from "../../../../lib/providers/xenorchestra/session/mint.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   startXenOrchestraSimulator,

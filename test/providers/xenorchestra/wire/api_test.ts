@@ -3,7 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { byIds, XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
+import { byIds, SCHEMAS, XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   FakeXenOrchestra,
@@ -16,8 +16,7 @@ import {
   WORKER_1,
 } from "../fake_server.ts";
 import { decode, decodeList } from "../../../../lib/cloud_http/decode.ts";
-import { SCHEMAS } from "../../../../lib/providers/xenorchestra/wire/schema.ts";
-import { Lister } from "../../../../lib/providers/xenorchestra/wire/lister.ts";
+import { Lister } from "../../../../lib/providers/xenorchestra/inventory.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,

@@ -7,12 +7,9 @@ import { join } from "node:path";
 import type { ChangeHint } from "../../../../lib/cloud/provider.ts";
 import { readEvents, type ServerSentEvent } from "../../../../lib/cloud_http/change_feed.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
-import type { SignIn } from "../../../../lib/providers/xenorchestra/settings/config.ts";
-import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
-import {
-  createEventFeed,
-  SUBSCRIPTIONS,
-} from "../../../../lib/providers/xenorchestra/wire/events.ts";
+import type { SignIn } from "../../../../lib/providers/xenorchestra/settings.ts";
+import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
+import { createEventFeed, SUBSCRIPTIONS } from "../../../../lib/providers/xenorchestra/events.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   createDemoWorld,

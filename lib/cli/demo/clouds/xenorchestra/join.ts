@@ -3,7 +3,7 @@
  * @module
  */
 import { isUninitialized } from "../../../../controllers/identity.ts";
-import { VM_NAME_LABEL } from "../../../../providers/xenorchestra/model/labels.ts";
+import { VM_NAME_LABEL } from "../../../../providers/xenorchestra/labels.ts";
 import { type Step, waitForNodes } from "../../story/stage.ts";
 
 /** The steps, in order. */

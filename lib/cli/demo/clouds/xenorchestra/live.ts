@@ -3,7 +3,7 @@
  * @module
  */
 import { EVENT_WORDS } from "../../../../controllers/node_labels/words.ts";
-import { HOST_ID_LABEL, ORIGIN_LABELS } from "../../../../providers/xenorchestra/model/labels.ts";
+import { HOST_ID_LABEL, ORIGIN_LABELS } from "../../../../providers/xenorchestra/labels.ts";
 import { requireMachine, type Step, waitForNodes, waitUntil } from "../../story/stage.ts";
 import type { XenOrchestraSite } from "./site.ts";
 import { isOnHost } from "./places.ts";

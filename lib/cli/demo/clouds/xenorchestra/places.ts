@@ -9,7 +9,7 @@ import {
   HOST_NAME_LABEL,
   POOL_NAME_LABEL,
   VM_NAME_LABEL,
-} from "../../../../providers/xenorchestra/model/labels.ts";
+} from "../../../../providers/xenorchestra/labels.ts";
 import type { DemoHostName, StoryWorld } from "../../../../simulator/xenorchestra/mod.ts";
 
 const ZONE_LABELS = TOPOLOGY_LABELS.zone;

@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import type { LastListing } from "../../wire/lister.ts";
+import type { LastListing } from "../../inventory.ts";
 import { WANTED } from "../wire/schemas.ts";
 import { toVm } from "./to_vm.ts";
 import type { View, Vm } from "./view.ts";

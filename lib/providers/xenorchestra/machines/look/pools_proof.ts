@@ -7,7 +7,8 @@
  */
 import type { Coverage, Inventory } from "../../../../cloud/inventory/inventory.ts";
 import type { MachinePool } from "../../../../cloud/capabilities/machines.ts";
-import { judgeConnections, type ServersReply } from "../../proof/connections.ts";
+import { judgeConnections } from "../../connections.ts";
+import type { ServersReply } from "../../client.ts";
 import type { RawHost, RawPool } from "../wire/objects.ts";
 
 /** The pools and their hosts at one time. */

@@ -4,8 +4,8 @@
  */
 import * as v from "valibot";
 import { MACHINE_PREFIX } from "../../../../cloud/capabilities/machines.ts";
-import type { Followed } from "../../wire/lister.ts";
-import { SCHEMAS } from "../../wire/schema.ts";
+import type { Followed } from "../../inventory.ts";
+import { SCHEMAS } from "../../client.ts";
 import { OWN_VMS } from "./filters.ts";
 
 const text = v.nullish(v.string());

@@ -5,9 +5,8 @@
 import * as v from "valibot";
 import { CloudError } from "../../../../cloud/errors.ts";
 import type { ListReply } from "../../../../cloud_http/decode.ts";
-import type { ServersReply } from "../../proof/connections.ts";
 import type { Session } from "../../session/session.ts";
-import type { ReadReply, XenOrchestraApi } from "../../wire/api.ts";
+import type { ReadReply, ServersReply, XenOrchestraApi } from "../../client.ts";
 import type { GrantedPrivilege } from "../privileges.ts";
 import type { RawPool, RawTask, RawTemplate, RawVdi, RawVm } from "./objects.ts";
 import type { OwnChanges } from "./own_changes.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import type { PoolMember } from "../../wire/schema.ts";
+import type { PoolMember } from "../../client.ts";
 import type {
   RawHost,
   RawNetwork,

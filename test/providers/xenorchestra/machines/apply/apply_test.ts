@@ -14,7 +14,7 @@ import {
 } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 import { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 import { Session } from "../../../../../lib/providers/xenorchestra/session/session.ts";
-import { XenOrchestraApi } from "../../../../../lib/providers/xenorchestra/wire/api.ts";
+import { XenOrchestraApi } from "../../../../../lib/providers/xenorchestra/client.ts";
 import { toDeps, toSettings } from "../../fake_server.ts";
 import { OwnChanges } from "../../../../../lib/providers/xenorchestra/machines/wire/own_changes.ts";
 import { Rig } from "../rig.ts";

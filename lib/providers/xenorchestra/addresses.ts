@@ -2,15 +2,9 @@
  * Chooses the addresses of a VM from those that the guest tools report.
  * @module
  */
-import { chooseAddresses, toInstanceAddresses, unique } from "../../../cloud/addresses.ts";
-import type { InstanceAddresses } from "../../../cloud/instance.ts";
-import {
-  isHostAddress,
-  isInCidr,
-  parseIp,
-  type Cidr,
-  type IpAddress,
-} from "../../../core/net/ip.ts";
+import { chooseAddresses, toInstanceAddresses, unique } from "../../cloud/addresses.ts";
+import type { InstanceAddresses } from "../../cloud/instance.ts";
+import { type Cidr, type IpAddress, isHostAddress, isInCidr, parseIp } from "../../core/net/ip.ts";
 
 /** Settings for the choice of addresses. */
 export interface AddressSettings {

@@ -4,8 +4,8 @@
  * @module
  */
 import * as v from "valibot";
-import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
-import { ADDRESS_SETTINGS } from "../../../cloud/settings/address_settings.ts";
+import type { Environment, ParsedConfig } from "../../cloud/provider_definition.ts";
+import { ADDRESS_SETTINGS } from "../../cloud/settings/address_settings.ts";
 import {
   BLOCK,
   describeBlock,
@@ -18,19 +18,19 @@ import {
   parseShape,
   setting,
   type ShapeIssue,
-} from "../../../cloud/settings/schema.ts";
-import { explainOddSecret } from "../../../cloud/settings/secret_file.ts";
-import type { SettingDescription } from "../../../cloud/settings/syntax.ts";
-import { explainTagPrefix } from "../../../cloud/tag_labels.ts";
-import type { ConfigIssue } from "../../../core/errors.ts";
-import { isLoopbackHost } from "../../../core/net/ip.ts";
-import { parseBool } from "../../../core/text/bool.ts";
-import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
-import { isLabelValue, LABEL_VALUE_FORM } from "../../../core/text/label.ts";
-import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
-import type { AddressSettings } from "../model/addresses.ts";
-import { explainToken, explainUrl, parseToken, parseUrl } from "./text_forms.ts";
+} from "../../cloud/settings/schema.ts";
+import { explainOddSecret, explainSecret } from "../../cloud/settings/secret_file.ts";
+import type { SettingDescription } from "../../cloud/settings/syntax.ts";
+import { explainTagPrefix } from "../../cloud/tag_labels.ts";
+import type { ConfigIssue } from "../../core/errors.ts";
+import { isLoopbackHost } from "../../core/net/ip.ts";
+import { trimSlashes } from "../../core/net/trim_slashes.ts";
+import { parseBool } from "../../core/text/bool.ts";
+import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
+import { isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
+import { mustBe, mustBeSetting } from "../../core/text/must_be.ts";
+import { parseUuid } from "../../core/text/uuid.ts";
+import type { AddressSettings } from "./addresses.ts";
 
 /** How Landfall signs in. */
 export type SignIn =
@@ -520,3 +520,60 @@ function parseZoneSource(text: string): ZoneSource | undefined {
   const [, prefix] = /^hostTag:(.+)$/.exec(text) ?? [];
   return prefix === undefined ? undefined : { kind: "hostTag", prefix };
 }
+
+const API = "/rest/v0";
+
+/** Returns origin and path of a URL, without slash or `/rest/v0` at the end; `undefined` if it is not valid. */
+export function parseUrl(text: string): string | undefined {
+  const url = URL.parse(text.trim());
+  if (url === null || explainUrl(text) !== undefined) return undefined;
+  // Operators copy the address of the REST API. Landfall adds its path itself.
+  const path = trimSlashes(url.pathname);
+  return url.origin + (path.endsWith(API) ? trimSlashes(path.slice(0, -API.length)) : path);
+}
+
+/** Says what is wrong with a URL; `undefined` if nothing is. */
+export function explainUrl(text: string): string | undefined {
+  const trimmed = text.trim();
+  const scheme = /^(?:([a-z][a-z\d+.-]*):\/\/|https?:)/i.exec(trimmed);
+  if (scheme === null) return "has no scheme: begin it with https://";
+  const socket = scheme[1]?.toLowerCase();
+  if (socket === "ws" || socket === "wss") {
+    return `is the address of a WebSocket: write ${socket === "ws" ? "http" : "https"}:// instead of ${socket}://`;
+  }
+  const url = URL.parse(trimmed);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    return mustBe("an address, for example https://xoa.example.com");
+  }
+  // A secret in a URL would appear in messages.
+  if (url.username !== "" || url.password !== "") {
+    return "holds a user or password (before the @): write them into username and password";
+  }
+  const [, page] = /\/(v[56])(?:\/|$)/.exec(url.pathname) ?? [];
+  if (page !== undefined) {
+    return `is copied from the web interface: remove /${page} and everything after it`;
+  }
+  if (text.includes("?")) return "holds a query (from the ? on): remove it";
+  if (text.includes("#")) return "holds a fragment (from the # on): remove it";
+  return undefined;
+}
+
+/** Returns a token without spaces around it; `undefined` if it is not valid. */
+export function parseToken(text: string): string | undefined {
+  return explainToken(text) === undefined ? text.trim() : undefined;
+}
+
+/** Says what is wrong with a token, which must be valid in a cookie; `undefined` if nothing is. */
+export function explainToken(text: string): string | undefined {
+  const problem = explainSecret(text);
+  if (problem !== undefined) return problem;
+  const [wrong] = /[",;\\]/.exec(text) ?? [];
+  return wrong === undefined ? undefined : `holds ${NAMES[wrong]}, which a token never does`;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  '"': "a quotation mark",
+  ",": "a comma",
+  ";": "a semicolon",
+  "\\": "a backslash",
+};

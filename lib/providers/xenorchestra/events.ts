@@ -2,20 +2,20 @@
  * Turns the changes that Xen Orchestra reports as they happen (server-sent events, since 5.113) into hints.
  * @module
  */
-import { parseFields } from "../../../core/text/json.ts";
-import { CloudError } from "../../../cloud/errors.ts";
-import type { ChangeHint } from "../../../cloud/provider.ts";
+import { CloudError } from "../../cloud/errors.ts";
+import type { ChangeHint } from "../../cloud/provider.ts";
 import {
   ChangeFeed,
   type ChangeFeedOptions,
   type ChangeSource,
+  type ServerSentEvent,
   Unsupported,
-} from "../../../cloud_http/change_feed.ts";
-import type { Reply } from "../../../cloud_http/http.ts";
-import type { ServerSentEvent } from "../../../cloud_http/change_feed.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
-import { toReplyError } from "../session/reply_error.ts";
-import { SERVER_NAMES, type Session } from "../session/session.ts";
+} from "../../cloud_http/change_feed.ts";
+import type { Reply } from "../../cloud_http/http.ts";
+import { parseFields } from "../../core/text/json.ts";
+import { parseUuid } from "../../core/text/uuid.ts";
+import { toReplyError } from "./session/reply_error.ts";
+import { SERVER_NAMES, type Session } from "./session/session.ts";
 
 type Asker = Pick<Session, "post" | "openStream">;
 

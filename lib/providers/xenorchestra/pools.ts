@@ -5,15 +5,16 @@
  * The setting divides only Nodes. Landfall reads every pool, because any pool may hold the VM of one of our Nodes.
  * @module
  */
-import type { Finding } from "../../../cloud/inspection.ts";
-import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
-import type { Presence } from "../../../cloud/provider.ts";
-import type { Logger } from "../../../core/log.ts";
-import { findClosest } from "../../../core/text/edit_distance.ts";
-import { quote } from "../../../core/text/printable.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
-import type { Identity } from "../model/identity.ts";
-import { judgeConnections, type ServersReply } from "../proof/connections.ts";
+import type { Finding } from "../../cloud/inspection.ts";
+import type { Coverage, Inventory } from "../../cloud/inventory/inventory.ts";
+import type { Presence } from "../../cloud/provider.ts";
+import type { Logger } from "../../core/log.ts";
+import { findClosest } from "../../core/text/edit_distance.ts";
+import { quote } from "../../core/text/printable.ts";
+import { parseUuid } from "../../core/text/uuid.ts";
+import { judgeConnections } from "./connections.ts";
+import type { ServersReply } from "./client.ts";
+import type { Identity } from "./identity.ts";
 
 type Known = Pick<Inventory, "coverage" | "instances">;
 

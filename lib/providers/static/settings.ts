@@ -5,7 +5,6 @@
 import * as v from "valibot";
 import type { InstanceAddress } from "../../cloud/instance.ts";
 import type { ParsedConfig } from "../../cloud/provider_definition.ts";
-import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import {
   describeBlock,
   duration,
@@ -14,12 +13,12 @@ import {
   required,
   setting,
 } from "../../cloud/settings/schema.ts";
+import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import { isFields } from "../../core/text/json.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 import { mustBe } from "../../core/text/must_be.ts";
-import { isInstanceId, isScheme } from "./provider_id.ts";
 
 /** One instance of an inventory file. */
 export interface StaticEntry {
@@ -58,6 +57,20 @@ const ADDRESS_TYPES = [
 ] as const;
 
 const STATES = ["running", "stopped", "deleted"] as const;
+
+const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const ID_LENGTH_MAX = 253;
+const SCHEME = /^[a-z][a-z0-9+.-]*$/;
+
+/** Whether a text can be the ID of an instance: letters, digits, `.`, `_` and `-`, at most 253 characters. */
+export function isInstanceId(text: string): boolean {
+  return text.length <= ID_LENGTH_MAX && ID.test(text);
+}
+
+/** Whether a text is valid before `://`: lower-case letters, digits, `+`, `.` and `-`, a letter first. */
+export function isScheme(text: string): boolean {
+  return SCHEME.test(text);
+}
 
 const text = v.pipe(v.string(needText), v.nonEmpty(mustBe("text", "empty")));
 

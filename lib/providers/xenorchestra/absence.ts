@@ -6,15 +6,12 @@
  * loaded.
  * @module
  */
-import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { type Presence, toUnknown, type UnknownReason } from "../../../cloud/provider.ts";
-import { findNameless } from "../../../cloud_http/decode.ts";
-import type { XenOrchestraApi } from "../wire/api.ts";
-import { isWhole } from "./connection_history.ts";
-import { judgeConnections, withoutLost } from "./connections.ts";
-import type { RemovedPool } from "../memory.ts";
-import type { Host } from "../wire/schema.ts";
-import { explainPossibleMove, type Stay } from "./stays.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { type Presence, toUnknown, type UnknownReason } from "../../cloud/provider.ts";
+import { findNameless } from "../../cloud_http/decode.ts";
+import type { Host, XenOrchestraApi } from "./client.ts";
+import { isWhole, judgeConnections, type RemovedPool, withoutLost } from "./connections.ts";
+import { explainPossibleMove, type Stay } from "./memory.ts";
 
 /** The VM whose absence to prove, and what Landfall knows about it. */
 export interface AbsenceQuestion {

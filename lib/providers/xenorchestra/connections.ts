@@ -1,0 +1,334 @@
+/**
+ * Xen Orchestra's list of its connections (`/servers`), and what it proves about pools that are not shown.
+ * @module
+ */
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import { remember } from "../../core/remember.ts";
+import { shorten } from "../../core/text/printable.ts";
+import type { Server, ServersReply, XenOrchestraApi } from "./client.ts";
+
+/** What the list proves. Each `why` is a clause for operators, without a full stop. */
+type Connections =
+  /** Every enabled connection is up, and its pool is shown in full. The list names every pool that is shown. */
+  | { readonly kind: "clear" }
+  /** A connection is down, or contradicts the pools that are shown. A VM may be in its pool. */
+  | { readonly kind: "doubtful"; readonly why: string; readonly advice: string }
+  /** The user cannot read the whole list. Pools that the list does not name may be lost. */
+  | { readonly kind: "unreadable"; readonly why: string; readonly advice: string };
+
+const READ_ADVICE =
+  'give the user the privilege "read" on "server", for all servers: see the guide on permissions';
+
+/**
+ * Judges the list of connections.
+ *
+ * @param coverage The pools of the newest inventory
+ */
+export function judgeConnections(
+  servers: ServersReply,
+  coverage: Inventory["coverage"],
+): Connections {
+  if (servers === "refused") return toUnreadable("the user has no right to read it");
+  if (servers === "missing") {
+    return toUnreadable("this server has no such list", `update Xen Orchestra, and ${READ_ADVICE}`);
+  }
+  if (servers.objects.length === 0 && servers.undecodable.size === 0) {
+    return toUnreadable("it is empty");
+  }
+  const [unread] = servers.undecodable.values();
+  if (unread !== undefined) {
+    const why = `Landfall cannot read one of the connections to pools: ${unread}`;
+    return { kind: "doubtful", why, advice: "report this with the version of Xen Orchestra" };
+  }
+  const connected = new Set<string>();
+  for (const server of servers.objects) {
+    const why = findTrouble(server, coverage);
+    if (why !== undefined) {
+      const advice = "repair the connection, or disable it if the pool is gone";
+      return { kind: "doubtful", why, advice };
+    }
+    if (server.enabled !== false && server.poolId) connected.add(server.poolId);
+  }
+  for (const [id, { complete, name = id }] of coverage) {
+    if (!complete || connected.has(id)) continue;
+    return toUnreadable(
+      `it shows no connection to pool ${name}, although Xen Orchestra shows the pool`,
+    );
+  }
+  return { kind: "clear" };
+}
+
+/**
+ * Returns the list without connections that are down and name no pool, as those of lost pools do. If the rest has a
+ * connection for each pool that is shown, none of these pools is lost.
+ */
+export function withoutLost(servers: ServersReply): ServersReply {
+  if (typeof servers === "string") return servers;
+  const isLost = ({ enabled, status, poolId }: Server): boolean =>
+    enabled !== false && status !== "connected" && !poolId;
+  return { ...servers, objects: servers.objects.filter((server) => !isLost(server)) };
+}
+
+/** Says what is wrong with one connection; `undefined` if nothing is. */
+function findTrouble(server: Server, coverage: Inventory["coverage"]): string | undefined {
+  const { enabled, poolId } = server;
+  const isShown = Boolean(poolId && coverage.get(poolId)?.complete);
+  const name = nameServer(server);
+  if (enabled === false) {
+    // A connection that an operator disabled no longer names a pool.
+    return isShown
+      ? `the connection "${name}" is disabled, but Xen Orchestra shows its pool`
+      : undefined;
+  }
+  if (server.status !== "connected") return `the connection "${name}" is ${nameState(server)}`;
+  return isShown ? undefined : `the connection "${name}" is up, but its pool is not loaded`;
+}
+
+/** Returns a connection's name for display. */
+export function nameServer({ id, label, host }: Server): string {
+  return shorten(label || host || id, WORD_CHARS_MAX);
+}
+
+/** Returns the state of a connection for display. */
+export function nameState({ status }: Server): string {
+  return shorten(status ?? "in an unknown state", WORD_CHARS_MAX);
+}
+
+/** Maximum length, because the server may answer with any text. */
+const WORD_CHARS_MAX = 100;
+
+function toUnreadable(why: string, advice: string = READ_ADVICE): Connections {
+  return {
+    kind: "unreadable",
+    why: `Landfall cannot read the list of connections to pools: ${why}`,
+    advice,
+  };
+}
+
+/** How long the entry of a pool must be gone before the pool counts as removed. */
+const GONE_MS = 600_000;
+/** Time between two reads of the list while a pool is lost. */
+const LOST_INTERVAL_MS = 60_000;
+/** Time between two reads if the last one failed or was incomplete, and while a pool is removed. */
+const SLOW_INTERVAL_MS = 600_000;
+const POOLS_MAX = 256;
+/** Maximum number of entries to remember for one pool; the newest stay. */
+const ENTRIES_MAX = 16;
+
+/** The pools of an inventory. */
+type Pools = Inventory["coverage"];
+
+/** Time of the request for the list, and of its answer; monotonic milliseconds. */
+interface ReadTimes {
+  readonly askedMs: number;
+  readonly answeredMs: number;
+}
+
+/** A series of complete reads without any connection to a pool. */
+interface Gone {
+  /** Time of the answer to the first read. */
+  readonly sinceMs: number;
+  /** Time of the request for the last read. */
+  readonly untilMs: number;
+}
+
+/** Remembers the connections of at most 256 pools. */
+export class ConnectionHistory {
+  /** By pool, the IDs of its entries that were up. */
+  readonly #entries = new Map<string, ReadonlySet<string>>();
+  readonly #gone = new Map<string, Gone>();
+  /** Pools that were shown at the last read of the list. The next read soon after would say nothing new about them. */
+  #tried: ReadonlySet<string> = new Set();
+  #readMs = -Infinity;
+  /** Whether the last read had no answer. */
+  #isUnanswered = false;
+
+  /** Pools whose connections are gone, for any time. */
+  get gonePools(): string[] {
+    return [...this.#gone.keys()];
+  }
+
+  /** Pools that were removed for good, as far as Landfall knows now. */
+  get removedPools(): string[] {
+    return this.gonePools.filter((poolId) => this.isRemoved(poolId));
+  }
+
+  /** Whether every connection to a pool was gone in every read for ten minutes. */
+  isRemoved(poolId: string): boolean {
+    const gone = this.#gone.get(poolId);
+    return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;
+  }
+
+  /** Finds the time of the first answer without any connection to a pool, in monotonic milliseconds. */
+  findGoneMs(poolId: string): number | undefined {
+    return this.#gone.get(poolId)?.sinceMs;
+  }
+
+  /**
+   * Whether a read of the list is due: at once for a pool that is shown for the first time; once a minute while a pool
+   * with a known connection is lost; every ten minutes while the list cannot be read or is incomplete; otherwise never.
+   */
+  isDue(pools: Pools, nowMs: number): boolean {
+    const shown = listShown(pools);
+    const isNew = shown.some((id) => !this.#entries.has(id) && !this.#tried.has(id));
+    if (isNew && !this.#isUnanswered) return true;
+    const lost = [...this.#entries.keys()].filter((id) => !pools.get(id)?.complete);
+    const isWaiting = lost.some((id) => !this.isRemoved(id));
+    if (isWaiting) return nowMs - this.#readMs >= LOST_INTERVAL_MS;
+    const isUnclear = lost.length > 0 || shown.some((id) => !this.#entries.has(id));
+    return isUnclear && nowMs - this.#readMs >= SLOW_INTERVAL_MS;
+  }
+
+  /**
+   * Records the list. A missing entry counts only if the list has a connection for each pool that is shown, and every
+   * entry names its pool. Any other read starts the ten minutes again. If an entry now names another pool, it is gone
+   * for its old pool.
+   *
+   * @param pools The pools of the newest inventory at the time of the answer
+   */
+  note(servers: ServersReply, pools: Pools, { askedMs, answeredMs }: ReadTimes): void {
+    const shown = listShown(pools);
+    this.#readMs = askedMs;
+    this.#isUnanswered = false;
+    this.#tried = new Set(shown);
+    if (typeof servers === "string" || !isWhole(servers, pools)) {
+      this.#gone.clear();
+      if (typeof servers !== "string") this.#learn(servers.objects);
+      return;
+    }
+    // Forget entries that were replaced or now name another pool.
+    for (const poolId of shown) this.#entries.delete(poolId);
+    this.#learn(servers.objects);
+    const gone = new Map(this.#gone);
+    this.#gone.clear();
+    for (const [poolId, entries] of this.#entries) {
+      const isListed = servers.objects.some((one) => one.poolId === poolId && entries.has(one.id));
+      if (isListed || shown.includes(poolId)) continue;
+      const { sinceMs = answeredMs } = gone.get(poolId) ?? {};
+      this.#gone.set(poolId, { sinceMs, untilMs: askedMs });
+    }
+  }
+
+  /** Records that there was no answer. The ten minutes start again. */
+  noteUnanswered(askedMs: number): void {
+    this.#readMs = askedMs;
+    this.#isUnanswered = true;
+    this.#gone.clear();
+  }
+
+  /** Records that another user reads from now on. The ten minutes start again. */
+  noteOtherUser(): void {
+    this.#isUnanswered = false;
+    this.#gone.clear();
+  }
+
+  /** Records the pools that an inventory shows. Their connections are not gone, even if an older list lacks them. */
+  noteShown(pools: Pools): void {
+    for (const poolId of listShown(pools)) this.#gone.delete(poolId);
+  }
+
+  /** Records that a pool exists after all. */
+  noteExists(poolId: string): void {
+    this.#gone.delete(poolId);
+  }
+
+  #learn(servers: readonly Server[]): void {
+    for (const { id, status, poolId } of servers) {
+      if (status !== "connected" || !poolId) continue;
+      const known = [...(this.#entries.get(poolId) ?? [])].filter((one) => one !== id);
+      remember(this.#entries, poolId, new Set([...known, id].slice(-ENTRIES_MAX)), POOLS_MAX);
+    }
+  }
+}
+
+/** Whether the list seems to contain every connection, and each names its pool. */
+export function isWhole(servers: ServersReply, pools: Pools): boolean {
+  return (
+    typeof servers !== "string" &&
+    judgeConnections(servers, pools).kind === "clear" &&
+    servers.objects.every(({ poolId }) => poolId)
+  );
+}
+
+function listShown(pools: Pools): string[] {
+  return [...pools].flatMap(([id, { complete }]) => (complete ? [id] : []));
+}
+
+/** A pool that was removed from Xen Orchestra. */
+export interface RemovedPool {
+  readonly poolId: string;
+  readonly name: string;
+  /** When Landfall first knew that its connection is gone, in monotonic milliseconds. */
+  readonly goneMs: number;
+}
+
+/** The dependencies of a {@linkcode ConnectionWatch}. */
+interface ConnectionWatchOptions {
+  readonly api: Pick<XenOrchestraApi, "listServers" | "readPool">;
+  readonly memory: {
+    readonly connections: ConnectionHistory;
+    readonly removedPools: readonly RemovedPool[];
+  };
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Records in `Memory` which connection belongs to which pool. */
+export class ConnectionWatch {
+  readonly #options: ConnectionWatchOptions;
+  #isLooking = false;
+  /** The pools of the newest inventory. */
+  #coverage: Inventory["coverage"] = new Map();
+
+  constructor(options: ConnectionWatchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the list if a read is due. Call it after each inventory. Never rejects: after a failure, Landfall only knows
+   * less.
+   *
+   * @param coverage The pools of the inventory
+   * @param signal Aborts when requests use another server or user, and at the end of the process
+   */
+  async look(coverage: Inventory["coverage"], signal: AbortSignal): Promise<void> {
+    const { memory, clock, log } = this.#options;
+    const askedMs = clock.monotonic();
+    this.#coverage = coverage;
+    memory.connections.noteShown(coverage);
+    if (this.#isLooking || signal.aborted || !memory.connections.isDue(coverage, askedMs)) return;
+    this.#isLooking = true;
+    try {
+      await this.#read(askedMs, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      memory.connections.noteUnanswered(askedMs);
+      log.debug("Cannot list the connections to pools", { error });
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #read(askedMs: number, signal: AbortSignal): Promise<void> {
+    const { api, memory, clock, log } = this.#options;
+    const { connections } = memory;
+    const before = new Set(connections.removedPools);
+    const servers = await api.listServers(signal);
+    // Pools may have come back during the read of the list.
+    connections.note(servers, this.#coverage, { askedMs, answeredMs: clock.monotonic() });
+    for (const poolId of connections.gonePools) {
+      // If the user lost the right to see a pool, every list looks as if it were removed. But Xen Orchestra refuses a
+      // direct read of it.
+      const pool = await api.readPool(poolId, signal);
+      if (pool.kind !== "missing") connections.noteExists(poolId);
+    }
+    for (const { poolId, name } of memory.removedPools) {
+      if (before.has(poolId)) continue;
+      const message =
+        "A pool was removed from Xen Orchestra; Landfall can delete Nodes in other pools again";
+      log.info(message, { poolId, poolName: name });
+    }
+  }
+}
