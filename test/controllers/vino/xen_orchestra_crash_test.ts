@@ -17,7 +17,7 @@ const TIMEOUT_MS = 30_000;
 /** More calls than two machines from nothing to nothing cause. */
 const CALLS_MAX = 200;
 /** Of so many calls one is enough on a developer's machine. */
-const SHARE = readExtent() === "all" ? 1 : 9;
+const SHARE = readExtent() === "all" ? 1 : 14;
 
 /** Ends the process at a call, and starts another one. Calls are counted from now on. */
 function cutAt(

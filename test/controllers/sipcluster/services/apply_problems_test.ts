@@ -2,6 +2,7 @@
  * What the applier does when the API server refuses, on a simulated API server.
  * @module
  */
+import { sample } from "../../../support/extent.ts";
 import { describe, expect, test } from "bun:test";
 import { collectGarbage } from "../../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import {
@@ -94,22 +95,21 @@ describe("a refusal", () => {
 
 describe("a crash at any request", () => {
   /** More than it takes to make all. */
-  const REQUESTS_MAX = 20;
+  const REQUESTS = sample(Array.from({ length: 20 }, (_, at) => at));
   const cases = [false, true].map((isDone) => [isDone ? "with" : "without", isDone] as const);
   const atEach = async (
     isDone: boolean,
     story: (rig: ApplierRig) => Promise<string[]>,
   ): Promise<string[][]> =>
     await Promise.all(
-      Array.from({ length: REQUESTS_MAX }, async (_, at) => {
+      REQUESTS.map(async (at) => {
         await using rig = await startApplier({ lost: { at, isDone } });
         await rig.apply(JUMP, DEX).catch(() => undefined);
         await rig.restart();
         return await story(rig);
       }),
     );
-  const nTimes = (objects: string[]): string[][] =>
-    Array.from({ length: REQUESTS_MAX }, () => objects);
+  const nTimes = (objects: string[]): string[][] => REQUESTS.map(() => objects);
 
   test.each(cases)("%s effect leads to the same objects as none", async (_what, isDone) => {
     await using calm = await startApplier();

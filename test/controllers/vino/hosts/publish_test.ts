@@ -14,6 +14,7 @@ import {
   PAUSED,
   VINO_UID,
 } from "../../../../lib/kube/kinds/bare_metal_host.ts";
+import { sample } from "../../../support/extent.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toOwnerPrefix } from "../../../../lib/cloud/capabilities/machines.ts";
 import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
@@ -537,13 +538,15 @@ test.each(Object.entries(STORIES))("%s: every crash ends the same", async (_titl
   const requests = whole.sent.length;
   expect(requests).toBeGreaterThan(5);
   let cuts = 0;
-  for (let at = 0; at < requests; at += 1) {
-    for (const isDone of [false, true]) {
-      await using rig = await startPublisher({ lost: { at, isDone } });
-      cuts += await play(rig, story);
-      expect([at, isDone, picture(rig)]).toEqual([at, isDone, expected]);
-    }
+  const losses = Array.from({ length: requests }, (_, at) =>
+    [false, true].map((isDone) => ({ at, isDone })),
+  );
+  const tried = sample(losses.flat());
+  for (const lost of tried) {
+    await using rig = await startPublisher({ lost });
+    cuts += await play(rig, story);
+    expect([lost, picture(rig)]).toEqual([lost, expected]);
   }
   // Each of them is a crash, unless the client repeats a read by itself.
-  expect(cuts).toBeGreaterThan(requests);
+  expect(cuts).toBeGreaterThan(tried.length / 2);
 });
