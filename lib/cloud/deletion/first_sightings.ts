@@ -32,23 +32,25 @@ export interface FirstSightings {
  * How long after the start an instance that was never seen does not count as missing. A machine moves in less time. It
  * is the same time as for an instance that was seen moving.
  */
-export const NEVER_SEEN_WAIT_MS = 600_000;
+const NEVER_SEEN_WAIT_MS = 600_000;
 
 /** Nothing seen yet. */
 export const NO_SIGHTINGS: FirstSightings = { sinceMs: undefined, shown: new Set() };
 
-const NONE: ReadonlySet<string> = NO_SIGHTINGS.shown;
-
 /** Whether the wait is over and the UIDs are forgotten. */
-export function isWaitOver({ sinceMs, shown }: FirstSightings, observedAtMs: number): boolean {
-  return isOver(sinceMs, observedAtMs) && shown.size === 0;
+export function isWaitOver(sightings: FirstSightings, observedAtMs: number): boolean {
+  return isOver(sightings, observedAtMs) && sightings.shown.size === 0;
+}
+
+/** Written so that NaN never ends the wait. */
+function isOver({ sinceMs }: Pick<FirstSightings, "sinceMs">, observedAtMs: number): boolean {
+  return sinceMs !== undefined && observedAtMs - sinceMs >= NEVER_SEEN_WAIT_MS;
 }
 
 /**
  * Records one look at the whole fleet.
  *
  * @param observedAtMs Time of the request for its inventory, in monotonic milliseconds
- * @returns `before` itself when nothing changed
  */
 export function noteSightings(
   before: FirstSightings,
@@ -57,29 +59,21 @@ export function noteSightings(
 ): FirstSightings {
   const isConclusive = fleet.some(({ sighting }) => sighting !== "unknown");
   const sinceMs = before.sinceMs ?? (isConclusive ? observedAtMs : undefined);
-  const shown = isOver(sinceMs, observedAtMs) ? NONE : addShown(before.shown, fleet);
-  return sinceMs === before.sinceMs && shown === before.shown ? before : { sinceMs, shown };
+  if (isOver({ sinceMs }, observedAtMs)) return { sinceMs, shown: NO_SIGHTINGS.shown };
+  const present = fleet.filter(({ sighting }) => sighting === "present");
+  return noteShown({ ...before, sinceMs }, new Set(present.map(({ uid }) => uid)), observedAtMs);
 }
 
-function isOver(sinceMs: number | undefined, observedAtMs: number): boolean {
-  return sinceMs !== undefined && observedAtMs - sinceMs >= NEVER_SEEN_WAIT_MS;
-}
-
-function addShown(shown: ReadonlySet<string>, fleet: readonly Sighted[]): ReadonlySet<string> {
-  const news = fleet.filter(({ uid, sighting }) => sighting === "present" && !shown.has(uid));
-  return news.length === 0 ? shown : new Set([...shown, ...news.map(({ uid }) => uid)]);
-}
-
-/** Records Nodes whose instances were seen between two looks. Returns `before` itself if nothing is new. */
+/** Records Nodes whose instances were seen between two looks. */
 export function noteShown(
   before: FirstSightings,
-  uids: Iterable<string>,
+  uids: ReadonlySet<string>,
   observedAtMs: number,
 ): FirstSightings {
   const { sinceMs, shown } = before;
-  if (observedAtMs - (sinceMs ?? observedAtMs) >= NEVER_SEEN_WAIT_MS) return before;
-  const news = [...uids].filter((uid) => !shown.has(uid));
-  return news.length === 0 ? before : { sinceMs, shown: new Set([...shown, ...news]) };
+  // A fleet has thousands of Nodes: the set is copied only for a new one.
+  if (isOver(before, observedAtMs) || uids.isSubsetOf(shown)) return before;
+  return { sinceMs, shown: shown.union(uids) };
 }
 
 /**
@@ -88,13 +82,12 @@ export function noteShown(
  * @param observedAtMs Time of the request for the newest inventory, in monotonic milliseconds
  */
 export function explainNeverSeen(
-  { sinceMs, shown }: FirstSightings,
+  sightings: FirstSightings,
   uid: string,
   observedAtMs: number,
 ): string | undefined {
-  const passedMs = observedAtMs - (sinceMs ?? observedAtMs);
-  // Written so that NaN never ends the wait.
-  if (passedMs >= NEVER_SEEN_WAIT_MS || shown.has(uid)) return undefined;
+  if (isOver(sightings, observedAtMs) || sightings.shown.has(uid)) return undefined;
+  const passedMs = observedAtMs - (sightings.sinceMs ?? observedAtMs);
   const span = formatDuration(Math.floor(passedMs / 1_000) * 1_000);
   return (
     `Its instance is missing, and Landfall has not seen it since its first inventory, ${span} ago: it may have moved ` +

@@ -137,21 +137,17 @@ function findStart(sizes: readonly SizeSample[], startMs: number): number {
   );
 }
 
-/** Removes deletions from before the window. Returns `deletions` itself if there are none. */
+/** Removes deletions from before the window. */
 export function dropDeletions(
   deletions: ReadonlyMap<string, number>,
   startMs: number,
 ): ReadonlyMap<string, number> {
-  const kept = new Map<string, number>();
-  for (const [uid, atMs] of deletions) if (!(atMs < startMs)) kept.set(uid, atMs);
-  return kept.size === deletions.size ? deletions : kept;
+  return new Map([...deletions].filter(([, atMs]) => !(atMs < startMs)));
 }
 
 /**
  * Records which Nodes are out of service. Each counts for one window from when Landfall first saw it in this state,
  * even if it is back in service sooner.
- *
- * @returns `before` itself when nothing changed
  */
 export function noteOutOfService(
   before: ReadonlyMap<string, number>,
@@ -159,21 +155,17 @@ export function noteOutOfService(
   nowMs: number,
   { fleetWindowMs }: Pick<FleetLimitSettings, "fleetWindowMs">,
 ): ReadonlyMap<string, number> {
-  const after = new Map<string, number>();
-  for (const [uid, untilMs] of before) if (untilMs > nowMs) after.set(uid, untilMs);
+  const after = new Map([...before].filter(([, untilMs]) => untilMs > nowMs));
   for (const { uid, outOfService } of fleet) {
     if (outOfService === "done") after.set(uid, before.get(uid) ?? nowMs + fleetWindowMs);
   }
-  const isSame = [...after].every(([uid, ms]) => before.get(uid) === ms);
-  return isSame && after.size === before.size ? before : after;
+  return after;
 }
 
-/** Lists the UIDs of Nodes that may be taken out of service soon. @returns `before` itself if nothing changed */
+/** Lists the UIDs of Nodes that may be taken out of service soon. */
 export function listPending(
-  before: ReadonlySet<string>,
-  fleet: Iterable<{ readonly uid: string; readonly outOfService?: OutOfService }>,
+  fleet: readonly { readonly uid: string; readonly outOfService?: OutOfService }[],
 ): ReadonlySet<string> {
-  const after = new Set<string>();
-  for (const { uid, outOfService } of fleet) if (outOfService === "pending") after.add(uid);
-  return after.size === before.size && before.isSubsetOf(after) ? before : after;
+  const pending = fleet.filter(({ outOfService }) => outOfService === "pending");
+  return new Set(pending.map(({ uid }) => uid));
 }

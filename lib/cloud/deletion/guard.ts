@@ -120,8 +120,6 @@ export const EMPTY_GUARD: GuardState = {
  * An inventory counts once, at the first look at it. A Node that is not Ready and missing then gets one more
  * observation. Later looks at the same inventory, or at an older one, can only end streaks. If a Node is Ready,
  * present, unknown or not in the fleet at any look, its count starts again with the next newer inventory.
- *
- * @returns `state` itself when nothing changed
  */
 export function observeFleet(
   state: GuardState,
@@ -135,16 +133,16 @@ export function observeFleet(
   for (const { uid, isReady, sighting } of fleet) {
     const before = state.missing.get(uid);
     if (observedAtMs === undefined) {
-      if (before) missing.set(uid, toMissingNode(before, isReady, undefined));
+      if (before) missing.set(uid, toMissingNode(isReady, undefined));
     } else if (sighting === "missing") {
       const streak = isNew ? extendStreak(before?.streak, nowMs, observedAtMs) : before?.streak;
-      missing.set(uid, toMissingNode(before, isReady, streak));
+      missing.set(uid, toMissingNode(isReady, streak));
     }
   }
   const startMs = nowMs - settings.fleetWindowMs;
-  const next: GuardState = {
+  return {
     observedAtMs: isNew ? observedAtMs : state.observedAtMs,
-    missing: hasSameEntries(state.missing, missing) ? state.missing : missing,
+    missing,
     sightings:
       observedAtMs === undefined
         ? state.sightings
@@ -152,37 +150,20 @@ export function observeFleet(
     sizes: sampleSize(state.sizes, { atMs: nowMs, size: fleet.length }, startMs),
     deletions: dropDeletions(state.deletions, startMs),
     outOfService: noteOutOfService(state.outOfService, fleet, nowMs, settings),
-    pending: listPending(state.pending, fleet),
+    pending: listPending(fleet),
   };
-  const isSame =
-    next.observedAtMs === state.observedAtMs &&
-    next.missing === state.missing &&
-    next.sightings === state.sightings &&
-    next.sizes === state.sizes &&
-    next.deletions === state.deletions &&
-    next.outOfService === state.outOfService &&
-    next.pending === state.pending;
-  return isSame ? state : next;
 }
 
-/**
- * Ends every streak; each starts again with the next newer inventory. Call it after a failed refresh or a lost Lease.
- *
- * @returns `state` itself when there was none
- */
+/** Ends every streak; each starts again with the next newer inventory. For a failed refresh or a lost Lease. */
 export function breakStreaks(state: GuardState): GuardState {
   const missing = new Map<string, MissingNode>();
-  for (const [uid, node] of state.missing) {
-    missing.set(uid, toMissingNode(node, node.isReady, undefined));
-  }
-  return hasSameEntries(state.missing, missing) ? state : { ...state, missing };
+  for (const [uid, { isReady }] of state.missing) missing.set(uid, { isReady, streak: undefined });
+  return { ...state, missing };
 }
 
 /**
  * Ends the streak of one Node; it starts again with the next newer inventory. Call it if the Node changed, or if the
  * cloud did not confirm the absence.
- *
- * @returns `state` itself when it had none
  */
 export function breakStreak(state: GuardState, uid: string): GuardState {
   const node = state.missing.get(uid);
@@ -191,11 +172,7 @@ export function breakStreak(state: GuardState, uid: string): GuardState {
   return { ...state, missing };
 }
 
-/**
- * Requires a longer streak from one Node, because another part of the cloud is lost. Its observations still count.
- *
- * @returns `state` itself when it had none
- */
+/** Requires a longer streak of one Node, because another part of the cloud is lost. Its observations still count. */
 export function prolongStreak(state: GuardState, uid: string): GuardState {
   const node = state.missing.get(uid);
   if (node?.streak === undefined) return state;
@@ -226,9 +203,8 @@ export function noteDeletion(state: GuardState, uid: string, nowMs: number): Gua
 }
 
 /** Records Nodes whose instances were present between two looks, so that they can count as missing later. */
-export function noteSeen(state: GuardState, uids: Iterable<string>): GuardState {
-  const sightings = noteShown(state.sightings, uids, state.observedAtMs);
-  return sightings === state.sightings ? state : { ...state, sightings };
+export function noteSeen(state: GuardState, uids: ReadonlySet<string>): GuardState {
+  return { ...state, sightings: noteShown(state.sightings, uids, state.observedAtMs) };
 }
 
 /** What Landfall may do with a Node now. A `message` is for operators: no full stop, no name. */
@@ -280,19 +256,6 @@ const WAITING_FOR_READY: Verdict = {
   message: "Its instance is missing, but the Node is Ready",
 };
 
-/** Returns the entry of a missing Node after a look, or `before` itself if nothing changed. */
-function toMissingNode(
-  before: MissingNode | undefined,
-  isReady: boolean,
-  streak: Streak | undefined,
-): MissingNode {
-  const after = { isReady, streak: isReady ? undefined : streak };
-  const isSame = before?.isReady === isReady && before.streak === after.streak;
-  return isSame ? before : after;
-}
-
-function hasSameEntries<K, V>(one: ReadonlyMap<K, V>, other: ReadonlyMap<K, V>): boolean {
-  if (one.size !== other.size) return false;
-  for (const [key, value] of other) if (one.get(key) !== value) return false;
-  return true;
+function toMissingNode(isReady: boolean, streak: Streak | undefined): MissingNode {
+  return { isReady, streak: isReady ? undefined : streak };
 }

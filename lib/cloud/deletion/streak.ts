@@ -34,7 +34,7 @@ export interface Waiting {
 }
 
 /** Minimum hold-off while a part of the cloud that may hold the instance is lost. */
-export const PART_LOST_HOLD_OFF_MS = 600_000;
+const PART_LOST_HOLD_OFF_MS = 600_000;
 
 const NO_STREAK: Streak = { observations: 0, firstMs: 0, lastMs: 0 };
 

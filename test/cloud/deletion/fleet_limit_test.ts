@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import {
   describeFleet,
-  dropDeletions,
   type FleetRecord,
   readFleet,
-  sampleSize,
   type SizeSample,
 } from "../../../lib/cloud/deletion/fleet_limit.ts";
 
@@ -167,39 +165,4 @@ test("describeFleet() promises nothing of a share to a fleet that has just grown
       "Landfall deletes none until the cluster has had more Nodes for 10m0s, or you delete them by hand",
   );
   expect(readFleet(record, NOW_MS + 1, SETTINGS).isExceeded).toBe(false);
-});
-
-describe("sampleSize()", () => {
-  test("takes the first size, then only what differs from the last", () => {
-    let sizes = sampleSize([], { atMs: 1, size: 3 }, -100);
-    const first = sizes;
-    expect(first).toEqual([{ atMs: 1, size: 3 }]);
-    sizes = sampleSize(sizes, { atMs: 2, size: 3 }, -99);
-    expect(sizes).toBe(first);
-    sizes = sampleSize(sizes, { atMs: 3, size: 4 }, -98);
-    sizes = sampleSize(sizes, { atMs: 4, size: 3 }, -97);
-    expect(sizes.map(({ size }) => size)).toEqual([3, 4, 3]);
-  });
-
-  test("drops what lies before the sample that held when the window began", () => {
-    const sizes = [1, 2, 3, 4].map((size) => ({ atMs: size * 10, size }));
-    expect(sampleSize(sizes, { atMs: 50, size: 4 }, 9)).toBe(sizes);
-    expect(sampleSize(sizes, { atMs: 50, size: 4 }, 29)).toEqual(sizes.slice(1));
-    expect(sampleSize(sizes, { atMs: 50, size: 4 }, 30)).toEqual(sizes.slice(2));
-    expect(sampleSize(sizes, { atMs: 99, size: 4 }, 90)).toEqual(sizes.slice(3));
-    expect(sampleSize(sizes, { atMs: 99, size: 5 }, 90)).toEqual([
-      { atMs: 40, size: 4 },
-      { atMs: 99, size: 5 },
-    ]);
-  });
-});
-
-test("dropDeletions() drops what is older than the window, and returns the same map for nothing", () => {
-  const deletions = new Map([
-    ["a", 10],
-    ["b", 20],
-  ]);
-  expect(dropDeletions(deletions, 10)).toBe(deletions);
-  expect([...dropDeletions(deletions, 11).keys()]).toEqual(["b"]);
-  expect(dropDeletions(deletions, 21).size).toBe(0);
 });
