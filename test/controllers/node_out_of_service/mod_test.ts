@@ -316,6 +316,19 @@ describe("the out-of-service controller", () => {
       expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
     });
 
+    test("six minutes after the start, counted again for a Node that came again under its name", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      await rig.taint("n1");
+      rig.restart("n1");
+      await rig.clock.advance(5.8 * MINUTE_MS);
+      const node = rig.server.find("n1");
+      if (!node) throw new Error("it is there");
+      rig.server.put({ ...node, metadata: { ...node.metadata, uid: "another" } });
+      expect(await rig.until(() => !rig.isTainted("n1"), 5.5 * MINUTE_MS)).toBe(false);
+      expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
+    });
+
     test("six minutes after the start where VolumeAttachments cannot be read", async () => {
       await using rig = await startOutOfService({ hasAttachments: false });
       await rig.taint("n1");
@@ -390,6 +403,21 @@ describe("the out-of-service controller", () => {
         expect(rig.holds.find(node)).toBeUndefined();
       },
     );
+
+    test("for six minutes of its own when it came again under its name, and no watch told of that", async () => {
+      await using rig = await startOutOfService();
+      rig.attach("a", "n1");
+      lose(rig, "n1");
+      await rig.clock.advance(31_000);
+      const node = rig.server.find("n1");
+      if (!node) throw new Error("it is there");
+      expect(rig.holds.find(node)).toBeDefined();
+      await rig.clock.advance(5.8 * MINUTE_MS);
+      const again = { ...node, metadata: { ...node.metadata, uid: "another" } };
+      expect(rig.holds.find(again)).toBeDefined();
+      await rig.clock.advance(MINUTE_MS);
+      expect(rig.holds.find(again)).toBeDefined();
+    });
 
     test("for six minutes from each time that its machine is gone", async () => {
       await using rig = await startOutOfService();
