@@ -4,7 +4,6 @@
  * @module
  */
 import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
-import { runLeading } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 import { createParts, type ElectedGroup, type Parts } from "./parts.ts";
 import { createReloadMetric, runReload } from "./reload.ts";
@@ -13,7 +12,7 @@ import { supervise } from "./supervision.ts";
 import type { Presence } from "../cloud/provider.ts";
 import { abortable } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
-import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
+import { type Gauge, type MetricsRegistry, setCounts } from "../core/metrics.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
 import type { Node } from "../kube/kinds/node.ts";
 
@@ -39,7 +38,7 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   for (const { controller } of controllers) controller.standBy?.();
   const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
   const work = (group: ElectedGroup, stop: AbortSignal): Promise<void> => {
-    supervised.notice();
+    supervised?.notice();
     return runControllers(group.controllers, running, stop);
   };
   try {
@@ -47,7 +46,7 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   } finally {
     background.abort(signal.reason);
     const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
-    await Promise.allSettled([loops, supervised.ended, ...stopping]);
+    await Promise.allSettled([loops, supervised?.ended, ...stopping]);
     options.client.close();
     options.election?.client.close();
   }
@@ -97,7 +96,9 @@ async function runGroups(
   const failures: unknown[] = [];
   const run = async (group: ElectedGroup): Promise<void> => {
     try {
-      await runLeading(group.elector, (ended) => work(group, ended), stop);
+      const { elector } = group;
+      if (elector === undefined) await work(group, stop);
+      else await elector.run((ended) => work(group, ended), stop);
     } catch (error) {
       failures.push(error);
       // Not the error itself: another group still leads, and has time to finish.
@@ -162,6 +163,8 @@ export function createRunningMetric(metrics: MetricsRegistry): Gauge {
   });
 }
 
+const PRESENCES: readonly Presence["kind"][] = ["present", "absent", "unknown", "foreign"];
+
 /** Registers `landfall_instances`: the number of Nodes by presence. Counts when the metrics are read. */
 export function exportInstances(
   metrics: MetricsRegistry,
@@ -173,13 +176,7 @@ export function exportInstances(
     help: "Nodes by the presence of their instances: present, absent, unknown or foreign.",
   });
   metrics.onCollect(() => {
-    const counts: Record<Presence["kind"], number> = {
-      present: 0,
-      absent: 0,
-      unknown: 0,
-      foreign: 0,
-    };
-    for (const node of nodes.values()) counts[find(node).kind] += 1;
-    for (const [presence, count] of Object.entries(counts)) instances.set(count, { presence });
+    const found = Array.from(nodes.values(), (node) => find(node).kind);
+    setCounts(instances, "presence", found, PRESENCES);
   });
 }

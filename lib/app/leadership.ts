@@ -75,20 +75,6 @@ export function createElectors(
 }
 
 /**
- * Runs `work` once this process leads, or immediately without election.
- *
- * @throws {LeadershipLostError} when leadership was lost, after `work` has ended
- */
-export async function runLeading(
-  elector: LeaderElector | undefined,
-  work: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  if (elector === undefined) return await work(signal);
-  await elector.run(work, signal);
-}
-
-/**
  * The checks of `/livez` that fail when leader election is stuck, so that a supervisor restarts the process. The first
  * has the name that Kubernetes gives it; those of further Leases have the name of the Lease behind it. None without
  * election.

@@ -30,11 +30,6 @@ interface SupervisionOptions {
   /** The checks of `/readyz` decide when the start is over, those of `/livez` whether the watchdog gets a message. */
   readonly checks: readonly Check[];
   readonly readState: () => ProcessState;
-  /**
-   * Calls the listener when the state may have changed in kind, so that a new status is sent at once. Returns the
-   * function that ends this.
-   */
-  readonly subscribe?: (listener: () => void) => () => void;
 }
 
 /** During the start: the time between two checks whether it is over. */
@@ -47,21 +42,13 @@ const STATUS_INTERVAL_MS = 30_000;
  */
 const START_EXTENSION_MS = 90_000;
 
-/** A supervised process. */
-interface Supervised {
-  /** Resolves when the service manager has the end message. */
-  readonly ended: Promise<void>;
-  /** Checks the state now: its kind may have changed. */
-  notice(): void;
-}
-
-/** Supervises the process that has these parts. Ends at once without a service manager. */
+/** Supervises the process that has these parts. @returns `undefined` without a service manager */
 export function supervise(
   { notifier, clock, log }: AppOptions,
   parts: Parts,
   signal: AbortSignal,
-): Supervised {
-  if (notifier === undefined) return { ended: Promise.resolve(), notice: () => undefined };
+): Supervision | undefined {
+  if (notifier === undefined) return undefined;
   const { cloud, electors } = parts;
   const source = cloud?.source;
   const readState = (): ProcessState => ({
@@ -70,35 +57,20 @@ export function supervise(
     ...(source?.ageMs !== undefined && { inventoryAgeMs: source.ageMs }),
     isCloudFailing: source?.lastError !== undefined,
   });
-  let listener = (): void => undefined;
-  const subscribe = (added: () => void): (() => void) => {
-    listener = added;
-    return source?.subscribe(() => added()) ?? ((): void => undefined);
-  };
-  const checks = toChecks(parts);
-  const ended = runSupervision({ notifier, clock, log, checks, readState, subscribe }, signal);
-  return { ended, notice: () => listener() };
+  const options = { notifier, clock, log, checks: toChecks(parts), readState };
+  const supervision = new Supervision(options, signal);
+  source?.subscribe(() => supervision.notice());
+  return supervision;
 }
 
 /**
  * Sends `READY=1` once every check of `/readyz` passes (also for a standby), `STATUS=` every 30 s and when the kind of
  * state changes, `WATCHDOG=1` at half the required interval while every check of `/livez` passes, and `STOPPING=1` when
- * the signal aborts. Then it ends. Never rejects.
+ * the signal aborts. Then it ends.
  */
-export async function runSupervision(
-  options: SupervisionOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const supervision = new Supervision(options);
-  try {
-    await supervision.run(signal);
-  } catch (error) {
-    if (!signal.aborted) options.log.error("Supervision failed", { error });
-  }
-  await options.notifier.notify({ STOPPING: "1", STATUS: "stopping" });
-}
-
-class Supervision {
+export class Supervision {
+  /** Resolves when the service manager has the end message. Never rejects. */
+  readonly ended: Promise<void>;
   readonly #options: SupervisionOptions;
   readonly #intervalMs: number;
   #isReady = false;
@@ -107,25 +79,31 @@ class Supervision {
   #statusAtMs = -Infinity;
   readonly #sleeper: Sleeper;
 
-  constructor(options: SupervisionOptions) {
+  constructor(options: SupervisionOptions, signal: AbortSignal) {
     this.#options = options;
     this.#sleeper = new Sleeper(options.clock);
     const watchdogMs = options.notifier.watchdogMs ?? Infinity;
     this.#intervalMs = Math.min(STATUS_INTERVAL_MS, watchdogMs / 2);
+    this.ended = this.#run(signal);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { notifier, subscribe } = this.#options;
-    const unsubscribe = subscribe?.(() => this.#noticeKind());
+  /** Checks the state now: its kind may have changed. */
+  notice(): void {
+    if (this.#readKind() !== this.#kind) this.#sleeper.wake();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { notifier, log } = this.#options;
     try {
       while (!signal.aborted) {
         const notification = this.#next();
         if (Object.keys(notification).length > 0) await notifier.notify(notification);
         await this.#sleeper.sleep(this.#isReady ? this.#intervalMs : START_POLL_MS, signal);
       }
-    } finally {
-      unsubscribe?.();
+    } catch (error) {
+      log.error("Supervision failed", { error });
     }
+    await notifier.notify({ STOPPING: "1", STATUS: "stopping" });
   }
 
   /** Lists all messages that are due. */
@@ -180,10 +158,6 @@ class Supervision {
 
   #holds(probe: "readyz" | "livez"): boolean {
     return this.#options.checks.every((check) => !check.probes.includes(probe) || holds(check));
-  }
-
-  #noticeKind(): void {
-    if (this.#readKind() !== this.#kind) this.#sleeper.wake();
   }
 }
 

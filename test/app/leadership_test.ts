@@ -3,7 +3,6 @@ import { runApp } from "../../lib/app/app.ts";
 import {
   createElectors,
   groupByLease,
-  runLeading,
   toElectionChecks,
   toElectionView,
 } from "../../lib/app/leadership.ts";
@@ -241,15 +240,11 @@ describe("createElectors() and what stands on them", () => {
     async run() {},
   });
 
-  test("there is none without an election: work runs at once", async () => {
+  test("there is none without an election", async () => {
     const { election: _none, ...options } = await toOptions("h", new FakeProvider());
     const shared = { events: toEvents([]), recovery: new Recovery() };
     expect(createElectors(options, ["l"], shared).size).toBe(0);
     expect(toElectionChecks([])).toEqual([]);
-    const { signal } = new AbortController();
-    let given: AbortSignal | undefined;
-    await runLeading(undefined, async (stop) => void (given = stop), signal);
-    expect(given).toBe(signal);
   });
 
   test("electors have the name of their host, one for all Leases", async () => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { type ProcessState, runSupervision } from "../../lib/app/supervision.ts";
+import { type ProcessState, Supervision } from "../../lib/app/supervision.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import type { Notification } from "../../lib/host/notify.ts";
 import { FakeProvider } from "../support/cloud/instances.ts";
@@ -23,12 +23,11 @@ function startStage(watchdogMs?: number): Stage {
   const clock = new ManualClock();
   const told: Notification[] = [];
   const holds = { readyz: false, livez: true };
-  const listeners = new Set<() => void>();
   const ending = new AbortController();
   const stage: { state: ProcessState } = {
     state: { elections: [], nodes: 0, isCloudFailing: false },
   };
-  const done = runSupervision(
+  const supervision = new Supervision(
     {
       notifier: {
         ...(watchdogMs !== undefined && { watchdogMs }),
@@ -41,10 +40,6 @@ function startStage(watchdogMs?: number): Stage {
         { name: "loop", probes: ["livez"], isOk: () => holds.livez },
       ],
       readState: () => stage.state,
-      subscribe: (listener) => {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
     },
     ending.signal,
   );
@@ -52,11 +47,10 @@ function startStage(watchdogMs?: number): Stage {
     clock,
     told,
     holds,
-    poke: () => listeners.forEach((listener) => listener()),
+    poke: () => supervision.notice(),
     stop: async () => {
       ending.abort();
-      await done;
-      expect(listeners.size).toBe(0);
+      await supervision.ended;
     },
   });
 }
@@ -64,7 +58,7 @@ function startStage(watchdogMs?: number): Stage {
 const STANDBY = [{ lease: "a", isLeading: false }];
 const LEADING = [{ lease: "a", isLeading: true }];
 
-test("runSupervision() asks for more time while the start lasts, and is ready once readyz holds", async () => {
+test("Supervision asks for more time while the start lasts, and is ready once readyz holds", async () => {
   const stage = startStage(60_000);
   await stage.clock.advance(60_000);
   const first = "starting, waiting for nodes-synced; Nodes: 0; no inventory yet";
@@ -84,7 +78,7 @@ test("runSupervision() asks for more time while the start lasts, and is ready on
   expect(stage.told.at(-1)).toEqual({ STOPPING: "1", STATUS: "stopping" });
 });
 
-test("runSupervision() tells the watchdog at half its time, only while livez holds", async () => {
+test("Supervision tells the watchdog at half its time, only while livez holds", async () => {
   const stage = startStage(10_000);
   stage.holds.readyz = true;
   await stage.clock.advance(200);
@@ -103,7 +97,7 @@ test("runSupervision() tells the watchdog at half its time, only while livez hol
   await stage.stop();
 });
 
-test("runSupervision() tells a status of another kind at once, and one of the same kind in its time", async () => {
+test("Supervision tells a status of another kind at once, and one of the same kind in its time", async () => {
   const stage = startStage();
   stage.holds.readyz = true;
   stage.state = { elections: STANDBY, nodes: 1, isCloudFailing: false };
@@ -128,7 +122,7 @@ test.each([
   [[...LEADING, { lease: "b", isLeading: true }], "leading"],
   [[...STANDBY, { lease: "b", isLeading: false }], "standby"],
   [[...LEADING, { lease: "b", isLeading: false }], "leading for a, standby for b"],
-])("runSupervision() says for %j: %s", async (elections, role) => {
+])("Supervision says for %j: %s", async (elections, role) => {
   const stage = startStage();
   stage.holds.readyz = true;
   stage.state = { elections, isCloudFailing: false };
@@ -137,7 +131,7 @@ test.each([
   await stage.stop();
 });
 
-test("runSupervision() tells nothing but the end when it is stopped during the start", async () => {
+test("Supervision tells nothing but the end when it is stopped during the start", async () => {
   const stage = startStage();
   await stage.stop();
   expect(stage.told.at(-1)).toEqual({ STOPPING: "1", STATUS: "stopping" });

@@ -10,8 +10,7 @@ import { createRedfishService, REDFISH_REQUESTS } from "../../http/redfish/servi
 import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";
 import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
 import type { AppOptions } from "../options.ts";
-import { toManagementPort } from "./management_port.ts";
-import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
+import { keepCertified, loadServingCertificate, toManagementPort } from "./serving_certificate.ts";
 
 /**
  * Starts the listener. A standby listens, too, and says that another process answers.

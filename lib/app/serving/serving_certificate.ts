@@ -3,6 +3,7 @@
  * renewed.
  * @module
  */
+import type { ManagementPlace } from "../../controllers/definition.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import { CERTIFICATE_COMMAND, runSelf } from "../../host/runtime.ts";
@@ -116,4 +117,20 @@ async function makeKeyPair(names: readonly string[], clock: Clock): Promise<KeyP
   }
   const { makeSelfSigned } = await import("../../http/certificate/self_signed.ts");
   return makeSelfSigned(names, clock.now());
+}
+
+/** What messages call the port by which clients manage machines. */
+export function toManagementPort({ flags }: Pick<ManagementPlace, "flags">): CertifiedPort {
+  return {
+    name: `the port of ${flags.address}`,
+    certFlag: flags.certFile,
+    keyFlag: flags.keyFile,
+  };
+}
+
+/** Reads the files with the certificate, if there are any, as the listener does. @throws {ConfigError} */
+export async function checkManagementFiles(place: ManagementPlace): Promise<void> {
+  const { certFile, keyFile } = place;
+  if (certFile === undefined || keyFile === undefined) return;
+  await readKeyPair({ certFile, keyFile }, toManagementPort(place));
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { loadServingCertificate } from "../../../lib/app/serving/serving_certificate.ts";
+import {
+  checkManagementFiles,
+  loadServingCertificate,
+} from "../../../lib/app/serving/serving_certificate.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import type { KeyPair } from "../../../lib/http/sockets/server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -61,4 +64,14 @@ test("loadServingCertificate() reads files where they are given, and names what 
   await expect(loadServingCertificate(toOptions("0.0.0.0", clock, wrong))).rejects.toThrow(
     "--tls-private-key-file",
   );
+});
+
+test("checkManagementFiles() reads both files, if there are any", async () => {
+  const [certFile, keyFile] = [tlsPath("server.crt"), tlsPath("server.key")];
+  const flags = { address: "--a", certFile: "--cert", keyFile: "--key" };
+  const place = { address: "127.0.0.1:0", names: [], flags };
+  await checkManagementFiles(place);
+  await checkManagementFiles({ ...place, certFile, keyFile });
+  const wrong = checkManagementFiles({ ...place, certFile, keyFile: "/nope" });
+  await expect(wrong).rejects.toThrow("--key: /nope: ");
 });

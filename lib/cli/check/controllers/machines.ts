@@ -3,7 +3,7 @@
  * for `landfall check`.
  * @module
  */
-import { checkManagementFiles } from "../../../app/serving/management_port.ts";
+import { checkManagementFiles } from "../../../app/serving/serving_certificate.ts";
 import type { Machines } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
