@@ -17,6 +17,7 @@ import {
   type ReconcileOutcome,
   type ReconcileResult,
 } from "./workers.ts";
+import { type DetachedRun, DetachedWork } from "./detached_work.ts";
 import type { KeySource } from "./key_sources.ts";
 import { WorkQueue, type WorkQueueMetrics } from "./work_queue.ts";
 
@@ -48,8 +49,21 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   readonly inputs: (object: T) => readonly unknown[];
   /** Whether another change matters as well. @default {none does} */
   readonly isDrift?: (before: T, after: T) => boolean;
-  /** Brings one object to its desired state. The object is at least as new as every write of ours. */
-  readonly reconcile: (object: T, signal: AbortSignal) => Promise<ReconcileResult>;
+  /**
+   * Brings one object to its desired state. The object is at least as new as every write of ours.
+   *
+   * @param detach Gives the worker back now, because the work is about to wait for other work; needs a slice
+   */
+  readonly reconcile: (
+    object: T,
+    signal: AbortSignal,
+    detach: () => void,
+  ) => Promise<ReconcileResult>;
+  /**
+   * How long work on an object may hold a worker, in milliseconds; after that it goes on without one, and without
+   * {@linkcode reconcileTimeoutMs}, so that others are not held up. @default {until it ends}
+   */
+  readonly sliceMs?: number;
   /** Forgets an object that is gone. */
   readonly forget: (key: Key) => void;
   /**
@@ -93,6 +107,8 @@ export class ObjectLoop<T extends KubeObject> {
   readonly #options: ObjectLoopOptions<T>;
   readonly #queue: WorkQueue;
   readonly #workers: Workers;
+  /** Absent: work keeps its worker until it ends. */
+  readonly #detached: DetachedWork | undefined;
   /** Objects that another program wrote first. The watch brings the newer ones. */
   readonly #deferred = new Set<Key>();
   /** Objects that wait for a view that reconciles read. */
@@ -105,12 +121,16 @@ export class ObjectLoop<T extends KubeObject> {
 
   constructor(options: ObjectLoopOptions<T>) {
     const { name, noun, queueName, objects, workers, forgetsSuccesses = false } = options;
-    const { reconcileTimeoutMs = 60_000, graceMs = 2_500, backoffMs } = options;
+    const { reconcileTimeoutMs = 60_000, graceMs = 2_500, backoffMs, sliceMs } = options;
     const { clock, log, queueMetrics, reconcileMetrics } = options.context;
     this.#options = options;
     this.#sleeper = new Sleeper(clock);
     const backoff = { ...(backoffMs !== undefined && { backoffMs }) };
     this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics, ...backoff });
+    if (sliceMs !== undefined) {
+      const enqueue = (key: Key): void => this.#queue.add(key);
+      this.#detached = new DetachedWork({ clock, sliceMs, graceMs, enqueue });
+    }
     this.#workers = createWorkers({
       name,
       noun,
@@ -164,7 +184,7 @@ export class ObjectLoop<T extends KubeObject> {
     ];
     try {
       const work = this.#catchUp(signal).then(() => this.#workers.run(signal));
-      await Promise.all([work, this.#tick(signal)]);
+      await Promise.all([work, this.#tick(signal), this.#detached?.follow(signal)]);
     } finally {
       for (const end of unsubscribe) end();
     }
@@ -186,7 +206,10 @@ export class ObjectLoop<T extends KubeObject> {
     // What it lacks may decide. The cache has said so.
     if (object.metadata.isStub) return { isPending: true };
     try {
-      return await reconcile(object, signal);
+      if (this.#detached === undefined) return await reconcile(object, signal, () => undefined);
+      const work = ({ signal: own, detach }: DetachedRun): Promise<ReconcileResult> =>
+        reconcile(object, own, detach);
+      return await this.#detached.run(key, work, signal);
     } catch (error) {
       if (isKubeError(error, "conflict")) this.#expectNewer(key, object);
       throw error;

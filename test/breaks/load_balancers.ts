@@ -25,8 +25,8 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     id: "finalizer-too-early",
     rule: "the finalizer stays while something of the load balancer is left",
     file: "lib/controllers/service/reconcile.ts",
-    from: "const waiting = plan.problems.find(({ isWaiting = true }) => isWaiting);",
-    to: "const waiting = plan.problems.find(() => false);",
+    from: "return problems.find(({ isWaiting = true }) => isWaiting);",
+    to: "return problems.find(() => false);",
     caughtBy: "test/controllers/service/mod_test.ts",
   },
   {

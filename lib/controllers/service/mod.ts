@@ -10,7 +10,6 @@ import type {
 import { AddressPools } from "../../cloud/pools/address_pools.ts";
 import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
-import { type DetachedRun, DetachedWork } from "../../engine/detached_work.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
@@ -35,7 +34,6 @@ import { ServiceReconciler } from "./reconcile.ts";
 import { ServiceWriter } from "./state/service_writer.ts";
 import { showsIngress } from "./spec/status.ts";
 import { ServiceTasks } from "./state/tasks.ts";
-import { Turns } from "./turns.ts";
 import { NAME } from "./words.ts";
 
 /** Creates the controller for the registry. */
@@ -50,8 +48,6 @@ export function create(context: ControllerContext<LoadBalancerSettings>): Servic
 
 /** How long a Service may keep a worker; after that its work goes on without one. */
 const SLICE_MS = 10_000;
-/** How long running work may go on after a stop. */
-const GRACE_MS = 2_500;
 /** First delay after a failure, as in the Go controller. */
 const BACKOFF_MS = 5_000;
 
@@ -68,13 +64,12 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   readonly #writer: ServiceWriter;
   readonly #reconciler: ServiceReconciler;
   readonly #backends: Backends;
-  readonly #work: DetachedWork;
   readonly #readiness: Readiness;
   readonly #nodePass: NodePass;
   readonly #loop: ObjectLoop<Service>;
 
   constructor(context: ControllerContext<LoadBalancerSettings>, loadBalancers: LoadBalancers) {
-    const { clock, client, caches, flags } = context;
+    const { clock, fence, client, caches, flags } = context;
     const cloud = requireCloud(context);
     const metrics = createServiceMetrics(context.metrics);
     const ownClass = readTextFlag(flags, CLASS_FLAG) || undefined;
@@ -99,13 +94,13 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     this.#backends = new Backends(cloud);
     this.#reconciler = new ServiceReconciler({
       clock,
+      fence,
       loadBalancers,
       services,
       managed,
       tasks: this.#tasks,
       looks: this.#looks,
       writer: this.#writer,
-      turns: new Turns(),
       serviceEvents: new ServiceEvents({ ...context, usesNodes: this.#pools === undefined }),
       metrics,
       findBackends: () => this.#backends.current,
@@ -113,7 +108,6 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       inputs,
       enqueue,
     });
-    this.#work = new DetachedWork({ clock, sliceMs: SLICE_MS, graceMs: GRACE_MS, enqueue });
     const known = { ...context, services: this.objects, nodes: cloud.nodes, loadBalancers };
     this.#readiness = new Readiness(known);
     const listOutdated = (): Key[] => this.#listOutdated();
@@ -127,13 +121,13 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       workers: readFlag(flags, SYNCS_FLAG),
       inputs,
       isDrift: (before, after) => this.#isDrift(before, after),
-      reconcile: (service, signal) => this.#reconcile(service, signal),
+      reconcile: (service, signal, detach) => this.#reconcile(toKey(service), signal, detach),
+      sliceMs: SLICE_MS,
       forget: () => undefined,
       findGone: (key) => this.#managed.get(key)?.service,
       sources: [{ subscribe: () => () => undefined, reader: this.#readiness }],
       forgetsSuccesses: true,
       backoffMs: BACKOFF_MS,
-      graceMs: GRACE_MS,
     });
     metrics.readFrom({
       listStates: () => managed.listStates(),
@@ -148,7 +142,6 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const end = this.#backends.follow(() => this.#nodePass.request());
     try {
       await Promise.all([
-        this.#work.follow(signal),
         this.#readiness.run(signal),
         this.#nodePass.run(signal),
         this.#runFullPasses(signal),
@@ -212,20 +205,16 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     await runFullPasses({ clock, log, periodMs, isNeeded, look, enqueueAll }, signal);
   }
 
-  async #reconcile(service: Service, signal: AbortSignal): Promise<ReconcileResult> {
-    const key = toKey(service);
-    const work = async (run: DetachedRun): Promise<ReconcileResult> => {
-      try {
-        const result = await this.#reconciler.reconcile(key, run);
-        this.#managed.noteSuccess(key);
-        this.#nodePass.noteEnd(key, true);
-        return result;
-      } catch (error) {
-        this.#nodePass.noteEnd(key, false);
-        throw error;
-      }
-    };
-    return await this.#work.run(key, work, signal);
+  async #reconcile(key: Key, signal: AbortSignal, detach: () => void): Promise<ReconcileResult> {
+    try {
+      const result = await this.#reconciler.reconcile(key, signal, detach);
+      this.#managed.noteSuccess(key);
+      this.#nodePass.noteEnd(key, true);
+      return result;
+    } catch (error) {
+      this.#nodePass.noteEnd(key, false);
+      throw error;
+    }
   }
 
   #listOutdated(): Key[] {

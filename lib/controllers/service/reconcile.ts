@@ -1,47 +1,46 @@
 /**
- * Reconciles the load balancer of one Service: looks, plans, makes the first step, and again until nothing is left to
- * do.
+ * Reconciles the load balancers of Services.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
 import type {
   LoadBalancerBackend,
   LoadBalancerPlan,
+  LoadBalancerProblem,
   LoadBalancers,
   LoadBalancerStep,
 } from "../../cloud/capabilities/load_balancers.ts";
 import { RefusedStepError } from "../../cloud/capabilities/refused_errors.ts";
-import { type Clock, startDeadline } from "../../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
-import { LeadershipLostError } from "../../core/fence.ts";
-import type { DetachedRun } from "../../engine/detached_work.ts";
+import type { Fence } from "../../core/fence.ts";
+import { type Convergence, Converger, type Outcome, type Plan } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { Service } from "../../kube/kinds/service.ts";
-import { Attempt } from "./attempt.ts";
 import { toPauseMs } from "./passes/look_age.ts";
 import type { Looks } from "./passes/looks.ts";
 import type { ManagedServices } from "./state/managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 import type { Purpose, ServiceEvents } from "./events.ts";
 import { createRecord } from "./state/record.ts";
-import type { ServiceWriter } from "./state/service_writer.ts";
-import { ShownWriter } from "./state/shown_writer.ts";
+import type { ServiceWriter, ShownState } from "./state/service_writer.ts";
 import { toClaim, toSpec } from "./spec/spec.ts";
+import { showsAnnotations, showsIngress } from "./spec/status.ts";
 import type { ServiceTasks, Task } from "./state/tasks.ts";
-import type { Turns } from "./turns.ts";
+import { RECORD } from "./words.ts";
 
 /** What a {@linkcode ServiceReconciler} needs. */
 interface ServiceReconcilerOptions {
   readonly clock: Clock;
+  readonly fence: Fence;
   readonly loadBalancers: LoadBalancers;
   readonly services: StoreReader<Service>;
   readonly managed: ManagedServices;
   readonly tasks: ServiceTasks;
   readonly looks: Looks;
   readonly writer: ServiceWriter;
-  readonly turns: Turns;
   readonly serviceEvents: ServiceEvents;
   readonly metrics: Pick<ServiceMetrics, "countSync">;
   /** The Nodes that may get traffic now. The same array as long as they are the same. */
@@ -54,44 +53,47 @@ interface ServiceReconcilerOptions {
   readonly enqueue: (key: Key) => void;
 }
 
-/** A step has a deadline of its own; this one only ends what ignores it. */
-const STEP_TIMEOUT_MS = 1_800_000;
+/** One change: of the cloud, or of what the Service shows. */
+type ServiceStep =
+  | {
+      readonly kind: "apply";
+      readonly summary: string;
+      readonly lock?: string;
+      readonly part?: string;
+      readonly change: LoadBalancerStep;
+    }
+  | { readonly kind: "show"; readonly summary: string; readonly shown: ShownState };
 
-/** A task with its plan. */
-interface Planned {
-  readonly task: Task;
-  readonly purpose: Purpose;
-  readonly plan: LoadBalancerPlan;
-}
+/** What is to do for a Service. */
+type ServicePlan = Plan<ServiceStep> &
+  (
+    | { readonly kind: "served"; readonly purpose: Purpose; readonly plan: LoadBalancerPlan }
+    | {
+        readonly kind: "unreadable";
+        /** Which field of the Service cannot be used. */
+        readonly problem: string;
+        readonly held: Pick<LoadBalancerPlan, "annotations" | "record">;
+      }
+  );
 
 /** Reconciles load balancers. */
 export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
-  readonly #shown: ShownWriter;
+  readonly #converger: Converger;
 
   constructor(options: ServiceReconcilerOptions) {
     this.#options = options;
-    this.#shown = new ShownWriter(options);
+    this.#converger = new Converger(options);
   }
 
   /**
-   * Does all that one key needs. Never waits for the turn of others with a worker.
+   * Does all that one key needs.
    *
+   * @param detach Gives the worker back
    * @throws {CloudError} of the cloud, and {@linkcode KubeError} of Kubernetes
    */
-  async reconcile(key: Key, run: DetachedRun): Promise<ReconcileResult> {
-    using attempt = new Attempt(this.#options.turns, run);
-    try {
-      for (;;) {
-        const result = await this.#advance(key, attempt);
-        if (result !== undefined) return result;
-      }
-    } catch (error) {
-      // The next leader goes on.
-      const isOver = run.signal.aborted || error instanceof LeadershipLostError;
-      if (!isOver) this.#fail(key, attempt, error);
-      throw error;
-    }
+  reconcile(key: Key, signal: AbortSignal, detach: () => void): Promise<ReconcileResult> {
+    return this.#converger.reconcile(new ServiceConvergence(key, this.#options), signal, detach);
   }
 
   /** The plan of a Service from the last look; `undefined` if there is none. Reads only memory. */
@@ -103,170 +105,235 @@ export class ServiceReconciler {
     const reading = toSpec(service, findBackends(), findExcluded());
     return "spec" in reading ? loadBalancers.plan(looks.last, reading.spec) : undefined;
   }
+}
 
-  /** Makes one change. @returns The result, if there is nothing more to do */
-  async #advance(key: Key, attempt: Attempt): Promise<ReconcileResult | undefined> {
-    const { tasks, looks, writer, serviceEvents, loadBalancers } = this.#options;
-    const { signal } = attempt.run;
-    signal.throwIfAborted();
-    const first = tasks.find(key);
-    attempt.task = first;
-    if (first === undefined) return {};
-    if (first.kind === "conflict") {
-      serviceEvents.reportClass(first.service);
-      return {};
-    }
-    if (first.kind === "ensure" && tasks.lacksFinalizer(first.service)) {
-      await writer.addFinalizer(first.service, signal);
-      return undefined;
-    }
-    const view = await looks.look(attempt.takeLookAge(), signal);
-    // While it looked, the Service may have changed.
-    const task = tasks.find(key);
-    if (task?.kind !== first.kind) return undefined;
-    if (task.kind === "ensure" && tasks.lacksFinalizer(task.service)) return undefined;
-    attempt.task = task;
-    const planned = this.#plan(task, view);
-    if (planned === undefined) {
-      const held = loadBalancers.planHeld?.(view, toClaim(task.service)) ?? {};
-      await this.#shown.hold(task.service, held, attempt);
-      return {};
-    }
-    attempt.purpose ??= planned.purpose;
-    return await this.#follow(key, planned, attempt);
+/** The work on the load balancer of one Service. */
+class ServiceConvergence implements Convergence<Task, object, ServiceStep, ServicePlan> {
+  readonly #key: Key;
+  readonly #options: ServiceReconcilerOptions;
+  /** The last one. */
+  #task: Task | undefined;
+  /** Of the first step. */
+  #purpose: Purpose | undefined;
+  /** Whether a step changed the cloud. */
+  #isStarted = false;
+  /** Whether a step was applied. */
+  #isChanged = false;
+
+  constructor(key: Key, options: ServiceReconcilerOptions) {
+    this.#key = key;
+    this.#options = options;
   }
 
-  /** @returns `undefined` if a field of the Service cannot be used */
-  #plan(task: Task, view: object): Planned | undefined {
-    const { loadBalancers, managed, serviceEvents, findBackends, findExcluded } = this.#options;
-    const { service } = task;
-    if (task.kind === "release") {
-      const plan = loadBalancers.planRelease(view, toClaim(service));
-      return { task, plan, purpose: task.isGone ? "purge" : "release" };
-    }
-    const backends = findBackends();
-    const reading = toSpec(service, backends, findExcluded());
-    if ("problem" in reading) {
-      serviceEvents.reportUnreadable(service, reading.problem);
-      managed.setState(toKey(service), "waiting", { failure: reading.problem });
-      return undefined;
-    }
-    if (backends.length === 0) serviceEvents.reportNoNodes(service);
-    const plan = loadBalancers.plan(view, reading.spec);
-    return { task, plan, purpose: this.#isUpdate(service, backends) ? "update" : "ensure" };
+  find(): Task | undefined {
+    this.#task = this.#options.tasks.find(this.#key);
+    return this.#task;
   }
 
-  /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
-  #isUpdate(service: Service, backends: readonly LoadBalancerBackend[]): boolean {
-    const { managed, inputs } = this.#options;
-    const ensured = managed.get(toKey(service))?.ensured;
-    if (ensured === undefined || ensured.backends === backends) return false;
-    return isDeepStrictEqual(ensured.inputs, inputs(service));
-  }
-
-  async #follow(
-    key: Key,
-    planned: Planned,
-    attempt: Attempt,
-  ): Promise<ReconcileResult | undefined> {
-    const { managed } = this.#options;
-    const { task, plan } = planned;
-    // A plan may depend on what the status shows: the old address goes when the new one is there.
-    if (task.kind === "ensure" && (await this.#shown.show(task.service, plan, attempt))) {
-      return undefined;
+  async prepare({ kind, service }: Task, signal: AbortSignal): Promise<Outcome | undefined> {
+    const { serviceEvents, writer } = this.#options;
+    if (kind === "adopt") {
+      await writer.addFinalizer(service, signal);
+      return "again";
     }
-    const step = attempt.pick(plan.steps);
-    if (step === undefined) return await this.#finish(key, planned, attempt);
-    if (step.turn !== undefined && !attempt.hasTurn(step.turn)) {
-      managed.setState(key, "working", { waitsFor: `turn ${step.turn}` });
-      await attempt.takeTurn(step.turn);
-      return undefined;
-    }
-    managed.setState(key, "working", { waitsFor: step.summary });
-    // What a step takes over or replaces may not show any more when the last one is done.
-    const notices = plan.problems.filter(({ isWaiting }) => isWaiting === false);
-    this.#options.serviceEvents.reportProblems(task.service, notices);
-    await this.#apply(key, { task, step }, attempt);
-    return undefined;
-  }
-
-  async #apply(
-    key: Key,
-    { task, step }: { readonly task: Task; readonly step: LoadBalancerStep },
-    attempt: Attempt,
-  ): Promise<void> {
-    const { loadBalancers, clock, serviceEvents, metrics, managed } = this.#options;
-    attempt.progress.check(step);
-    if (!attempt.isStarted) {
-      managed.noteStart(key);
-      if (!loadBalancers.leavesNothingBehind) {
-        serviceEvents.reportStart(task.service, attempt.purpose ?? "ensure");
-      }
-      metrics.countSync();
-    }
-    attempt.isStarted = true;
-    const record = createRecord(key, task.service.metadata.uid, this.#options);
-    using deadline = startDeadline(attempt.run.signal, STEP_TIMEOUT_MS, clock);
-    try {
-      await loadBalancers.apply(step, record, deadline.signal);
-    } catch (error) {
-      if (loadBalancers.mayGoOn?.(error) !== true) throw error;
-      attempt.leaveOut(step, error);
-    }
-    attempt.noteStep();
-  }
-
-  async #finish(
-    key: Key,
-    { task, plan }: Planned,
-    attempt: Attempt,
-  ): Promise<ReconcileResult | undefined> {
-    const { serviceEvents, managed, writer, inputs, findBackends, loadBalancers } = this.#options;
-    const { service } = task;
-    const waiting = plan.problems.find(({ isWaiting = true }) => isWaiting);
-    if ((waiting !== undefined || task.kind === "release") && !attempt.isConfirmed) {
-      this.#confirm(key, attempt, waiting ? "waiting" : "release");
-      return undefined;
-    }
-    serviceEvents.reportProblems(service, plan.problems);
-    this.#tellOthers(key, plan.problems);
-    if (waiting !== undefined) {
-      if (await this.#shown.hold(service, plan, attempt)) return undefined;
-      managed.setState(key, "waiting", { failure: waiting.message });
-      return { requeueAfterMs: toPauseMs(managed.findWaitedMs(key)) };
-    }
-    if (task.kind === "release") {
-      const { isStarted = false, ensured } = managed.get(key) ?? {};
-      const hadNone = !isStarted && ensured === undefined;
-      const isUnremarkable = task.isGone && (hadNone || loadBalancers.leavesNothingBehind === true);
-      if (!task.isGone) await writer.release(service, plan.annotations, attempt.run.signal);
-      managed.forget(key);
-      loadBalancers.forget?.(service.metadata.uid ?? "");
-      // What it had may be what others wait for.
-      for (const other of managed.listWaiting()) this.#options.enqueue(other);
-      if (!isUnremarkable) serviceEvents.reportEnd(service, "release");
-      serviceEvents.forget(service);
-      // A new Service may have the name of one that is gone.
-      return task.isGone ? undefined : {};
-    }
-    const backends = findBackends();
-    managed.note(service).ensured = { inputs: inputs(service), backends };
-    managed.setState(key, "ready");
-    if (attempt.progress.steps > 0) serviceEvents.reportEnd(service, attempt.purpose ?? "ensure");
-    if (plan.problems.length === 0 && backends.length > 0) serviceEvents.forget(service);
+    if (kind !== "conflict") return undefined;
+    serviceEvents.reportClass(service);
     return {};
   }
 
-  /** Has the Services planned again that a problem is a problem of, too: once when it comes, and once when it ends. */
-  #tellOthers(key: Key, problems: LoadBalancerPlan["problems"]): void {
-    const { managed, enqueue } = this.#options;
-    for (const other of managed.setOthers(key, problems)) enqueue(other);
+  observe(_task: Task, maxAgeMs: number | undefined, signal: AbortSignal): Promise<object> {
+    return this.#options.looks.look(maxAgeMs, signal);
   }
 
-  /** Plans once more, by a look that is new enough to conclude from. */
-  #confirm(key: Key, attempt: Attempt, kind: "release" | "waiting"): void {
-    const { looks, managed } = this.#options;
-    attempt.confirm(looks.toConclusionAgeMs(kind, managed.findWaitedMs(key)));
+  isSame(before: Task, after: Task): boolean {
+    return before.kind === after.kind;
+  }
+
+  plan(task: Task, view: object): ServicePlan {
+    const { loadBalancers, findBackends, findExcluded } = this.#options;
+    const { service } = task;
+    if (task.kind === "release") {
+      const plan = loadBalancers.planRelease(view, toClaim(service));
+      return this.#toPlan(task, plan, task.isGone ? "purge" : "release");
+    }
+    const reading = toSpec(service, findBackends(), findExcluded());
+    if ("problem" in reading) {
+      const held = loadBalancers.planHeld?.(view, toClaim(service)) ?? {};
+      return { kind: "unreadable", steps: [], problem: reading.problem, held };
+    }
+    const plan = loadBalancers.plan(view, reading.spec);
+    return this.#toPlan(task, plan, this.#isUpdate(service) ? "update" : "ensure");
+  }
+
+  noteWait(lock: string): void {
+    this.#options.managed.setState(this.#key, "working", { waitsFor: `turn ${lock}` });
+  }
+
+  async apply(
+    task: Task,
+    plan: ServicePlan,
+    step: ServiceStep,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { loadBalancers, writer } = this.#options;
+    const { service } = task;
+    this.#note(task, plan);
+    this.#isChanged = true;
+    if (step.kind === "show") return await writer.setIngress(service, step.shown, signal);
+    this.#noteChange(service, plan, step);
+    const record = createRecord(this.#key, service.metadata.uid, this.#options);
+    await loadBalancers.apply(step.change, record, signal);
+  }
+
+  mayGoOn(error: unknown): boolean {
+    return this.#options.loadBalancers.mayGoOn?.(error) === true;
+  }
+
+  async report(task: Task, plan: ServicePlan, signal: AbortSignal): Promise<Outcome> {
+    const { serviceEvents, managed } = this.#options;
+    const { service } = task;
+    this.#note(task, plan);
+    if (plan.kind === "unreadable") {
+      serviceEvents.reportUnreadable(service, plan.problem);
+      managed.setState(this.#key, "waiting", { failure: plan.problem });
+      await this.#hold(service, plan.held, signal);
+      return {};
+    }
+    const { problems } = plan.plan;
+    serviceEvents.reportProblems(service, problems);
+    for (const other of managed.setOthers(this.#key, problems)) this.#options.enqueue(other);
+    const waiting = findWaiting(plan.plan);
+    if (waiting !== undefined) {
+      if (await this.#hold(service, plan.plan, signal)) return "again";
+      managed.setState(this.#key, "waiting", { failure: waiting.message });
+      return { requeueAfterMs: toPauseMs(managed.findWaitedMs(this.#key)) };
+    }
+    if (task.kind === "release") return await this.#endRelease(task, plan.plan, signal);
+    this.#endEnsure(service, problems);
+    return {};
+  }
+
+  fail(error: unknown): void {
+    const { managed, serviceEvents, findBackends } = this.#options;
+    const task = this.#task;
+    // The Service is gone or changed, and the watch shows it soon: then what was made for it goes or changes, too.
+    if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return;
+    const failure = error instanceof RefusedStepError ? error.message : describeError(error);
+    managed.setState(this.#key, "failing", { failure });
+    if (task === undefined) return;
+    const release = task.kind === "release" && task.isGone ? "purge" : "release";
+    const purpose = this.#purpose ?? (task.kind === "release" ? release : "ensure");
+    const hosts = findBackends().map(({ nodeName }) => nodeName);
+    serviceEvents.reportFailure(task.service, { purpose, error, hosts });
+  }
+
+  #toPlan({ kind, service }: Task, plan: LoadBalancerPlan, purpose: Purpose): ServicePlan {
+    const { looks, managed, writer } = this.#options;
+    const { ingress } = plan;
+    const steps = plan.steps.map(toStep);
+    const shown = { ingress: ingress ?? [], annotations: toAnnotations(plan) };
+    const isShown =
+      showsIngress(service, shown.ingress, writer) && showsAnnotations(service, shown.annotations);
+    if (kind === "ensure" && ingress !== undefined && !isShown) {
+      // The next plan may depend on what the status shows: the old address goes when the new one is there.
+      const summary = `show ${JSON.stringify(ingress)} in the status`;
+      steps.unshift({ kind: "show", summary, shown });
+    }
+    const waiting = findWaiting(plan) && "waiting";
+    const conclusion = waiting ?? (kind === "release" ? kind : undefined);
+    const waitedMs = managed.findWaitedMs(this.#key);
+    return {
+      kind: "served",
+      purpose,
+      plan,
+      steps,
+      ...(conclusion && { conclusionAgeMs: looks.toConclusionAgeMs(conclusion, waitedMs) }),
+    };
+  }
+
+  /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
+  #isUpdate(service: Service): boolean {
+    const { managed, inputs, findBackends } = this.#options;
+    const ensured = managed.get(this.#key)?.ensured;
+    if (ensured === undefined || ensured.backends === findBackends()) return false;
+    return isDeepStrictEqual(ensured.inputs, inputs(service));
+  }
+
+  /** Notes a plan that is followed. */
+  #note({ kind, service }: Task, plan: ServicePlan): void {
+    const { managed, serviceEvents, findBackends } = this.#options;
+    if (plan.kind === "unreadable") return;
+    this.#purpose ??= plan.purpose;
+    if (kind !== "ensure") return;
+    if (findBackends().length === 0) serviceEvents.reportNoNodes(service);
+    const { ingress } = plan.plan;
+    if (ingress !== undefined) managed.note(service).ingress = ingress;
+  }
+
+  /** Notes a change of the cloud that is about to be made. */
+  #noteChange(service: Service, plan: ServicePlan, { summary }: ServiceStep): void {
+    const { loadBalancers, managed, metrics, serviceEvents } = this.#options;
+    managed.setState(this.#key, "working", { waitsFor: summary });
+    // What a step takes over or replaces may not show any more when the last one is done.
+    const problems = plan.kind === "served" ? plan.plan.problems : [];
+    const notices = problems.filter(({ isWaiting }) => isWaiting === false);
+    serviceEvents.reportProblems(service, notices);
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    managed.noteStart(this.#key);
+    metrics.countSync();
+    if (loadBalancers.leavesNothingBehind) return;
+    serviceEvents.reportStart(service, this.#purpose ?? "ensure");
+  }
+
+  /**
+   * Writes the annotations of a Service that waits, and leaves its status. Another program that writes them, too, is
+   * corrected as often as one that writes the status.
+   *
+   * @returns Whether it wrote
+   */
+  async #hold(
+    service: Service,
+    plan: Pick<LoadBalancerPlan, "annotations" | "record">,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { writer, managed } = this.#options;
+    const annotations = toAnnotations(plan);
+    if (showsAnnotations(service, annotations)) return false;
+    if (managed.noteDrift(this.#key) !== "restore") return false;
+    await writer.setAnnotations(service, annotations, signal);
+    return true;
+  }
+
+  /** Nothing is left of a load balancer. */
+  async #endRelease(
+    { service, isGone }: Extract<Task, { kind: "release" }>,
+    { annotations }: LoadBalancerPlan,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { serviceEvents, managed, writer, loadBalancers, enqueue } = this.#options;
+    const { isStarted = false, ensured } = managed.get(this.#key) ?? {};
+    const hadNone = !isStarted && ensured === undefined;
+    const isUnremarkable = isGone && (hadNone || loadBalancers.leavesNothingBehind === true);
+    if (!isGone) await writer.release(service, annotations, signal);
+    managed.forget(this.#key);
+    loadBalancers.forget?.(service.metadata.uid ?? "");
+    // What it had may be what others wait for.
+    for (const other of managed.listWaiting()) enqueue(other);
+    if (!isUnremarkable) serviceEvents.reportEnd(service, "release");
+    serviceEvents.forget(service);
+    // A new Service may have the name of one that is gone.
+    return isGone ? "again" : {};
+  }
+
+  /** A load balancer is as the Service asks. */
+  #endEnsure(service: Service, problems: LoadBalancerPlan["problems"]): void {
+    const { serviceEvents, managed, inputs, findBackends } = this.#options;
+    const backends = findBackends();
+    managed.note(service).ensured = { inputs: inputs(service), backends };
+    managed.setState(this.#key, "ready");
+    if (this.#isChanged) serviceEvents.reportEnd(service, this.#purpose ?? "ensure");
+    if (problems.length === 0 && backends.length > 0) serviceEvents.forget(service);
   }
 
   /** Whether a write came too late: another program or a user changed what the plan depends on. */
@@ -276,17 +343,22 @@ export class ServiceReconciler {
     const newest = services.get(toKey(service));
     return newest === undefined || !isDeepStrictEqual(inputs(newest), inputs(service));
   }
+}
 
-  #fail(key: Key, { task, purpose }: Attempt, error: unknown): void {
-    const { managed, serviceEvents, findBackends } = this.#options;
-    // The Service is gone or changed, and the watch shows it soon: then what was made for it goes or changes, too.
-    if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return;
-    const failure = error instanceof RefusedStepError ? error.message : describeError(error);
-    managed.setState(key, "failing", { failure });
-    if (task === undefined) return;
-    const gone = task.kind === "release" && task.isGone;
-    const own = task.kind === "ensure" ? "ensure" : gone ? "purge" : "release";
-    const hosts = findBackends().map(({ nodeName }) => nodeName);
-    serviceEvents.reportFailure(task.service, { purpose: purpose ?? own, error, hosts });
-  }
+function toStep(change: LoadBalancerStep): ServiceStep {
+  const { summary, turn, part } = change;
+  const more = { ...(turn !== undefined && { lock: turn }), ...(part !== undefined && { part }) };
+  return { kind: "apply", summary, ...more, change };
+}
+
+/** What prevents a load balancer. */
+function findWaiting({ problems }: LoadBalancerPlan): LoadBalancerProblem | undefined {
+  return problems.find(({ isWaiting = true }) => isWaiting);
+}
+
+function toAnnotations({
+  annotations,
+  record,
+}: Pick<LoadBalancerPlan, "annotations" | "record">): NonNullable<ShownState["annotations"]> {
+  return { ...annotations, ...(record !== undefined && { [RECORD]: record }) };
 }

@@ -5,7 +5,6 @@
 import type { Machines, MachinesView } from "../../cloud/capabilities/machines.ts";
 import { DELETION } from "../../cloud/deletion/settings.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
-import { DetachedWork } from "../../engine/detached_work.ts";
 import { fromSecondary, type KeySource } from "../../engine/key_sources.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
@@ -78,8 +77,6 @@ interface VinoControllerOptions {
 const WORKERS = 2;
 /** How long a Vino may keep a worker; after that its work goes on without one. */
 const SLICE_MS = 10_000;
-/** How long running work may go on after a stop. */
-const GRACE_MS = 2_500;
 /** First delay after a failure of the cloud. */
 const BACKOFF_MS = 5_000;
 
@@ -91,7 +88,6 @@ class VinoController implements RunningController {
   readonly #hosts: StoreReader<BareMetalHost>;
   readonly #pools: StoreReader<IpPool>;
   readonly #machines: Machines;
-  readonly #work: DetachedWork;
   readonly #reconciler: VinoReconciler;
   readonly #loop: ObjectLoop<Vino>;
 
@@ -135,12 +131,6 @@ class VinoController implements RunningController {
       },
     });
     this.#reconciler = reconciler;
-    this.#work = new DetachedWork({
-      clock,
-      sliceMs: SLICE_MS,
-      graceMs: GRACE_MS,
-      enqueue: (key) => this.#loop.enqueue(key),
-    });
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -156,14 +146,11 @@ class VinoController implements RunningController {
         metadata.annotations?.[GONE_POOLS],
         metadata.annotations?.[PUBLISH_AGAIN],
       ],
-      reconcile: (vino, signal) => {
-        const key = toKey(vino);
-        return this.#work.run(key, (run) => reconciler.reconcile(key, run), signal);
-      },
+      reconcile: (vino, signal) => reconciler.reconcile(toKey(vino), signal),
+      sliceMs: SLICE_MS,
       forget: (key) => reconciler.forget(key),
       sources: [new InventoryKeySource(source, this.objects), ...options.sources],
       backoffMs: BACKOFF_MS,
-      graceMs: GRACE_MS,
     });
     metrics.readFrom({
       listStates: () =>
@@ -180,11 +167,7 @@ class VinoController implements RunningController {
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([
-      this.#work.follow(signal),
-      this.#redfish?.run(signal),
-      this.#loop.run(signal),
-    ]);
+    await Promise.all([this.#redfish?.run(signal), this.#loop.run(signal)]);
   }
 
   /** Describes a Vino for the debug pages. */

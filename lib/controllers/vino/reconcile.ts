@@ -5,7 +5,6 @@
 import { CloudError } from "../../cloud/errors.ts";
 import { describeError } from "../../core/errors.ts";
 import { LeadershipLostError } from "../../core/fence.ts";
-import type { DetachedRun } from "../../engine/detached_work.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import type { Key, StoreReader } from "../../kube/cache/store.ts";
@@ -68,22 +67,22 @@ export class VinoReconciler {
    *
    * @throws {CloudError} of the cloud, and {@linkcode KubeError} of Kubernetes
    */
-  async reconcile(key: Key, run: DetachedRun): Promise<ReconcileResult> {
+  async reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
     const vino = this.#options.vinoes.get(key);
     if (vino === undefined) return {};
-    const attempt = new Attempt(key, vino, this.#options, run.signal);
+    const attempt = new Attempt(key, vino, this.#options, signal);
     try {
       for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
         const result = await this.#advance(attempt);
         if (result !== undefined) return result;
-        run.signal.throwIfAborted();
+        signal.throwIfAborted();
       }
       throw new Error(`more than ${ROUNDS_MAX} rounds; trying again later`);
     } catch (error) {
       // The watch brings the newer Vino, or its end, mostly at once.
       if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
       // The next leader goes on.
-      const isOver = run.signal.aborted || error instanceof LeadershipLostError;
+      const isOver = signal.aborted || error instanceof LeadershipLostError;
       if (!isOver) await this.#noteFailure(attempt, error);
       throw error;
     }

@@ -124,10 +124,7 @@ export class ReconcilerRig {
   /** Reconciles once. */
   async reconcile(signal: AbortSignal = new AbortController().signal): Promise<ReconcileResult> {
     await this.clock.advance(1);
-    return await this.#reconciler.reconcile(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`, {
-      signal,
-      detach: () => undefined,
-    });
+    return await this.#reconciler.reconcile(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`, signal);
   }
 
   /** Takes an inventory, and reconciles once. */

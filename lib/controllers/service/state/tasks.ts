@@ -12,9 +12,12 @@ import type { ManagedServices } from "./managed.ts";
 import { toClaim } from "../spec/spec.ts";
 import { findNeed, mayHold, type ServiceNeed } from "../spec/which.ts";
 
-/** What to do for one Service now. `isGone`: Kubernetes does not have it any more, or has another one of its name. */
+/**
+ * What to do for one Service now. `adopt`: it must get the finalizer before anything is made for it. `isGone`:
+ * Kubernetes does not have it any more, or has another one of its name.
+ */
 export type Task =
-  | { readonly kind: "conflict" | "ensure"; readonly service: Service }
+  | { readonly kind: "adopt" | "conflict" | "ensure"; readonly service: Service }
   | { readonly kind: "release"; readonly service: Service; readonly isGone: boolean };
 
 /** What {@linkcode ServiceTasks} need. */
@@ -50,9 +53,8 @@ export class ServiceTasks {
     if (need === "nothing") return undefined;
     if (need === "conflict") return { kind: "conflict", service };
     managed.note(service);
-    return need === "ensure"
-      ? { kind: "ensure", service }
-      : { kind: "release", service, isGone: false };
+    if (need === "release") return { kind: "release", service, isGone: false };
+    return { kind: this.lacksFinalizer(service) ? "adopt" : "ensure", service };
   }
 
   /** What a Service needs. */

@@ -1,0 +1,293 @@
+/**
+ * The loop that brings an object to its desired state: observe, plan, apply the first step, and again, until a plan has
+ * no steps.
+ *
+ * A plan starts from what is there. So a crash between two steps, or a change by hand, is only another state to start
+ * from.
+ * @module
+ */
+import { type Clock, startDeadline } from "../core/clock.ts";
+import { type Fence, LeadershipLostError } from "../core/fence.ts";
+import type { ReconcileResult } from "./workers.ts";
+
+/** One change. Plain data: equal steps are the same step. */
+export interface Step {
+  /** What it does, for errors: `create rule tcp 443 on 192.0.2.10`. */
+  readonly summary: string;
+  /** Steps with the same lock are applied one at a time. @default {at any time} */
+  readonly lock?: string;
+  /** Which part of the object it is for. @default {all steps after it need it} */
+  readonly part?: string;
+}
+
+/** What is to do. */
+export interface Plan<S extends Step> {
+  /** In this order. The first is applied, and then there is another plan. */
+  readonly steps: readonly S[];
+  /**
+   * How old an observation may be, in milliseconds, from which nothing more is to do. Absent: it may have any age.
+   */
+  readonly conclusionAgeMs?: number;
+}
+
+/**
+ * The work on one object, from the start of a reconcile to its end.
+ *
+ * @typeParam T What is to do for an object: it is there, or goes away
+ * @typeParam O An observation
+ */
+export interface Convergence<T, O, S extends Step, P extends Plan<S>> {
+  /** The task now. `undefined`: there is nothing to do. Reads only memory. */
+  find(): T | undefined;
+  /**
+   * Does what must be done before anything is observed, such as adding a finalizer.
+   *
+   * @returns `undefined` if there is nothing of that
+   */
+  prepare(task: T, signal: AbortSignal): Promise<Outcome | undefined>;
+  /** @param maxAgeMs How old the observation may be, in milliseconds; absent: as old as usual */
+  observe(task: T, maxAgeMs: number | undefined, signal: AbortSignal): Promise<O>;
+  /** Whether an observation for one task serves another one, which the object has after it. */
+  isSame(before: T, after: T): boolean;
+  /** Pure. */
+  plan(task: T, observation: O): P;
+  /** Notes that the next step waits for others with its lock. @default {no step has a lock} */
+  noteWait?(lock: string): void;
+  /** Applies a step. Safe to repeat. */
+  apply(task: T, plan: P, step: S, signal: AbortSignal): Promise<void>;
+  /** Whether steps of other parts may succeed after a step failed with this error. @default {none may} */
+  mayGoOn?(error: unknown): boolean;
+  /** Says what the object came to, after a plan without steps. */
+  report(task: T, plan: P, signal: AbortSignal): Promise<Outcome>;
+  /** Says that the reconcile failed. Not called when it was stopped, because the next leader goes on. */
+  fail(error: unknown): void;
+}
+
+/** The result of a reconcile, or that something has changed and it must go on. */
+export type Outcome = ReconcileResult | "again";
+
+/** A step has a deadline of its own; this one only ends what ignores it. */
+const STEP_TIMEOUT_MS = 1_800_000;
+/** More than the largest object needs: a Service with 100 ports has a rule, firewall rules and backends for each. */
+const STEPS_MAX = 2_000;
+/** How often the same step may be needed in one reconcile: another program may undo it once. */
+const REPEATS_MAX = 3;
+/** Steps with one lock while others wait for it. A Service with five ports needs no more. */
+const LOCKED_STEPS_MAX = 20;
+/** More than this is no matter of single parts. */
+const FAILED_PARTS_MAX = 3;
+
+/** Runs the loop for the objects of one controller. */
+export class Converger {
+  readonly #options: { readonly clock: Clock; readonly fence: Fence };
+  readonly #locks = new Locks();
+
+  constructor(options: { readonly clock: Clock; readonly fence: Fence }) {
+    this.#options = options;
+  }
+
+  /**
+   * Reconciles one object.
+   *
+   * @param detach Gives the worker back, before a wait for others
+   * @throws what a method of `work` throws; an Error if the same step is needed again and again
+   */
+  async reconcile<T, O, S extends Step, P extends Plan<S>>(
+    work: Convergence<T, O, S, P>,
+    signal: AbortSignal,
+    detach: () => void,
+  ): Promise<ReconcileResult> {
+    using reconcile = new Reconcile(work, { ...this.#options, locks: this.#locks, signal, detach });
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const outcome = await reconcile.pass();
+        if (outcome !== "again") return outcome;
+      }
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof LeadershipLostError)) work.fail(error);
+      throw error;
+    }
+  }
+}
+
+/** What a {@linkcode Reconcile} needs. */
+interface ReconcileOptions {
+  readonly clock: Clock;
+  readonly fence: Fence;
+  readonly locks: Locks;
+  readonly signal: AbortSignal;
+  readonly detach: () => void;
+}
+
+/** One reconcile. Dispose of it at the end: it then gives its lock on. */
+class Reconcile<T, O, S extends Step, P extends Plan<S>> implements Disposable {
+  readonly #work: Convergence<T, O, S, P>;
+  readonly #options: ReconcileOptions;
+  /** How old the next observation may be. */
+  #maxAgeMs: number | undefined;
+  /** Whether it observed in order to conclude: every later observation is new enough for that. */
+  #mayConclude = false;
+  #lock: { readonly name: string; readonly held: Disposable; steps: number } | undefined;
+  #steps = 0;
+  /** How often each step was applied. */
+  readonly #applied = new Map<string, number>();
+  /** Why a step failed, by its part. */
+  readonly #failed = new Map<string, unknown>();
+
+  constructor(work: Convergence<T, O, S, P>, options: ReconcileOptions) {
+    this.#work = work;
+    this.#options = options;
+  }
+
+  /** Applies at most one step. */
+  async pass(): Promise<Outcome> {
+    const work = this.#work;
+    const { signal } = this.#options;
+    const before = work.find();
+    if (before === undefined) return {};
+    const prepared = await work.prepare(before, signal);
+    if (prepared !== undefined) return prepared;
+    const maxAgeMs = this.#maxAgeMs;
+    this.#maxAgeMs = undefined;
+    const observation = await work.observe(before, maxAgeMs, signal);
+    const task = work.find();
+    if (task === undefined || !work.isSame(before, task)) return "again";
+    const plan = work.plan(task, observation);
+    const step = this.#pick(plan.steps);
+    if (step !== undefined) {
+      await this.#follow(task, plan, step);
+      return "again";
+    }
+    if (plan.conclusionAgeMs !== undefined && !this.#mayConclude) {
+      this.#maxAgeMs = plan.conclusionAgeMs;
+      this.#mayConclude = true;
+      return "again";
+    }
+    return await work.report(task, plan, signal);
+  }
+
+  [Symbol.dispose](): void {
+    this.#lock?.held[Symbol.dispose]();
+    this.#lock = undefined;
+  }
+
+  /**
+   * The first step that needs none of those that failed.
+   *
+   * @throws the first error, if there are steps, but no such one
+   */
+  #pick(steps: readonly S[]): S | undefined {
+    const hasFailed = ({ part }: S): boolean => part !== undefined && this.#failed.has(part);
+    const next = steps.find((one) => !hasFailed(one));
+    if (steps[0] === next) return next;
+    if (next?.part !== undefined) return next;
+    const [error] = this.#failed.values();
+    throw error;
+  }
+
+  /** Applies a step, or waits for its lock. A plan from before the wait is out of date. */
+  async #follow(task: T, plan: P, step: S): Promise<void> {
+    const { clock, fence, signal } = this.#options;
+    const { lock } = step;
+    if (lock !== undefined && this.#lock?.name !== lock) {
+      this.#work.noteWait?.(lock);
+      return await this.#takeLock(lock);
+    }
+    this.#count(step);
+    fence.check();
+    using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
+    try {
+      await this.#work.apply(task, plan, step, deadline.signal);
+    } catch (error) {
+      if (this.#work.mayGoOn?.(error) !== true) throw error;
+      this.#leaveOut(step, error);
+    }
+    if (lock !== undefined) this.#giveLockOn();
+  }
+
+  /** @throws {Error} if the same step, or any, was applied too often already */
+  #count(step: S): void {
+    const text = JSON.stringify(step);
+    const count = (this.#applied.get(text) ?? 0) + 1;
+    this.#applied.set(text, count);
+    this.#steps += 1;
+    if (count > REPEATS_MAX) {
+      throw new Error(`"${step.summary}" succeeded ${REPEATS_MAX} times and is needed again`);
+    }
+    if (this.#steps > STEPS_MAX) {
+      throw new Error(`more than ${STEPS_MAX} steps; trying again later`);
+    }
+  }
+
+  /** Leaves a part out from now on. @throws the error, if it must not be left out */
+  #leaveOut({ part }: S, error: unknown): void {
+    if (part === undefined || this.#failed.size === FAILED_PARTS_MAX) throw error;
+    this.#failed.set(part, error);
+  }
+
+  async #takeLock(name: string): Promise<void> {
+    const { locks, signal, detach } = this.#options;
+    this[Symbol.dispose]();
+    if (locks.isTaken(name)) detach();
+    this.#lock = { name, held: await locks.take(name, signal), steps: 0 };
+  }
+
+  /** An object with many steps lets others go between, so that small ones need not wait for all of them. */
+  #giveLockOn(): void {
+    if (this.#lock === undefined) return;
+    this.#lock.steps += 1;
+    const { name, steps } = this.#lock;
+    if (steps >= LOCKED_STEPS_MAX && this.#options.locks.isAwaited(name)) this[Symbol.dispose]();
+  }
+}
+
+/** Locks by name. Who waits is served in the order of asking. */
+class Locks {
+  /** Who waits for each lock that is taken, in order. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  isTaken(name: string): boolean {
+    return this.#waiting.has(name);
+  }
+
+  isAwaited(name: string): boolean {
+    return (this.#waiting.get(name)?.size ?? 0) > 0;
+  }
+
+  /**
+   * Waits for a lock. The caller gives it on by disposing of it, exactly once.
+   *
+   * @throws `signal.reason` when the signal aborts first
+   */
+  async take(name: string, signal: AbortSignal): Promise<Disposable> {
+    signal.throwIfAborted();
+    const waiting = this.#waiting.get(name);
+    if (waiting === undefined) this.#waiting.set(name, new Set());
+    else await untilServed(waiting, signal);
+    return { [Symbol.dispose]: () => this.#give(name) };
+  }
+
+  #give(name: string): void {
+    const waiting = this.#waiting.get(name) ?? new Set();
+    const [next] = waiting;
+    if (next === undefined) this.#waiting.delete(name);
+    else next();
+  }
+}
+
+function untilServed(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const serve = (): void => {
+      waiting.delete(serve);
+      signal.removeEventListener("abort", abort);
+      resolve();
+    };
+    const abort = (): void => {
+      waiting.delete(serve);
+      reject(signal.reason);
+    };
+    waiting.add(serve);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}
