@@ -9,7 +9,7 @@ import * as cloudStackModel from "../../lib/providers/cloudstack/model/inventory
 import { SCHEMAS as CLOUDSTACK_SCHEMAS } from "../../lib/providers/cloudstack/wire/schema.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { toInventory, toSurroundings } from "../../lib/providers/xenorchestra/inventory.ts";
-import { SCHEMAS } from "../../lib/providers/xenorchestra/client.ts";
+import { COLLECTIONS } from "../../lib/providers/xenorchestra/client.ts";
 import { toVmReply, toVmView } from "../../lib/simulator/cloudstack/commands/vm_reply.ts";
 import * as cloudStackSimulator from "../../lib/simulator/cloudstack/mod.ts";
 import { CloudStackState } from "../../lib/simulator/cloudstack/world/state.ts";
@@ -34,13 +34,14 @@ function toXenOrchestra(count: number): Reading {
   const settings = requireSettings(
     xenOrchestra.parseConfig({ url: "http://127.0.0.1", token: "t" }, {}),
   );
-  const hosts = decodeList(SCHEMAS.host, world.hosts ?? []);
-  const pools = decodeList(SCHEMAS.pool, world.pools ?? []);
+  const hosts = decodeList(COLLECTIONS.hosts.schema, world.hosts ?? []);
+  const pools = decodeList(COLLECTIONS.pools.schema, world.pools ?? []);
   const surroundings = toSurroundings({ hosts, pools }, undefined);
   const options = { settings, known: new Map(), lookedFor: new Set<string>(), observedAtMs: 0 };
   return {
     machines: [...machines.values()],
-    read: () => toInventory(decodeList(SCHEMAS.vm, world.vms ?? []), surroundings, options),
+    read: () =>
+      toInventory(decodeList(COLLECTIONS.vms.schema, world.vms ?? []), surroundings, options),
   };
 }
 

@@ -25,8 +25,8 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "trust-first-404",
     rule: "the VM is requested again after Landfall knows that the pool is loaded",
     file: "lib/providers/xenorchestra/absence.ts",
-    from: 'const again = await api.readVm(vmId, signal); if (again.kind !== "missing")',
-    to: 'const again = await api.readVm(vmId, signal); if (again.kind === "undecodable")',
+    from: 'const again = await api.read("vms", vmId, signal); if (again.kind !== "missing")',
+    to: 'const again = await api.read("vms", vmId, signal); if (again.kind === "undecodable")',
     caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
   },
   {

@@ -108,16 +108,16 @@ export async function proveAbsence(
   if (template.kind === "found" || template.kind === "undecodable") {
     return toUnproven("notListed", vmId, "a template has its ID");
   }
-  const again = await api.readVm(vmId, signal);
+  const again = await api.read("vms", vmId, signal);
   if (again.kind !== "missing")
     return toUnproven("notListed", vmId, "it appeared again a moment later");
   for (const poolId of [...poolIds, ...others]) {
-    const pool = await api.readPool(poolId, signal);
+    const pool = await api.read("pools", poolId, signal);
     if (pool.kind !== "found") return toUnproven("notCovered", vmId, describeLoss(poolId));
   }
   const names = new Map(removed.map(({ poolId, name }) => [poolId, name]));
   for (const poolId of [...names.keys(), ...lost]) {
-    const pool = await api.readPool(poolId, signal);
+    const pool = await api.read("pools", poolId, signal);
     const name = names.get(poolId) ?? inventory.coverage.get(poolId)?.name ?? poolId;
     const why = `pool ${name}, which was missing, is back or still loading`;
     if (pool.kind !== "missing") return toUnproven("notCovered", vmId, why);
@@ -151,10 +151,10 @@ async function checkPool(
   { poolId, vmId, mayHideVms = false }: PoolQuestion,
   signal: AbortSignal,
 ): Promise<Unknown | undefined> {
-  const pool = await api.readPool(poolId, signal);
+  const pool = await api.read("pools", poolId, signal);
   if (pool.kind !== "found") return toUnproven("notCovered", vmId, describeLoss(poolId));
   const { master } = pool.value;
-  const host = master ? await api.readHost(master, signal) : undefined;
+  const host = master ? await api.read("hosts", master, signal) : undefined;
   if (host?.kind !== "found" || host.value.$pool !== poolId) {
     return toUnproven("notCovered", vmId, `the master host of pool ${poolId} is not shown`);
   }

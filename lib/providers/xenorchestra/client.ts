@@ -103,59 +103,97 @@ const uuidOrNone = v.pipe(
 const text = v.nullish(v.string());
 const texts = v.nullish(v.array(v.string()));
 
-/** Schemas by kind of object. They remove other fields. */
-export const SCHEMAS: {
-  readonly vm: v.GenericSchema<unknown, Vm>;
-  readonly host: v.GenericSchema<unknown, Host>;
-  readonly pool: v.GenericSchema<unknown, Pool>;
-  readonly network: v.GenericSchema<unknown, Network>;
-  readonly vif: v.GenericSchema<unknown, Vif>;
-  readonly server: v.GenericSchema<unknown, Server>;
-  readonly poolMember: v.GenericSchema<unknown, PoolMember>;
-} = {
-  vm: v.object({
-    // Both become part of the provider ID, which never changes.
-    id: uuid,
-    $pool: uuid,
-    name_label: text,
-    power_state: text,
-    // It may become the zone. Some servers send "" instead of no value.
-    $container: v.nullish(uuidOrNone),
-    CPUs: v.nullish(v.object({ max: v.nullish(v.number()) })),
-    memory: v.nullish(v.object({ static: v.nullish(v.array(v.number())) })),
-    addresses: v.nullish(v.record(v.string(), v.string())),
-    mainIpAddress: text,
-    tags: texts,
-    // A VM stays readable without it.
-    current_operations: v.nullish(v.fallback(v.nullable(v.record(v.string(), v.unknown())), null)),
-  }),
-  host: v.object({
-    id: uuid,
-    $pool: text,
-    name_label: text,
-    tags: texts,
-    controlDomain: text,
-    power_state: text,
-    enabled: v.nullish(v.boolean()),
-  }),
-  pool: v.object({ id: uuid, name_label: text, master: text }),
-  network: v.object({ id, name_label: text }),
-  vif: v.object({
-    id,
-    // A problem with these fields affects only their VM: see toDevices().
-    device: v.unknown(),
-    $VM: text,
-    $network: v.unknown(),
-  }),
-  server: v.object({
-    id,
-    label: text,
-    host: text,
-    enabled: v.nullish(v.boolean()),
-    status: text,
-    poolId: text,
-  }),
-  poolMember: v.object({ id, $pool: text }),
+/** The objects that Landfall reads, by the words of their collections in paths. */
+interface Objects {
+  readonly vms: Vm;
+  readonly hosts: Host;
+  readonly pools: Pool;
+  readonly networks: Network;
+  readonly vifs: Vif;
+  readonly servers: Server;
+  readonly "vm-controllers": PoolMember;
+  readonly "vm-templates": PoolMember;
+}
+
+/** Which fields of an object to ask for, and how to read them. */
+interface Collection<T> {
+  /** The type that a 404 for one object names. */
+  readonly type: string;
+  /** Separated by commas. */
+  readonly fields: string;
+  /** Removes other fields. */
+  readonly schema: GenericSchema<unknown, T>;
+}
+
+const POOL_MEMBER = v.object({ id, $pool: text });
+
+export const COLLECTIONS: { readonly [C in keyof Objects]: Collection<Objects[C]> } = {
+  vms: {
+    type: "VM",
+    fields:
+      "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags,current_operations",
+    schema: v.object({
+      // Both become part of the provider ID, which never changes.
+      id: uuid,
+      $pool: uuid,
+      name_label: text,
+      power_state: text,
+      // It may become the zone. Some servers send "" instead of no value.
+      $container: v.nullish(uuidOrNone),
+      CPUs: v.nullish(v.object({ max: v.nullish(v.number()) })),
+      memory: v.nullish(v.object({ static: v.nullish(v.array(v.number())) })),
+      addresses: v.nullish(v.record(v.string(), v.string())),
+      mainIpAddress: text,
+      tags: texts,
+      // A VM stays readable without it.
+      current_operations: v.nullish(
+        v.fallback(v.nullable(v.record(v.string(), v.unknown())), null),
+      ),
+    }),
+  },
+  hosts: {
+    type: "host",
+    fields: "id,name_label,$pool,tags,controlDomain",
+    schema: v.object({
+      id: uuid,
+      $pool: text,
+      name_label: text,
+      tags: texts,
+      controlDomain: text,
+      power_state: text,
+      enabled: v.nullish(v.boolean()),
+    }),
+  },
+  pools: {
+    type: "pool",
+    fields: "id,name_label,master",
+    schema: v.object({ id: uuid, name_label: text, master: text }),
+  },
+  networks: {
+    type: "network",
+    fields: "id,name_label",
+    schema: v.object({ id, name_label: text }),
+  },
+  vifs: {
+    type: "VIF",
+    fields: "id,device,$VM,$network",
+    // A problem with `device` or `$network` affects only their VM: see toDevices().
+    schema: v.object({ id, device: v.unknown(), $VM: text, $network: v.unknown() }),
+  },
+  servers: {
+    type: "server",
+    fields: "id,label,host,enabled,status,poolId",
+    schema: v.object({
+      id,
+      label: text,
+      host: text,
+      enabled: v.nullish(v.boolean()),
+      status: text,
+      poolId: text,
+    }),
+  },
+  "vm-controllers": { type: "VM-controller", fields: "id,$pool", schema: POOL_MEMBER },
+  "vm-templates": { type: "VM-template", fields: "id,$pool", schema: POOL_MEMBER },
 };
 
 /**
@@ -170,11 +208,6 @@ export type ReadReply<T> =
   /** 404 in JSON, for an object with this type and ID. */
   | { readonly kind: "missing" }
   | { readonly kind: "undecodable"; readonly problem: string };
-
-/** The server has no such collection, so it says nothing about the object. Only for optional collections. */
-interface NoCollection {
-  readonly kind: "noCollection";
-}
 
 /** The list of connections, `refused` (403), or `missing` if the server has no such list (404). */
 export type ServersReply = ListReply<Server> | "refused" | "missing";
@@ -191,15 +224,6 @@ export interface VersionedList<T> extends ListReply<T> {
   readonly version?: ListVersion;
 }
 
-/** The collections that Landfall lists. */
-interface Collections {
-  readonly vms: Vm;
-  readonly hosts: Host;
-  readonly pools: Pool;
-  readonly networks: Network;
-  readonly vifs: Vif;
-}
-
 /** Which fields of a list to read, and how. */
 export interface ListWish<T> {
   /** Separated by commas. */
@@ -209,31 +233,19 @@ export interface ListWish<T> {
   readonly filter?: string | undefined;
 }
 
+/** Which object to read, and how. */
+interface WantedObject<T> {
+  readonly type: string;
+  readonly id: string;
+  readonly schema: GenericSchema<unknown, T>;
+}
+
 /** How to list a collection again. */
 interface RelistOptions<T> {
   readonly filter?: string | undefined;
   readonly known?: ListVersion | undefined;
   readonly more?: ListWish<T> | undefined;
 }
-
-const COLLECTIONS: {
-  readonly [C in keyof Collections]: {
-    readonly fields: string;
-    readonly schema: GenericSchema<unknown, Collections[C]>;
-  };
-} = {
-  vms: {
-    fields:
-      "id,name_label,power_state,CPUs,memory,mainIpAddress,addresses,$container,$pool,tags,current_operations",
-    schema: SCHEMAS.vm,
-  },
-  hosts: { fields: "id,name_label,$pool,tags,controlDomain", schema: SCHEMAS.host },
-  pools: { fields: "id,name_label,master", schema: SCHEMAS.pool },
-  networks: { fields: "id,name_label", schema: SCHEMAS.network },
-  vifs: { fields: "id,device,$VM,$network", schema: SCHEMAS.vif },
-};
-
-const SERVER_FIELDS = "id,label,host,enabled,status,poolId";
 
 /**
  * Maximum number of IDs in one filter. The server accepts request headers of 16 KiB (beyond: 431). 400 IDs need about
@@ -254,21 +266,21 @@ export function byVms(vmIds: readonly string[]): string {
 
 /** Reads Xen Orchestra. Every method throws {@linkcode CloudError} if there is no usable answer. */
 export class XenOrchestraApi {
-  readonly #session: Session;
+  readonly #session: Pick<Session, "get">;
   readonly #undecodable: Counter;
 
-  constructor(session: Session, metrics: MetricsRegistry) {
+  constructor(session: Pick<Session, "get">, metrics: MetricsRegistry) {
     this.#session = session;
     this.#undecodable = createUndecodableCounter(metrics);
   }
 
   /** Lists a collection: all of it, or the objects that match `filter`. */
-  async list<C extends keyof Collections>(
+  async list<C extends keyof Objects>(
     collection: C,
     signal: AbortSignal,
     filter?: string,
-    more?: ListWish<Collections[C]>,
-  ): Promise<VersionedList<Collections[C]>> {
+    more?: ListWish<Objects[C]>,
+  ): Promise<VersionedList<Objects[C]>> {
     const list = await this.relist(collection, { filter, more }, signal);
     if (list !== "unchanged") return list;
     const message = `Xen Orchestra answered 304 to GET /${collection} without If-None-Match`;
@@ -282,11 +294,11 @@ export class XenOrchestraApi {
    * @param options.known The version that the caller has. Without it, or if it belongs to another request, the answer
    * is never `unchanged`. It may come from another user: an ETag identifies the content, for every user
    */
-  async relist<C extends keyof Collections>(
+  async relist<C extends keyof Objects>(
     collection: C,
-    options: RelistOptions<Collections[C]>,
+    options: RelistOptions<Objects[C]>,
     signal: AbortSignal,
-  ): Promise<VersionedList<Collections[C]> | "unchanged"> {
+  ): Promise<VersionedList<Objects[C]> | "unchanged"> {
     const { filter, known, more } = options;
     const usual = COLLECTIONS[collection];
     const { schema } = more ?? usual;
@@ -315,70 +327,67 @@ export class XenOrchestraApi {
     return this.#toList(collection, schema, await this.#getList(collection, path, signal));
   }
 
-  /** Reads one object with other fields. @param wanted.type Its type, as a 404 names it */
-  readAs<T extends { readonly id: string }>(
-    collection: string,
-    wanted: { readonly type: string; readonly id: string; readonly schema: ListWish<T>["schema"] },
-    signal: AbortSignal,
-  ): Promise<ReadReply<T>> {
-    return this.#read(collection, wanted.type, wanted, signal);
-  }
-
   /** Lists the connections to pools. The server silently omits those that the user has no right to see. */
   async listServers(signal: AbortSignal): Promise<ServersReply> {
-    const path = toListPath("servers", { fields: SERVER_FIELDS });
-    const reply = await this.#getList("servers", path, signal);
+    const { fields, schema } = COLLECTIONS.servers;
+    const reply = await this.#getList("servers", toListPath("servers", { fields }), signal);
     if (reply.status === 403 && reply.json !== undefined) return "refused";
     if (isUnknownRoute(reply)) return "missing";
-    return this.#toList("servers", SCHEMAS.server, reply);
+    return this.#toList("servers", schema, reply);
   }
 
   /** Lists at most two VMs of a pool. */
   async listSomeVmsOfPool(poolId: string, signal: AbortSignal): Promise<ListReply<PoolMember>> {
     const query = { fields: "id,$pool", filter: `$pool:${poolId}`, limit: "2" };
     const reply = await this.#getList("vms", toListPath("vms", query), signal);
-    return this.#toList("vms", SCHEMAS.poolMember, reply);
+    return this.#toList("vms", POOL_MEMBER, reply);
   }
 
-  /** Reads one VM. */
-  readVm(id: string, signal: AbortSignal): Promise<ReadReply<Vm>> {
-    return this.#read("vms", "VM", { id, schema: SCHEMAS.vm }, signal);
+  /** Reads one object. For a template, `vms` answers 404. */
+  read<C extends "vms" | "hosts" | "pools">(
+    collection: C,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ReadReply<Objects[C]>> {
+    return this.readAs(collection, { ...COLLECTIONS[collection], id }, signal);
   }
 
-  /** Reads one pool. */
-  readPool(id: string, signal: AbortSignal): Promise<ReadReply<Pool>> {
-    return this.#read("pools", "pool", { id, schema: SCHEMAS.pool }, signal);
-  }
-
-  /** Reads one host. */
-  readHost(id: string, signal: AbortSignal): Promise<ReadReply<Host>> {
-    return this.#read("hosts", "host", { id, schema: SCHEMAS.host }, signal);
+  /** Reads one object with other fields. @param wanted.type Its type, as a 404 names it */
+  async readAs<T extends { readonly id: string }>(
+    collection: string,
+    wanted: WantedObject<T>,
+    signal: AbortSignal,
+  ): Promise<ReadReply<T>> {
+    return this.#toOne(collection, wanted, await this.#getOne(collection, wanted.id, signal));
   }
 
   /** Reads the dom0 of a host. `hidden`: the user has no right to see it (403), as with the minimal rights. */
   async readVmController(
     id: string,
     signal: AbortSignal,
-  ): Promise<ReadReply<PoolMember> | NoCollection | { readonly kind: "hidden" }> {
-    const [reply, what] = await this.#getOne("vm-controllers", id, signal);
+  ): Promise<ReadReply<PoolMember> | { readonly kind: "hidden" | "noCollection" }> {
+    const reply = await this.#getOne("vm-controllers", id, signal);
     if (reply.status === 403 && reply.json !== undefined) return { kind: "hidden" };
-    if (isUnknownRoute(reply)) return { kind: "noCollection" };
-    return this.#toOne(reply, { ...what, type: "VM-controller", schema: SCHEMAS.poolMember });
+    return this.#toOptional("vm-controllers", id, reply);
   }
 
-  /** Reads a template. `/vms` answers 404 for it. */
+  /** Reads a template. */
   async readVmTemplate(
     id: string,
     signal: AbortSignal,
-  ): Promise<ReadReply<PoolMember> | NoCollection> {
-    const [reply, what] = await this.#getOne("vm-templates", id, signal);
-    if (isUnknownRoute(reply)) return { kind: "noCollection" };
-    return this.#toOne(reply, { ...what, type: "VM-template", schema: SCHEMAS.poolMember });
+  ): Promise<ReadReply<PoolMember> | { readonly kind: "noCollection" }> {
+    return this.#toOptional("vm-templates", id, await this.#getOne("vm-templates", id, signal));
   }
 
   #getList(collection: string, path: string, signal: AbortSignal, etag?: string): Promise<Reply> {
     const operation = `list_${collection.replaceAll("-", "_")}`;
     return this.#session.get({ operation, path, isList: true, etag }, signal);
+  }
+
+  #getOne(collection: string, id: string, signal: AbortSignal): Promise<Reply> {
+    const operation = `read_${collection.replaceAll("-", "_").replace(/s$/, "")}`;
+    const path = `/${collection}/${encodeURIComponent(id)}`;
+    return this.#session.get({ operation, path, isList: false }, signal);
   }
 
   #toList<T extends { readonly id: string }>(
@@ -389,42 +398,29 @@ export class XenOrchestraApi {
     const body = reply.json?.value;
     if (reply.status !== 200 || body === undefined) throw toReplyError(reply, `GET /${collection}`);
     if (!Array.isArray(body)) {
-      throw new CloudError(
-        "protocol",
-        `Xen Orchestra did not answer GET /${collection} with a list`,
-      );
+      const message = `Xen Orchestra did not answer GET /${collection} with a list`;
+      throw new CloudError("protocol", message);
     }
     const list = decodeList(schema, body);
     if (list.undecodable.size > 0) this.#undecodable.inc({ collection }, list.undecodable.size);
     return list;
   }
 
-  async #read<T extends { readonly id: string }>(
-    collection: string,
-    type: string,
-    { id, schema }: { id: string; schema: GenericSchema<unknown, T> },
-    signal: AbortSignal,
-  ): Promise<ReadReply<T>> {
-    const [reply, what] = await this.#getOne(collection, id, signal);
-    return this.#toOne(reply, { ...what, type, schema });
-  }
-
-  async #getOne(
-    collection: string,
+  /** `noCollection`: the server has no such collection, so it says nothing about the object. */
+  #toOptional(
+    collection: "vm-controllers" | "vm-templates",
     id: string,
-    signal: AbortSignal,
-  ): Promise<[Reply, { collection: string; id: string }]> {
-    const operation = `read_${collection.replaceAll("-", "_").replace(/s$/, "")}`;
-    const path = `/${collection}/${encodeURIComponent(id)}`;
-    const reply = await this.#session.get({ operation, path, isList: false }, signal);
-    return [reply, { collection, id }];
+    reply: Reply,
+  ): ReadReply<PoolMember> | { readonly kind: "noCollection" } {
+    if (isUnknownRoute(reply)) return { kind: "noCollection" };
+    return this.#toOne(collection, { ...COLLECTIONS[collection], id }, reply);
   }
 
   #toOne<T extends { readonly id: string }>(
+    collection: string,
+    { id, type, schema }: WantedObject<T>,
     reply: Reply,
-    what: { collection: string; id: string; type: string; schema: GenericSchema<unknown, T> },
   ): ReadReply<T> {
-    const { collection, id, type, schema } = what;
     if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };
     if (reply.status !== 200 || reply.json === undefined) {
       throw toReplyError(reply, `GET /${collection}/${id}`);

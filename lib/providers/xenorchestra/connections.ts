@@ -266,7 +266,7 @@ export interface RemovedPool {
 
 /** The dependencies of a {@linkcode ConnectionWatch}. */
 interface ConnectionWatchOptions {
-  readonly api: Pick<XenOrchestraApi, "listServers" | "readPool">;
+  readonly api: Pick<XenOrchestraApi, "listServers" | "read">;
   readonly memory: {
     readonly connections: ConnectionHistory;
     readonly removedPools: readonly RemovedPool[];
@@ -321,7 +321,7 @@ export class ConnectionWatch {
     for (const poolId of connections.gonePools) {
       // If the user lost the right to see a pool, every list looks as if it were removed. But Xen Orchestra refuses a
       // direct read of it.
-      const pool = await api.readPool(poolId, signal);
+      const pool = await api.read("pools", poolId, signal);
       if (pool.kind !== "missing") connections.noteExists(poolId);
     }
     for (const { poolId, name } of memory.removedPools) {

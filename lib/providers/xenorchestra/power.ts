@@ -110,18 +110,18 @@ export class PowerProof implements ProvenOff {
     if (!isEnough) {
       return { kind: "unproven", message: `${connections.why}; ${connections.advice}` };
     }
-    const pool = await api.readPool(poolId, signal);
+    const pool = await api.read("pools", poolId, signal);
     if (pool.kind !== "found") return toUnproven(`Xen Orchestra does not show pool ${poolId}`);
     if (hostId === undefined)
       return toUnproven(`Landfall does not know on which host VM ${vmId} ran`);
-    const host = await api.readHost(hostId, signal);
+    const host = await api.read("hosts", hostId, signal);
     if (host.kind !== "found" || host.value.$pool !== poolId) {
       return toUnproven(`host ${hostId}, where VM ${vmId} last ran, is gone`);
     }
     if (host.value.power_state !== "Running") {
       return toUnproven(`host ${hostId}, where VM ${vmId} last ran, does not answer its pool`);
     }
-    const vm = await api.readVm(vmId, signal);
+    const vm = await api.read("vms", vmId, signal);
     if (vm.kind !== "found")
       return toUnproven(`Xen Orchestra does not show VM ${vmId} in a direct read`);
     return judgeVm(vm.value, { poolId, hostId });

@@ -106,7 +106,7 @@ export class DirectReads {
     signal: AbortSignal,
   ): Promise<Presence | "missing"> {
     const { api, settings } = this.#options;
-    const reply = await api.readVm(id, signal);
+    const reply = await api.read("vms", id, signal);
     if (reply.kind === "missing") return "missing";
     if (reply.kind === "undecodable") return toUndecodable(id, reply.problem);
     const vifs = surroundings.networkIds && (await api.list("vifs", signal, byVms([id])));
@@ -136,7 +136,7 @@ export class DirectReads {
  * @throws {CloudError} if there is no answer
  */
 export async function withLosses(
-  api: Pick<XenOrchestraApi, "readPool">,
+  api: Pick<XenOrchestraApi, "read">,
   { inventory, poolIds }: { readonly inventory: Inventory; readonly poolIds: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<Inventory> {
@@ -144,7 +144,7 @@ export async function withLosses(
   for (const poolId of poolIds) {
     const before = inventory.coverage.get(poolId);
     if (!before?.complete) continue;
-    const pool = await api.readPool(poolId, signal);
+    const pool = await api.read("pools", poolId, signal);
     if (pool.kind !== "found") losses.set(poolId, toLost(before));
   }
   if (losses.size === 0) return inventory;

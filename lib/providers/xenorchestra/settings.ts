@@ -45,25 +45,25 @@ export interface XenOrchestraSettings {
   readonly insecure: boolean;
   readonly credentials: SignIn;
   /** Timeout of every request; absent: 10 s, lists 30 s. */
-  readonly clientTimeoutMs?: number;
-  readonly caFile?: string;
+  readonly clientTimeoutMs?: number | undefined;
+  readonly caFile?: string | undefined;
   /** 64 hexadecimal digits, lower case. */
-  readonly certificateFingerprint?: string;
+  readonly certificateFingerprint?: string | undefined;
   readonly refreshIntervalMs: number;
-  readonly addresses: AddressSettings & { readonly network?: string };
+  readonly addresses: AddressSettings & { readonly network?: string | undefined };
   /** Whether Landfall must not write Node addresses. @default {false} */
-  readonly leavesAddresses?: true;
+  readonly leavesAddresses?: boolean;
   readonly zoneLabelFrom: ZoneSource;
   /** Zone labels by ID or name of a host or pool; absent: none. */
-  readonly zones?: ReadonlyMap<string, string>;
+  readonly zones?: ReadonlyMap<string, string> | undefined;
   /** Region labels by ID or name of a pool; absent: none. */
-  readonly regions?: ReadonlyMap<string, string>;
+  readonly regions?: ReadonlyMap<string, string> | undefined;
   /** VM tags become Node labels if their key begins with one of these; absent: none. */
-  readonly tagPrefixes?: readonly string[];
+  readonly tagPrefixes?: readonly string[] | undefined;
   /** Prefix of the VM tag that sets the instance type. */
-  readonly instanceTypeTag?: string;
+  readonly instanceTypeTag?: string | undefined;
   /** IDs or names of the pools whose Nodes are ours; absent: all. */
-  readonly pools?: readonly string[];
+  readonly pools?: readonly string[] | undefined;
 }
 
 /** The source of a Node's zone. */
@@ -418,51 +418,31 @@ function listUseless({ addresses, zoneLabelFrom, zones }: FileSettings = {}): Sh
 }
 
 function toSettings(file: FileSettings): XenOrchestraSettings | undefined {
+  const { url, addresses, nodeLabelsFromTags, ...plain } = file;
   const credentials = toSignIn(file);
-  if (file.url === undefined || credentials === undefined) return undefined;
-  const {
-    exclude = [],
-    externalCIDRs = [],
-    mainIpAsExternal = false,
-    network,
-  } = file.addresses ?? {};
-  const leavesAddresses = file.addresses?.mode === "leave";
+  if (url === undefined || credentials === undefined) return undefined;
+  const leavesAddresses = addresses?.mode === "leave";
   return {
-    url: file.url,
-    insecure: file.insecure ?? false,
+    url,
+    insecure: plain.insecure ?? false,
     credentials,
-    ...(file.clientTimeout ? { clientTimeoutMs: file.clientTimeout } : {}),
-    ...(file.caFile === undefined ? {} : { caFile: file.caFile }),
-    ...(file.certificateFingerprint === undefined
-      ? {}
-      : { certificateFingerprint: file.certificateFingerprint }),
-    refreshIntervalMs: file.refreshInterval ?? REFRESH_MS,
+    clientTimeoutMs: plain.clientTimeout || undefined,
+    caFile: plain.caFile,
+    certificateFingerprint: plain.certificateFingerprint,
+    refreshIntervalMs: plain.refreshInterval ?? REFRESH_MS,
     addresses: {
-      exclude,
-      externalCidrs: externalCIDRs,
-      mainIpAsExternal,
-      ...(network === undefined || leavesAddresses ? {} : { network }),
+      exclude: addresses?.exclude ?? [],
+      externalCidrs: addresses?.externalCIDRs ?? [],
+      mainIpAsExternal: addresses?.mainIpAsExternal ?? false,
+      network: leavesAddresses ? undefined : addresses?.network,
     },
-    ...(leavesAddresses ? { leavesAddresses } : {}),
-    ...toLabelSettings(file),
-    ...(file.pools === undefined ? {} : { pools: file.pools }),
-  };
-}
-
-function toLabelSettings(
-  file: FileSettings,
-): Pick<
-  XenOrchestraSettings,
-  "zoneLabelFrom" | "zones" | "regions" | "tagPrefixes" | "instanceTypeTag"
-> {
-  const { zoneLabelFrom, zones, regions, nodeLabelsFromTags, instanceTypeTag } = file;
-  const tagPrefixes = nodeLabelsFromTags?.prefixes ?? [];
-  return {
-    zoneLabelFrom: zoneLabelFrom ?? { kind: "host" },
-    ...(zones?.size ? { zones } : {}),
-    ...(regions?.size ? { regions } : {}),
-    ...(tagPrefixes.length === 0 ? {} : { tagPrefixes }),
-    ...(instanceTypeTag === undefined ? {} : { instanceTypeTag }),
+    leavesAddresses,
+    zoneLabelFrom: plain.zoneLabelFrom ?? { kind: "host" },
+    zones: plain.zones?.size ? plain.zones : undefined,
+    regions: plain.regions?.size ? plain.regions : undefined,
+    tagPrefixes: nodeLabelsFromTags?.prefixes?.length ? nodeLabelsFromTags.prefixes : undefined,
+    instanceTypeTag: plain.instanceTypeTag,
+    pools: plain.pools,
   };
 }
 

@@ -130,7 +130,7 @@ interface UnfitEntry {
 /** Lists entries that name no place, or several of one kind. */
 export function listUnfitEntries(
   { pools, hosts }: Places,
-  { regions, zones }: { readonly regions?: OwnNames; readonly zones?: OwnNames },
+  { regions, zones }: Pick<XenOrchestraSettings, "regions" | "zones">,
 ): UnfitEntry[] {
   return [
     ...judgeEntries("regions", regions, [pools]),

@@ -11,7 +11,7 @@ import {
   toSurroundings,
 } from "../../../../lib/providers/xenorchestra/inventory.ts";
 import { decodeList } from "../../../../lib/cloud_http/decode.ts";
-import { SCHEMAS, type Vm } from "../../../../lib/providers/xenorchestra/client.ts";
+import { COLLECTIONS, type Vm } from "../../../../lib/providers/xenorchestra/client.ts";
 import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "../fake_server.ts";
 
 function list(name: string): unknown[] {
@@ -19,11 +19,11 @@ function list(name: string): unknown[] {
   return Array.isArray(body) ? body : [];
 }
 
-const vms = decodeList(SCHEMAS.vm, list("vms-ccm-fields"));
+const vms = decodeList(COLLECTIONS.vms.schema, list("vms-ccm-fields"));
 const surroundings = toSurroundings(
   {
-    hosts: decodeList(SCHEMAS.host, list("hosts-all-fields")),
-    pools: decodeList(SCHEMAS.pool, list("pools-all-fields")),
+    hosts: decodeList(COLLECTIONS.hosts.schema, list("hosts-all-fields")),
+    pools: decodeList(COLLECTIONS.pools.schema, list("pools-all-fields")),
   },
   undefined,
 );
@@ -176,8 +176,8 @@ describe("toInventory()", () => {
 });
 
 describe("toSurroundings()", () => {
-  const networks = decodeList(SCHEMAS.network, list("networks-all-fields"));
-  const vifs = decodeList(SCHEMAS.vif, list("vifs-all-fields"));
+  const networks = decodeList(COLLECTIONS.networks.schema, list("networks-all-fields"));
+  const vifs = decodeList(COLLECTIONS.vifs.schema, list("vifs-all-fields"));
   const none = { objects: [], undecodable: new Map() };
 
   test.each([
@@ -237,12 +237,12 @@ describe("records that are damaged", () => {
   );
 
   test("a pool that cannot be read is a part that is not known", () => {
-    const pools = decodeList(SCHEMAS.pool, [
+    const pools = decodeList(COLLECTIONS.pools.schema, [
       ...list("pools-all-fields").filter((one) => Object(one).id === POOL_PARIS),
       { id: POOL_LYON, master: 5 },
       "pool",
     ]);
-    const hosts = decodeList(SCHEMAS.host, list("hosts-all-fields"));
+    const hosts = decodeList(COLLECTIONS.hosts.schema, list("hosts-all-fields"));
     const none = { objects: [], undecodable: new Map() };
     const { coverage } = toInventory(none, toSurroundings({ hosts, pools }, undefined), {
       settings: SETTINGS,

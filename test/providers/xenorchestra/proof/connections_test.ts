@@ -9,7 +9,13 @@ import {
   nameState,
   withoutLost,
 } from "../../../../lib/providers/xenorchestra/connections.ts";
-import type { Server, ServersReply } from "../../../../lib/providers/xenorchestra/client.ts";
+import {
+  type Server,
+  type ServersReply,
+  XenOrchestraApi,
+} from "../../../../lib/providers/xenorchestra/client.ts";
+import type { Reply } from "../../../../lib/cloud_http/http.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";
@@ -142,24 +148,30 @@ class Rig {
   asked = 0;
   waits: Promise<void> = Promise.resolve();
   readonly watch = new ConnectionWatch({
-    api: {
-      listServers: async (): Promise<ServersReply> => {
-        this.asked += 1;
-        await this.waits;
-        if (this.failure) throw this.failure;
-        return { objects: this.servers, undecodable: new Map() };
-      },
-      readPool: async (id) => {
-        if (this.pool === "refused") throw new CloudError("denied", "no right");
-        return this.pool === "missing"
-          ? { kind: "missing" }
-          : { kind: "found", value: { id, master: null } };
-      },
-    },
+    api: new XenOrchestraApi({ get: ({ path }) => this.#answer(path) }, new MetricsRegistry()),
     memory: this.memory,
     clock: this.clock,
     log: silentLogger,
   });
+
+  async #answer(path: string): Promise<Reply> {
+    const toReply = (status: number, value: unknown): Reply => ({
+      status,
+      contentType: "application/json",
+      json: { value },
+    });
+    const [, id] = /^\/pools\/(.*)$/.exec(path) ?? [];
+    if (id !== undefined) {
+      if (this.pool === "refused") return toReply(403, {});
+      return this.pool === "found"
+        ? toReply(200, { id })
+        : toReply(404, { data: { type: "pool", id } });
+    }
+    this.asked += 1;
+    await this.waits;
+    if (this.failure) throw this.failure;
+    return toReply(200, this.servers);
+  }
 
   /** Looks once a minute for some minutes, as after refreshes. */
   async look(minutes: number): Promise<void> {

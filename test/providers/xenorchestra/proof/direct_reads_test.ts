@@ -7,7 +7,6 @@ import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity } from "../../../../lib/cloud/instance.ts";
 import type { Provider } from "../../../../lib/cloud/provider.ts";
 import { swapUuid } from "../../../../lib/core/text/uuid.ts";
-import { withLosses } from "../../../../lib/providers/xenorchestra/presence.ts";
 import {
   createProvider,
   FakeXenOrchestra,
@@ -228,28 +227,6 @@ describe("direct reads", () => {
       expect(await readAll(SWAPPED)).toEqual(IN_PARIS);
       fake.dropPool(POOL_LYON);
       expect(await readAll(SWAPPED)).toEqual(UNKNOWN);
-    });
-  });
-
-  describe("withLosses()", () => {
-    test("asks for each covered pool once, and changes nothing of what is shown", async () => {
-      const inventory = await provider.listInventory([NODE], signal);
-      const asked: string[] = [];
-      const api = {
-        readPool: (id: string): Promise<{ kind: "missing" }> => {
-          asked.push(id);
-          return Promise.resolve({ kind: "missing" });
-        },
-      };
-      const lose = (...poolIds: string[]): Promise<Inventory> =>
-        withLosses(api, { inventory, poolIds: new Set(poolIds) }, signal);
-      expect(await lose()).toBe(inventory);
-      expect(await lose("never seen")).toBe(inventory);
-      const { coverage, ...rest } = await lose(POOL_PARIS);
-      expect(asked).toEqual([POOL_PARIS]);
-      expect(coverage.get(POOL_PARIS)).toMatchObject({ complete: false, name: "pool-paris" });
-      expect(coverage.get(POOL_LYON)?.complete).toBe(true);
-      expect(rest.instances).toBe(inventory.instances);
     });
   });
 });

@@ -3,7 +3,11 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { byIds, SCHEMAS, XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
+import {
+  byIds,
+  COLLECTIONS,
+  XenOrchestraApi,
+} from "../../../../lib/providers/xenorchestra/client.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   FakeXenOrchestra,
@@ -53,9 +57,9 @@ describe("XenOrchestraApi", () => {
   test("readVm(), readPool(), readHost() and readVmController() find what is there", async () => {
     const host = fake.list("hosts").find(({ id }) => id === HOST_PARIS_1);
     const replies = await Promise.all([
-      api.readVm(WORKER_1, signal),
-      api.readPool(POOL_PARIS, signal),
-      api.readHost(HOST_PARIS_1, signal),
+      api.read("vms", WORKER_1, signal),
+      api.read("pools", POOL_PARIS, signal),
+      api.read("hosts", HOST_PARIS_1, signal),
       api.readVmController(String(host?.["controlDomain"]), signal),
     ]);
     expect(replies.map(({ kind }) => kind)).toEqual(Array(4).fill("found"));
@@ -69,23 +73,23 @@ describe("XenOrchestraApi", () => {
     [null, false],
   ])("says missing only to a 404 that names the object: %p", async (body, isSure) => {
     fake.answer = () => Response.json(body, { status: 404 });
-    const read = api.readVm("x", signal).catch(({ kind }: { kind: unknown }) => ({ kind }));
+    const read = api.read("vms", "x", signal).catch(({ kind }: { kind: unknown }) => ({ kind }));
     expect(await read).toEqual({ kind: isSure ? "missing" : "protocol" });
   });
 
   test("C-03 says missing only to a JSON 404 for that type and ID", async () => {
     const id = "00000000-0000-0000-0000-000000000000";
     fake.answer = () => toResponse(loadCapture("err-vm-404"));
-    expect(await api.readVm(id, signal)).toEqual({ kind: "missing" });
-    await expect(api.readVm(WORKER_1, signal)).rejects.toMatchObject({ kind: "protocol" });
-    await expect(api.readPool(id, signal)).rejects.toMatchObject({ kind: "protocol" });
+    expect(await api.read("vms", id, signal)).toEqual({ kind: "missing" });
+    await expect(api.read("vms", WORKER_1, signal)).rejects.toMatchObject({ kind: "protocol" });
+    await expect(api.read("pools", id, signal)).rejects.toMatchObject({ kind: "protocol" });
     fake.answer = () => toResponse(loadCapture("err-unknown-route"));
-    await expect(api.readVm(id, signal)).rejects.toMatchObject({ kind: "protocol" });
+    await expect(api.read("vms", id, signal)).rejects.toMatchObject({ kind: "protocol" });
   });
 
   test("calls an object undecodable that has another ID than asked for", async () => {
     fake.answer = () => toResponse(loadCapture("vm-k8s-worker-1-cf91"));
-    expect((await api.readVm(POOL_PARIS, signal)).kind).toBe("undecodable");
+    expect((await api.read("vms", POOL_PARIS, signal)).kind).toBe("undecodable");
   });
 
   test.each([
@@ -141,7 +145,7 @@ describe("XenOrchestraApi", () => {
       () => api.relist("pools", {}, signal),
       () => api.relist("pools", { known: { path: "/vms", etag: '"1"' } }, signal),
       () => api.listServers(signal),
-      () => api.readVm(WORKER_1, signal),
+      () => api.read("vms", WORKER_1, signal),
     ]) {
       await expect(ask()).rejects.toMatchObject({ kind: "protocol" });
     }
@@ -163,7 +167,7 @@ const ID_P = "cccccccc-1111-4111-8111-cccccccccccc";
 describe("decode()", () => {
   test("needs nothing but the identity", () => {
     expect(
-      decode(SCHEMAS.vm, {
+      decode(COLLECTIONS.vms.schema, {
         id: ID_A.toUpperCase(),
         $pool: ID_P.toUpperCase(),
         power_state: null,
@@ -186,7 +190,7 @@ describe("decode()", () => {
       { current_operations: { a: "pool_migrate", b: 3, c: { d: 1 } } },
     ],
   ])("takes a VM whose operations are %s", (_title, more, expected) => {
-    expect(decode(SCHEMAS.vm, { id: ID_A, $pool: ID_P, ...more })).toEqual({
+    expect(decode(COLLECTIONS.vms.schema, { id: ID_A, $pool: ID_P, ...more })).toEqual({
       value: { id: ID_A, $pool: ID_P, ...expected },
     });
   });
@@ -203,19 +207,21 @@ describe("decode()", () => {
     ["no object", "a"],
     ["nothing", null],
   ])("tells what is wrong with a VM that has %s", (_title, body) => {
-    expect(decode(SCHEMAS.vm, body)).toEqual({ problem: expect.stringContaining("must be") });
+    expect(decode(COLLECTIONS.vms.schema, body)).toEqual({
+      problem: expect.stringContaining("must be"),
+    });
   });
 });
 
 describe("decodeList()", () => {
   test.each([
-    ["vms-ccm-fields", SCHEMAS.vm, 17],
-    ["hosts-all-fields", SCHEMAS.host, 5],
-    ["pools-all-fields", SCHEMAS.pool, 2],
-    ["networks-all-fields", SCHEMAS.network, 6],
-    ["vm-controllers-all-fields", SCHEMAS.poolMember, 5],
-    ["servers-all-fields", SCHEMAS.server, 2],
-    ["pooldown-servers", SCHEMAS.server, 2],
+    ["vms-ccm-fields", COLLECTIONS.vms.schema, 17],
+    ["hosts-all-fields", COLLECTIONS.hosts.schema, 5],
+    ["pools-all-fields", COLLECTIONS.pools.schema, 2],
+    ["networks-all-fields", COLLECTIONS.networks.schema, 6],
+    ["vm-controllers-all-fields", COLLECTIONS["vm-controllers"].schema, 5],
+    ["servers-all-fields", COLLECTIONS.servers.schema, 2],
+    ["pooldown-servers", COLLECTIONS.servers.schema, 2],
   ] as const)("reads the whole capture %s", (name, schema, count) => {
     const { body } = loadCapture(name);
     const list = decodeList<{ readonly id: string }>(schema, Array.isArray(body) ? body : []);
@@ -225,7 +231,7 @@ describe("decodeList()", () => {
 
   test("reads the VIFs of the captures", () => {
     const { body } = loadCapture("vifs-all-fields");
-    const list = decodeList(SCHEMAS.vif, Array.isArray(body) ? body : []);
+    const list = decodeList(COLLECTIONS.vifs.schema, Array.isArray(body) ? body : []);
     expect(list.undecodable.size).toBe(0);
     expect(list.objects[0]?.device).toBeDefined();
   });

@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import { MACHINE_PREFIX } from "../../../../cloud/capabilities/machines.ts";
 import type { Followed } from "../../inventory.ts";
-import { SCHEMAS } from "../../client.ts";
+import { COLLECTIONS } from "../../client.ts";
 import { OWN_VMS } from "./filters.ts";
 
 const text = v.nullish(v.string());
@@ -32,10 +32,10 @@ export const FOLLOWED: Followed = {
     fields: Object.keys(MORE)
       .filter((field) => field !== "CPUs")
       .join(","),
-    schema: v.intersect([SCHEMAS.vm, v.object(MORE)]),
+    schema: v.intersect([COLLECTIONS.vms.schema, v.object(MORE)]),
     filter: OWN_VMS,
   },
-  hosts: { fields: "enabled", schema: SCHEMAS.host },
+  hosts: { fields: "enabled", schema: COLLECTIONS.hosts.schema },
   isOurs: (vm) => {
     if (vm.name_label?.startsWith(MACHINE_PREFIX)) return true;
     // It may be a copy of one, with its description.
