@@ -12,15 +12,7 @@ import { toBackoffMs } from "../../../core/backoff.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { Fence } from "../../../core/fence.ts";
 import type { XenOrchestraSettings } from "../settings.ts";
-import {
-  createFixedToken,
-  createMint,
-  FileToken,
-  MintedToken,
-  type MintOptions,
-  toBasic,
-  type TokenSource,
-} from "./tokens.ts";
+import { createFixedToken, FileToken, MintedToken, toBasic, type TokenSource } from "./tokens.ts";
 import { toReplyError } from "./reply_error.ts";
 import { type RpcCall, sendRpc } from "./rpc.ts";
 
@@ -43,7 +35,8 @@ type Asked = Pick<GetRequest, "operation" | "path">;
 export interface ChangeRequest extends Asked {
   readonly method: "POST" | "PATCH" | "PUT" | "DELETE";
   /** Sent as JSON, or as it is. @default {no body} */
-  readonly body?: { readonly json: object } | { readonly bytes: Uint8Array<ArrayBuffer> };
+  readonly body?:
+    { readonly json: object } | { readonly bytes: Uint8Array<ArrayBuffer> } | undefined;
   /** Milliseconds for the whole request. */
   readonly timeoutMs: number;
   /** Whether {@linkcode timeoutMs} includes waiting for its turn, so that it is not sent later. @default {false} */
@@ -51,6 +44,11 @@ export interface ChangeRequest extends Asked {
 }
 
 type Headers = CloudRequest["headers"];
+
+/** A request with its credentials. */
+interface Sent extends Asked, Pick<CloudRequest, "headers" | "method"> {
+  readonly body?: ChangeRequest["body"];
+}
 
 /** Names of the server and its settings in messages. */
 export const SERVER_NAMES: ServerNames = {
@@ -117,21 +115,23 @@ export class Session {
    * @returns Any reply but 401, unless the request has `allows401`
    * @throws {CloudError} when there is none in time, or the token is refused
    */
-  get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
+  get(
+    { operation, path, isList, etag, allows401 = false }: GetRequest,
+    signal: AbortSignal,
+  ): Promise<Reply> {
     const both = AbortSignal.any([signal, this.#deps.signal]);
-    return this.#limiter.run(() => this.#get(request, both), both);
-  }
-
-  async #get(request: GetRequest, signal: AbortSignal): Promise<Reply> {
-    const { operation, path, isList, etag, allows401 = false } = request;
     const timeoutMs = this.#toTimeoutMs(isList ? LIST_TIMEOUT_MS : TIMEOUT_MS);
-    return await this.#client.within(timeoutMs, signal, async (deadline) => {
-      const headers = etag === undefined ? {} : { "if-none-match": etag };
+    const condition = etag === undefined ? {} : { "if-none-match": etag };
+    const ask = async (deadline: AbortSignal): Promise<Reply> => {
       const send = (auth: Headers): Promise<Reply> =>
-        this.#send({ operation, method: "GET", path, headers: { ...headers, ...auth } }, deadline);
+        this.#send(
+          { operation, method: "GET", path, headers: { ...condition, ...auth } },
+          deadline,
+        );
       if (!allows401) return await this.#withToken(deadline, send);
       return await send(this.#toAuthHeader(await this.#tokens.read(deadline)));
-    });
+    };
+    return this.#limiter.run(() => this.#client.within(timeoutMs, both, ask), both);
   }
 
   /**
@@ -145,11 +145,10 @@ export class Session {
     { operation, path, content }: Asked & { readonly content: object },
     signal: AbortSignal,
   ): Promise<Reply> {
-    const body = JSON.stringify(content);
-    return await this.#withToken(signal, (auth) => {
-      const headers = { "content-type": "application/json", ...auth };
-      return this.#send({ operation, method: "POST", path, headers, body }, signal);
-    });
+    const body = { json: content };
+    return await this.#withToken(signal, (headers) =>
+      this.#send({ operation, method: "POST", path, body, headers }, signal),
+    );
   }
 
   /**
@@ -160,42 +159,34 @@ export class Session {
    * @throws {LeadershipLostError} when this process does not lead
    */
   change(
-    request: ChangeRequest,
+    { timeoutMs, isPrompt = false, ...request }: ChangeRequest,
     fence: Pick<Fence, "bind" | "check">,
     signal: AbortSignal,
   ): Promise<Reply> {
     const both = AbortSignal.any([signal, this.#deps.signal]);
     const send = (deadline: AbortSignal): Promise<Reply> =>
-      this.#withToken(deadline, (auth) => this.#sendChange(request, { auth, fence }, deadline));
+      this.#withToken(deadline, async (headers) => {
+        fence.check();
+        try {
+          return await this.#send({ ...request, headers }, fence.bind(deadline));
+        } catch (error) {
+          // The reason of the fence says more than the error of the connection that it closed.
+          fence.check();
+          throw error;
+        }
+      });
     const within = (work: typeof send): Promise<Reply> =>
-      this.#client.within(request.timeoutMs, both, work);
-    if (request.isPrompt !== true) return this.#changes.run(() => within(send), both);
-    return within((deadline) => this.#changes.run(() => send(deadline), deadline));
+      this.#client.within(timeoutMs, both, work);
+    return isPrompt
+      ? within((deadline) => this.#changes.run(() => send(deadline), deadline))
+      : this.#changes.run(() => within(send), both);
   }
 
-  async #sendChange(
-    { operation, method, path, body }: ChangeRequest,
-    { auth, fence }: { readonly auth: Headers; readonly fence: Pick<Fence, "bind" | "check"> },
-    signal: AbortSignal,
-  ): Promise<Reply> {
+  #send({ path, headers, body, ...request }: Sent, signal: AbortSignal): Promise<Reply> {
     const content = toContent(body);
-    const headers = { ...content.headers, ...auth };
-    fence.check();
-    try {
-      return await this.#send({ ...content, operation, method, path, headers }, fence.bind(signal));
-    } catch (error) {
-      // The reason of the fence says more than the error of the connection that it closed.
-      fence.check();
-      throw error;
-    }
-  }
-
-  #send(
-    { path, headers, ...request }: Omit<CloudRequest, "url"> & Pick<Asked, "path">,
-    signal: AbortSignal,
-  ): Promise<Reply> {
-    const all = { ...HEADERS, ...headers };
-    return this.#client.request({ ...request, url: this.#toUrl(path), headers: all }, signal);
+    const sent = { ...request, ...content, url: this.#toUrl(path) };
+    const all = { ...HEADERS, ...content.headers, ...headers };
+    return this.#client.request({ ...sent, headers: all }, signal);
   }
 
   /**
@@ -289,13 +280,16 @@ export class Session {
     if (credentials.kind === "token") return createFixedToken(credentials.token);
     if (credentials.kind === "tokenFile") return new FileToken(credentials.path, { clock, log });
     if (this.#usesBasic) return createFixedToken(toBasic(credentials));
-    const post: MintOptions["post"] = ({ headers, ...posted }, signal) => {
-      const all = { ...HEADERS, "content-type": "application/json", ...headers };
-      return this.#client.request({ ...posted, method: "POST", headers: all }, signal);
-    };
-    const timeoutMs = this.#toTimeoutMs(TIMEOUT_MS);
-    const mint = createMint({ settings, deps: this.#deps, timeoutMs, post }, credentials);
-    return new MintedToken({ mint, clock, log });
+    return new MintedToken({
+      url: settings.url,
+      credentials,
+      timeoutMs: this.#toTimeoutMs(TIMEOUT_MS),
+      post: ({ headers, ...posted }, signal) => {
+        const all = { ...HEADERS, "content-type": "application/json", ...headers };
+        return this.#client.request({ ...posted, method: "POST", headers: all }, signal);
+      },
+      deps: this.#deps,
+    });
   }
 
   #toTimeoutMs(standardMs: number): number {

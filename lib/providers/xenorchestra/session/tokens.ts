@@ -22,7 +22,7 @@ import {
 } from "../../../core/small_file.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
-import { explainToken, type SignIn, type XenOrchestraSettings } from "../settings.ts";
+import { explainToken, type SignIn } from "../settings.ts";
 import { toReplyError } from "./reply_error.ts";
 
 /** A source of tokens. */
@@ -124,19 +124,30 @@ function toFileError(path: string, problem: string, cause?: unknown): ConfigErro
 }
 
 /** A token and its expiry, in wall-clock milliseconds. */
-export interface Minted {
+interface Minted {
   readonly token: string;
   /** Absent if the server does not report it. */
   readonly expiresAtMs?: number;
 }
 
+/** Sends one request for a token as JSON. Returns redirects; rejects with a {@linkcode CloudError}. */
+type PostForToken = (
+  request: Pick<CloudRequest, "operation" | "url" | "headers"> & { readonly body: string },
+  signal: AbortSignal,
+) => Promise<Reply>;
+
 /** The dependencies of a {@linkcode MintedToken}. */
 interface MintedTokenOptions {
-  /** Gets a token with the password, in one attempt. The same client ID gets the same token with a new expiry. */
-  readonly mint: () => Promise<Minted>;
-  readonly clock: Clock;
-  readonly log: Logger;
+  /** Of Xen Orchestra, as in the settings. */
+  readonly url: string;
+  readonly credentials: Password;
+  /** Milliseconds for one attempt. */
+  readonly timeoutMs: number;
+  readonly post: PostForToken;
+  readonly deps: Pick<ProviderDeps, "clock" | "log" | "signal">;
 }
+
+type Password = SignIn & { readonly kind: "password" };
 
 /**
  * Xen Orchestra refuses every password for 2 s after a wrong one. Each attempt takes up to 0.7 s of its processor time.
@@ -144,16 +155,26 @@ interface MintedTokenOptions {
 const MINT_BACKOFF = { baseMs: 2_500, capMs: 300_000, jitter: 0.1 };
 /** Landfall renews a token when a third of its life is left, but not sooner than this after the last renewal. */
 const RENEW_MS_MIN = 60_000;
+/** Statuses for the path of a user that no longer exists. A wrong password gives 401. */
+const GONE: ReadonlySet<number> = new Set([403, 404]);
+
+/** The beginning of the `client.id` of tokens that Landfall creates and may renew. */
+export const OWN_CLIENT: string = "landfall-";
 
 /**
- * A token that Landfall creates with a password when it first needs one, renews before it expires, and creates again if
- * it is refused.
+ * A token that Landfall creates with a password, by HTTP Basic, when it first needs one, renews before it expires, and
+ * creates again if it is refused. The same installation always gets the same token, with a new expiry.
  *
  * Guarantees: one attempt at a time for all callers; at least 2.5 s between two attempts; after a failed renewal the
  * token stays in use.
  */
 export class MintedToken implements TokenSource {
   readonly #options: MintedTokenOptions;
+  /**
+   * The user's own path, to which the server redirects from `users/me`, while it works. A user that was created again,
+   * for example after a database was restored, has another path.
+   */
+  #ownUrl: string | undefined;
   #current: (Required<Minted> & { readonly renewAtMs: number }) | undefined;
   #minting: Promise<string> | undefined;
   #failures = 0;
@@ -166,7 +187,7 @@ export class MintedToken implements TokenSource {
 
   async read(signal: AbortSignal): Promise<string> {
     const current = this.#current;
-    const now = this.#options.clock.now();
+    const now = this.#options.deps.clock.now();
     if (current && now < current.expiresAtMs) {
       // Renewal runs in the background and logs a failure.
       if (now >= current.renewAtMs && this.#mayTry()) this.#start().catch(() => {});
@@ -181,14 +202,14 @@ export class MintedToken implements TokenSource {
   }
 
   #mayTry(): boolean {
-    return this.#minting !== undefined || this.#options.clock.monotonic() >= this.#nextTryMs;
+    return this.#minting !== undefined || this.#options.deps.clock.monotonic() >= this.#nextTryMs;
   }
 
   #start(): Promise<string> {
     if (!this.#mayTry()) {
       const { kind = "denied", message = "Xen Orchestra refuses the token that it just issued" } =
         this.#lastError ?? {};
-      const retryAfterMs = this.#nextTryMs - this.#options.clock.monotonic();
+      const retryAfterMs = this.#nextTryMs - this.#options.deps.clock.monotonic();
       return Promise.reject(new CloudError(kind, message, { retryAfterMs }));
     }
     this.#minting ??= this.#mint().finally(() => (this.#minting = undefined));
@@ -196,10 +217,10 @@ export class MintedToken implements TokenSource {
   }
 
   async #mint(): Promise<string> {
-    const { mint, clock, log } = this.#options;
+    const { clock, log } = this.#options.deps;
     this.#nextTryMs = clock.monotonic() + MINT_BACKOFF.baseMs;
     try {
-      const { token, expiresAtMs = Infinity } = await mint();
+      const { token, expiresAtMs = Infinity } = await this.#request();
       const now = clock.now();
       // A new token is valid. If it seems to have expired already, one of the two clocks is wrong, so Landfall uses it
       // until the server refuses it.
@@ -220,72 +241,44 @@ export class MintedToken implements TokenSource {
       throw error;
     }
   }
-}
 
-/** The beginning of the `client.id` of tokens that Landfall creates and may renew. */
-export const OWN_CLIENT: string = "landfall-";
-
-/** Statuses for the path of a user that no longer exists. A wrong password gives 401. */
-const GONE: ReadonlySet<number> = new Set([403, 404]);
-
-const MINTED = v.object({
-  token: v.object({ id: v.string(), expiration: v.nullish(v.number()) }),
-});
-
-/** The latest time in ECMAScript. */
-const TIME_MS_MAX = 8.64e15;
-
-/** The dependencies of {@linkcode createMint}. */
-export interface MintOptions {
-  readonly settings: Pick<XenOrchestraSettings, "url">;
-  readonly deps: Pick<ProviderDeps, "clock" | "signal">;
-  readonly timeoutMs: number;
-  /** Posts JSON with these headers. Returns redirects; rejects with a {@linkcode CloudError}. */
-  readonly post: (
-    request: Omit<CloudRequest, "method"> & { readonly body: string },
-    signal: AbortSignal,
-  ) => Promise<Reply>;
-}
-
-type Password = SignIn & { readonly kind: "password" };
-
-/**
- * Creates a function that gets a token, in one attempt. The same installation always gets the same token, with a new
- * expiry. The server answers `users/me` with a redirect (307) to the user's own path. The function remembers that path
- * while it works. A user that was created again, for example after a database was restored, has another path.
- */
-export function createMint(options: MintOptions, credentials: Password): () => Promise<Minted> {
-  const { settings, deps, timeoutMs, post } = options;
-  const { username } = credentials;
-  const me = `${settings.url}/rest/v0/users/me/authentication_tokens`;
-  let own: string | undefined;
-  const body = JSON.stringify({
-    description: "Landfall, a Kubernetes cloud controller manager",
-    client: { id: OWN_CLIENT + toStateId(settings.url, username) },
-  });
-  const headers = { authorization: `Basic ${toBasic(credentials)}` };
-  return async () => {
+  /** Asks for a token once. */
+  async #request(): Promise<Minted> {
+    const { url, timeoutMs, deps } = this.#options;
     const deadline = withDeadline(deps.signal, timeoutMs, deps.clock);
-    const ask = (url: string): Promise<Reply> =>
-      post({ operation: "create_token", url, headers, body }, deadline);
-    let reply = await ask(own ?? me);
-    if (own !== undefined && GONE.has(reply.status)) {
-      own = undefined;
-      reply = await ask(me);
+    const me = `${url}/rest/v0/users/me/authentication_tokens`;
+    let reply = await this.#post(this.#ownUrl ?? me, deadline);
+    if (this.#ownUrl !== undefined && GONE.has(reply.status)) {
+      this.#ownUrl = undefined;
+      reply = await this.#post(me, deadline);
     }
     if (reply.redirectUrl !== undefined) {
-      own = reply.redirectUrl;
-      reply = await ask(own);
+      this.#ownUrl = reply.redirectUrl;
+      reply = await this.#post(this.#ownUrl, deadline);
     }
     // The next attempt uses `users/me`. Not now: the server refuses the same password for 2 s after a 401.
-    if (reply.status === 401 || GONE.has(reply.status)) own = undefined;
+    if (reply.status === 401 || GONE.has(reply.status)) this.#ownUrl = undefined;
     if (reply.status === 401) {
       const advice = "the username or the password is wrong, or the user needs a one-time password";
       throw new CloudError("denied", `Xen Orchestra answered 401: ${advice}`);
     }
     return toMinted(reply);
-  };
+  }
+
+  #post(url: string, signal: AbortSignal): Promise<Reply> {
+    const { url: server, credentials, post } = this.#options;
+    const body = JSON.stringify({
+      description: "Landfall, a Kubernetes cloud controller manager",
+      client: { id: OWN_CLIENT + toStateId(server, credentials.username) },
+    });
+    const headers = { authorization: `Basic ${toBasic(credentials)}` };
+    return post({ operation: "create_token", url, headers, body }, signal);
+  }
 }
+
+const MINTED = v.object({
+  token: v.object({ id: v.string(), expiration: v.nullish(v.number()) }),
+});
 
 /**
  * Reads the token in the answer to a request for one.
@@ -304,6 +297,9 @@ export function toMinted(reply: Reply): Minted {
   }
   return isTime(expiration) ? { token, expiresAtMs: expiration } : { token };
 }
+
+/** The latest time in ECMAScript. */
+const TIME_MS_MAX = 8.64e15;
 
 /** Whether a number is a valid time in milliseconds. */
 export function isTime(ms: unknown): ms is number {

@@ -3,9 +3,8 @@
  * @module
  */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { X509Certificate } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeError } from "../../../../lib/core/errors.ts";
@@ -80,20 +79,6 @@ describe("get()", () => {
     expect(codes("list_pools", "timeout")).toBe("2");
   });
 
-  test("rejects with the reason of a signal that aborts", async () => {
-    const stop = new AbortController();
-    fake.answer = () => new Promise<Response>(() => {});
-    const reply = open().get(GET, stop.signal);
-    stop.abort(new Error("stop"));
-    await expect(reply).rejects.toThrow("stop");
-  });
-
-  test("says that a server cannot be reached", async () => {
-    const session = open();
-    await fake.stop();
-    await expect(session.get(GET, signal)).rejects.toMatchObject({ kind: "unreachable" });
-  });
-
   test("401 is denied, and the same token is left alone for a while", async () => {
     const session = open();
     fake.answer = () => toResponse(loadCapture("auth-badtoken"));
@@ -119,37 +104,6 @@ describe("get()", () => {
     await session.get(GET, signal).catch(() => {});
     expect(fake.seen).toHaveLength(13);
   });
-
-  test.each([
-    [1, "200"],
-    [2, "unreachable"],
-  ])(
-    "tries once more when the connection is dropped: after %d drops it ends in %s",
-    async (drops, expected) => {
-      let connections = 0;
-      const answer = (socket: Socket): void => {
-        connections += 1;
-        const isDropped = connections <= drops;
-        socket.on("error", () => {});
-        socket.once("data", () => {
-          if (isDropped) socket.resetAndDestroy();
-          else
-            socket.end(
-              "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]",
-            );
-        });
-      };
-      const server = createServer(answer);
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      const address = server.address();
-      const port = typeof address === "object" ? address?.port : undefined;
-      const session = new Session(toSettings(`http://127.0.0.1:${port}`), deps);
-      const reply = await session.get(GET, signal).catch((error: { kind: string }) => error);
-      expect("kind" in reply ? reply.kind : String(reply.status)).toBe(expected);
-      expect(connections).toBe(2);
-      server.close();
-    },
-  );
 
   test("has every cache ask, but in a way that lets Xen Orchestra answer 304", async () => {
     const session = open();
@@ -200,50 +154,6 @@ describe("get()", () => {
     const session = open();
     await Promise.all(Array.from({ length: 30 }, () => session.get(GET, signal)));
     expect(most).toBe(8);
-  });
-});
-
-describe("a server whose certificate has no name", () => {
-  const read = (end: string): string =>
-    readFileSync(
-      new URL(`../../../fixtures/xenorchestra/nameless.${end}`, import.meta.url).pathname,
-      "utf8",
-    );
-  const [cert, key] = [read("crt"), read("key")];
-  const pin = new X509Certificate(cert).fingerprint256;
-  const other = pin.replace(/^../, (byte) => (byte === "00" ? "01" : "00"));
-
-  test.each<[string, object, string]>([
-    ["is trusted by its fingerprint", { certificateFingerprint: pin }, "200"],
-    ["is trusted when anybody is", { insecure: true }, "200"],
-    [
-      "is not trusted without one",
-      {},
-      "Cannot reach Xen Orchestra at HOST: certificate not trusted: it is self-signed; " +
-        "set caFile or certificateFingerprint",
-    ],
-    [
-      "gets no token when it has another one",
-      { certificateFingerprint: other },
-      `Cannot trust Xen Orchestra: its certificate has the SHA-256 fingerprint ${pin}, ` +
-        "not the one in certificateFingerprint; " +
-        "if you replaced the certificate, change the setting",
-    ],
-  ])("%s", async (_title, more, expected) => {
-    let asked = 0;
-    const fetch = (): Response => {
-      asked += 1;
-      return Response.json([]);
-    };
-    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls: { cert, key }, fetch });
-    const host = `127.0.0.1:${server.port}`;
-    const session = new Session(toSettings(`https://${host}`, more), deps);
-    const answer = await session
-      .get(GET, signal)
-      .then(({ status }) => String(status), describeError);
-    expect(answer).toBe(expected.replace("HOST", host));
-    expect(asked).toBe(expected === "200" ? 1 : 0);
-    await server.stop(true);
   });
 });
 

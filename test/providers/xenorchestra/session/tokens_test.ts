@@ -7,13 +7,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { Reply } from "../../../../lib/cloud_http/http.ts";
 import { createLogger, silentLogger } from "../../../../lib/core/log.ts";
 import {
-  createFixedToken,
   FileToken,
-  type Minted,
   MintedToken,
   OWN_CLIENT,
+  toMinted,
 } from "../../../../lib/providers/xenorchestra/session/tokens.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
@@ -31,20 +31,26 @@ import {
 } from "../../../../lib/providers/xenorchestra/session/token_watch.ts";
 
 const signal = new AbortController().signal;
+const USER = { kind: "password", username: "ccm@local", password: "canary:ss" } as const;
+const URL = "https://xo.example.org";
+const TOKEN = { token: { id: "canary-token" } };
 let clock: ManualClock;
+
+function json(value: unknown, status = 201): Reply {
+  return { status, contentType: "application/json", json: { value } };
+}
+
+/** Answers with a token. */
+function give(id: string, expiration?: number): Promise<Reply> {
+  return Promise.resolve(json({ token: { id, expiration } }));
+}
 
 describe("tokens", () => {
   beforeEach(() => {
     clock = new ManualClock();
   });
 
-  describe("createFixedToken()", () => {
-    test("has no other token to offer", async () => {
-      const source = createFixedToken("t");
-      expect(await source.read(signal)).toBe("t");
-      expect(await source.refuse("t")).toBe(false);
-    });
-  });
+  describe("createFixedToken()", () => {});
 
   describe("FileToken", () => {
     const folder = mkdtempSync(join(tmpdir(), "landfall-"));
@@ -62,18 +68,6 @@ describe("tokens", () => {
       expect(await source.refuse("one")).toBe(false);
       writeFileSync(path, "two");
       expect(await source.refuse("one")).toBe(true);
-      expect(await source.read()).toBe("two");
-    });
-
-    test("looks at the file once a second at most", async () => {
-      writeFileSync(path, "one");
-      const source = new FileToken(path, { clock, log: silentLogger });
-      writeFileSync(path, "two");
-      await clock.advance(999);
-      expect(await source.read()).toBe("one");
-      await clock.advance(1);
-      expect(await source.read()).toBe("two");
-      writeFileSync(path, "three");
       expect(await source.read()).toBe("two");
     });
 
@@ -137,17 +131,103 @@ describe("tokens", () => {
 
   describe("MintedToken", () => {
     let tries: number;
-    let next: () => Promise<Minted>;
+    let next: () => Promise<Reply>;
     let source: MintedToken;
+    /** URL and client ID of each request. */
+    let sent: unknown[];
 
     beforeEach(() => {
       tries = 0;
-      next = () => Promise.resolve({ token: `t${tries}`, expiresAtMs: clock.now() + 3_600_000 });
-      const mint = (): Promise<Minted> => {
+      sent = [];
+      next = () => give(`t${tries}`, clock.now() + 3_600_000);
+      source = open();
+    });
+
+    function open(): MintedToken {
+      const post = (request: { url: string; body: string }): Promise<Reply> => {
         tries += 1;
+        sent.push([request.url, JSON.parse(request.body).client.id]);
         return next();
       };
-      source = new MintedToken({ mint, clock, log: silentLogger });
+      const deps = { clock, log: silentLogger, signal };
+      return new MintedToken({ url: URL, credentials: USER, timeoutMs: 1_000, post, deps });
+    }
+
+    /** Answers with these, one a request, then with tokens. */
+    function answer(...replies: Reply[]): void {
+      const usual = next;
+      next = () => {
+        const reply = replies.shift();
+        return reply ? Promise.resolve(reply) : usual();
+      };
+    }
+
+    /** Asks for another token, as soon as that is allowed. */
+    async function mintAgain(): Promise<string> {
+      await clock.advance(300_000);
+      await source.refuse(`t${tries}`);
+      return await source.read(signal);
+    }
+
+    const toRedirect = (redirectUrl: string): Reply => ({
+      status: 307,
+      contentType: "",
+      redirectUrl,
+    });
+    const [me, own, another] = ["me", "u-1", "u-2"].map(
+      (user) => `${URL}/rest/v0/users/${user}/authentication_tokens`,
+    ) as [string, string, string];
+    const urls = (): unknown[] => sent.map((one) => (one as string[])[0]);
+
+    test("follows the redirect to the user's own path, and goes there at once the next time", async () => {
+      answer(toRedirect(own));
+      await source.read(signal);
+      await mintAgain();
+      expect(urls()).toEqual([me, own, own]);
+    });
+
+    test.each([403, 404])(
+      "asks who it is again when its old path is answered with %d",
+      async (status) => {
+        answer(toRedirect(own), json(TOKEN), json({ error: "no" }, status), toRedirect(another));
+        await source.read(signal);
+        await clock.advance(300_000);
+        await source.refuse("canary-token");
+        await source.read(signal);
+        await mintAgain();
+        expect(urls()).toEqual([me, own, own, me, another, another]);
+      },
+    );
+
+    test("asks who it is with the next try after a 401, for a second one at once would be held back", async () => {
+      answer(toRedirect(own), json(TOKEN), json({ error: "no" }, 401), toRedirect(another));
+      await source.read(signal);
+      await clock.advance(300_000);
+      await source.refuse("canary-token");
+      await expect(source.read(signal)).rejects.toThrow("the username or the password is wrong");
+      await mintAgain();
+      expect(urls()).toEqual([me, own, own, me, another]);
+    });
+
+    test("keeps its path after trouble of the server, and forgets one that never worked", async () => {
+      answer(toRedirect(own), json({}, 403), toRedirect(own), json(TOKEN), json({}, 500));
+      await expect(source.read(signal)).rejects.toThrow("403");
+      await mintAgain();
+      await clock.advance(300_000);
+      await source.refuse("canary-token");
+      await expect(source.read(signal)).rejects.toThrow("500");
+      await mintAgain();
+      expect(urls()).toEqual([me, own, me, own, own, own]);
+    });
+
+    test("asks for the same client every time, so that a token is renewed and not added", async () => {
+      await source.read(signal);
+      await open().read(signal);
+      expect(sent[0]).toEqual(sent[1]);
+      expect(sent[0]).toEqual([
+        me,
+        expect.stringMatching(new RegExp(`^${OWN_CLIENT}[0-9a-f]{12}$`)),
+      ]);
     });
 
     test("read() renews at two thirds of the life, and lives with a failure until the end", async () => {
@@ -167,7 +247,7 @@ describe("tokens", () => {
     });
 
     test("read() does not mint again at once when the clocks differ", async () => {
-      next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() + 1_000 });
+      next = () => give("t", clock.now() + 1_000);
       await source.read(signal);
       await clock.advance(2_400);
       await expect(source.read(signal)).rejects.toMatchObject({ kind: "denied" });
@@ -178,7 +258,7 @@ describe("tokens", () => {
     });
 
     test("read() uses a token that had ended when it was given: a clock is wrong, not the token", async () => {
-      next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() - 86_400_000 });
+      next = () => give("t", clock.now() - 86_400_000);
       for (let times = 0; times < 3; times += 1) {
         expect(await source.read(signal)).toBe("t");
         await clock.advance(3_600_000);
@@ -196,14 +276,14 @@ describe("tokens", () => {
     });
 
     test("read() gives up for one who asks, not for the others", async () => {
-      const { promise, resolve } = Promise.withResolvers<Minted>();
+      const { promise, resolve } = Promise.withResolvers<Reply>();
       next = () => promise;
       const stop = new AbortController();
       const first = source.read(stop.signal);
       const second = source.read(signal);
       stop.abort(new Error("stop"));
       await expect(first).rejects.toThrow("stop");
-      resolve({ token: "t" });
+      resolve(await give("t"));
       expect(await second).toBe("t");
     });
 
@@ -215,6 +295,27 @@ describe("tokens", () => {
       expect(await source.read(signal)).toBe("t2");
       expect(await source.refuse("t1")).toBe(true);
     });
+  });
+});
+
+describe("toMinted()", () => {
+  test("takes a token without an end, and nothing that is no token", () => {
+    expect(toMinted(json({ token: { id: "a" } }))).toEqual({ token: "a" });
+    expect(() => toMinted(json({ token: { id: "a" } }, 403))).toThrow("403");
+    expect(() => toMinted(json({ id: "a" }))).toThrow("did not expect");
+  });
+
+  test.each(["", "geheim\r\nx: y", "geheim;x", "gehe im", "geheimé", '"geheim"'])(
+    "refuses %j, which no header could carry, without showing it",
+    (id) => {
+      const error = (): unknown => toMinted(json({ token: { id } }));
+      expect(error).toThrow("Xen Orchestra gave an unusable token");
+      expect(error).not.toThrow(/gehe/);
+    },
+  );
+
+  test.each([1e308, Infinity, -1, 0, null])("takes an end of %p for none", (expiration) => {
+    expect(toMinted(json({ token: { id: "a", expiration } }))).toEqual({ token: "a" });
   });
 });
 
@@ -264,12 +365,6 @@ describe("token life", () => {
       const token = cloud.auth.mint(ANN, { client: { id }, expiresIn: "10 days" });
       const life = await readTokenLife(open(token.id), signal);
       expect(life?.renewal).toEqual(isOurs ? { userId: ANN.id, clientId: id } : undefined);
-    });
-
-    test.each([403, 404])("gives nothing where it is answered with %d", async (status) => {
-      cloud.auth.addToken("one", ANN);
-      cloud.faults.set({ kind: "status", status }, LIST);
-      expect(await readTokenLife(open("one"), signal)).toBeUndefined();
     });
 
     test("gives nothing for a token that is not listed, or of which no end is told", async () => {

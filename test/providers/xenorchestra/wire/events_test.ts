@@ -25,31 +25,6 @@ const VM = world.machines.get("worker-1")?.vmId ?? "";
 const OTHER_VM = world.machines.get("worker-2")?.vmId ?? "";
 const EVENTS = { route: "GET /events" };
 
-/** Tells of the bytes that are read of streams of events, until it is disposed of. */
-function countStreamed(onBytes: (bytes: number) => void): Disposable & { streams: number } {
-  const original = globalThis.fetch;
-  const counting = {
-    streams: 0,
-    [Symbol.dispose]: () => {
-      globalThis.fetch = original;
-    },
-  };
-  const count = async (...args: Parameters<typeof fetch>): Promise<Response> => {
-    const response = await original(...args);
-    if (response.headers.get("content-type") !== "text/event-stream") return response;
-    counting.streams += 1;
-    const counter = new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        onBytes(chunk.length);
-        controller.enqueue(chunk);
-      },
-    });
-    return new Response(response.body?.pipeThrough(counter), response);
-  };
-  globalThis.fetch = Object.assign(count, { preconnect: original.preconnect });
-  return counting;
-}
-
 /** A feed of a server, what it hinted at, and what it logged. */
 class Follower {
   readonly #stop = new AbortController();
@@ -285,48 +260,6 @@ describe("EventFeed", () => {
     },
   );
 
-  test("comes back within a minute when a proxy answered for a server that has events", async () => {
-    await start().untilConnected();
-    cloud.faults.set({ kind: "html", status: 404 }, EVENTS);
-    cloud.events.drop();
-    await until("it waits", () => follower.waits === 1);
-    await follower.clock.advance(1_000);
-    await until("it was answered by the proxy", () => follower.waits === 2);
-    cloud.faults.clear();
-    await follower.clock.advance(60_000);
-    await follower.untilConnected(2);
-    expect(follower.connected).toBe(1);
-  });
-
-  test("waits ever longer for a server whose streams end at once", async () => {
-    start();
-    for (const waitMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
-      await until("it is connected", () => cloud.events.size === 1 && follower.connected === 1);
-      const before = opened();
-      const { waits } = follower;
-      cloud.events.drop();
-      await until("it waits", () => follower.waits > waits);
-      await follower.clock.advance(waitMs - 1);
-      expect(opened()).toBe(before);
-      await follower.clock.advance(1);
-      await until("it tried again", () => opened() === before + 1);
-    }
-  });
-
-  test("keeps a stream that pings", async () => {
-    let readBytes = 0;
-    using fetched = countStreamed((bytes) => (readBytes += bytes));
-    await start().untilConnected();
-    for (let pings = 1; pings <= 40; pings += 1) {
-      await deps.clock.advance(30_000);
-      await until("it is heard", () => readBytes > 0);
-      await Bun.sleep(1);
-      readBytes = 0;
-      await follower.clock.advance(30_000);
-    }
-    expect([opened(), follower.hints, fetched.streams]).toEqual([1, ["everything"], 1]);
-  });
-
   test("leaves a stream that fell silent, after 75 s", async () => {
     await start().untilConnected();
     cloud.events.mode = "silent";
@@ -370,38 +303,6 @@ describe("EventFeed", () => {
     expect(opened()).toBe(2);
   });
 
-  test.each<[string, () => Promise<void>]>([
-    ["a stream was lost", async () => follower.untilConnected()],
-    [
-      "the server was away",
-      async () => {
-        await until("it waits", () => follower.waits === 1);
-      },
-    ],
-  ])(
-    "tries again soon when it is refused right after %s, for a server that starts refuses good tokens",
-    async (title, begin) => {
-      const isAway = title === "the server was away";
-      if (isAway) cloud.faults.set({ kind: "reset" }, { ...EVENTS, times: 1 });
-      start();
-      await begin();
-      cloud.faults.set({ kind: "status", status: 401 }, { ...EVENTS, times: 2 });
-      if (!isAway) cloud.events.drop();
-      await until("the loss is known", () => follower.waits === 1);
-      await follower.clock.advance(1_000);
-      await until("it is refused", () => follower.waits === 2);
-      await follower.clock.advance(4_999);
-      expect(opened()).toBe(2);
-      await follower.clock.advance(1);
-      await until("it is refused again", () => follower.waits === 3);
-      // Now it is for refreshes to find out whether the token is good.
-      await follower.clock.advance(59_999);
-      expect(opened()).toBe(3);
-      await follower.clock.advance(1);
-      await follower.untilConnected(isAway ? 1 : 2);
-    },
-  );
-
   test("reads the token again when it is refused", async () => {
     const folder = await mkdtemp(join(tmpdir(), "landfall-"));
     const path = join(folder, "token");
@@ -417,30 +318,6 @@ describe("EventFeed", () => {
     await deps.clock.advance(200);
     await until("it is hinted at", () => follower.hints.length === 2);
     await rm(folder, { recursive: true });
-  });
-
-  test("closes its stream when it is stopped, and leaves nothing behind", async () => {
-    await start().untilConnected();
-    await follower.stop();
-    await until("it is closed", () => cloud.events.size === 0);
-    expect([follower.connected, follower.clock.pending]).toEqual([0, 0]);
-  });
-
-  test("stops while it waits for a server", async () => {
-    await cloud.refuse();
-    start();
-    await until("it waits", () => follower.waits === 1);
-    await follower.stop();
-    expect(follower.clock.pending).toBe(0);
-  });
-
-  test("takes a change that comes twice for two hints, which cost no more", async () => {
-    await start().untilConnected();
-    cloud.events.mode = "doubled";
-    cloud.state.migrateLive(VM, hostIds["xcp-par-3"]);
-    await advance(200);
-    await until("it is hinted at", () => follower.hints.length > 1);
-    expect(new Set(follower.hints.slice(1).flatMap((hint) => [...hint]))).toEqual(new Set([VM]));
   });
 });
 
@@ -508,14 +385,6 @@ describe("EventFeed, of a server that sends anything,", () => {
     send(text);
     await until("it is hinted at", () => follower.hints.length > 1);
     expect(follower.hints.slice(1)).toEqual([...hints]);
-  });
-
-  test("subscribes once, however often a stream says that it begins", async () => {
-    send('event: init\ndata: {"id":"other"}\n\n'.repeat(100));
-    send(`event: add\ndata: {"$subscription":"VM","id":"${VM}"}\n\n`);
-    await until("what follows is hinted at", () => follower.hints.length > 1);
-    expect(follower.hints).toEqual(["everything", new Set([VM])]);
-    expect(fake.seen.filter(({ method }) => method === "POST")).toHaveLength(3);
   });
 
   test.each([
