@@ -242,8 +242,6 @@ export interface ControllerDefinition<S = unknown> {
   listFlagRights?(flags: FlagValues): readonly Right[];
   /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs every right} */
   needsRight?(right: Right, settings: S): boolean;
-  /** The oldest Kubernetes version that it works with, such as `1.26`. @default {any} */
-  readonly leastKubernetes?: string;
   /**
    * Folder below deploy/manifests with manifests that run it alone, and crd.yaml, the CustomResourceDefinitions of its
    * kinds. It must be off by default and name a Lease. If it needs a cloud, the manifests are for the default one, with

@@ -4,7 +4,7 @@ import {
   planTagLabels,
   type TagLabelPlan,
   toMetadataPatch,
-} from "../../lib/controllers/tag_labels.ts";
+} from "../../lib/controllers/instance_labels.ts";
 import { TAG_LABELS_RECORD } from "../../lib/controllers/words.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toInstance } from "../support/cloud/instances.ts";

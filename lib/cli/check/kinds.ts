@@ -1,35 +1,14 @@
 /**
- * Whether the API server is new enough for controllers, and serves the kinds that they watch.
+ * Whether the API server serves the kinds that controllers watch.
  * @module
  */
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
-import { isAtLeast, parseServerVersion } from "../../kube/api/version.ts";
 import { findServing } from "../../kube/cache/discovery.ts";
 import type { KubeObject, Resource } from "../../kube/kinds/resource.ts";
 import { toManifest } from "./manifests.ts";
 import type { CheckFinding } from "./report.ts";
-
-/**
- * Names the controllers that need a newer Kubernetes.
- *
- * @param version As the API server tells it; absent: it tells none
- */
-export function listTooNew(
-  version: string | undefined,
-  chosen: readonly Pick<ControllerDefinition, "leastKubernetes" | "name">[],
-): CheckFinding[] {
-  const parsed = parseServerVersion(version);
-  return chosen.flatMap(({ name, leastKubernetes }): CheckFinding[] => {
-    if (leastKubernetes === undefined || version === undefined) return [];
-    if (parsed && isAtLeast(parsed, leastKubernetes)) return [];
-    const wanted = `${name} needs Kubernetes ${leastKubernetes} or newer`;
-    const message = `${wanted}, found ${version}: it does nothing`;
-    const advice = "upgrade the control plane, or leave the controller out of --controllers";
-    return [{ level: "failure", code: "kubernetesTooOld", message, advice }];
-  });
-}
 
 /**
  * Looks for each kind, and reports those that the API server does not serve.

@@ -29,7 +29,7 @@ import { checkCloud, countNodes } from "./cloud.ts";
 import { fit } from "./controllers/fitting.ts";
 import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
-import { listMissingKinds, listTooNew } from "./kinds.ts";
+import { listMissingKinds } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { toInstalledLease } from "./leases/other_leaders.ts";
 import { checkLeases, type LeasesSearch } from "./leases/mod.ts";
@@ -136,9 +136,8 @@ async function inspect(
         return { ...checked, ...kinds, permissions };
       }),
     ]);
-    const { version } = cluster.step;
     const { selector } = findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard;
-    const acting = toActing({ fitting, sections, flags: settings.flags, version });
+    const acting = toActing({ fitting, sections, flags: settings.flags });
     const nodes =
       hasCloud && definition
         ? await checkNodes(
@@ -187,7 +186,6 @@ async function checkKinds(
   signal: AbortSignal,
 ): Promise<{ readonly step: KubernetesStep; readonly served: CheckedServices["served"] }> {
   if (client === undefined) return { step, served: [] };
-  const old = listTooNew(step.version, chosen);
   const late = (finding: CheckFinding): CheckedServices => ({ findings: [finding], served: [] });
   const { findings, served } = await inTime(signal, late, async (deadline) => {
     const lacking = [
@@ -199,7 +197,7 @@ async function checkKinds(
     const services = await checkServices(search, deadline);
     return { ...services, findings: [...lacking, ...services.findings] };
   });
-  return { step: addFindings(step, [...old, ...findings]), served };
+  return { step: addFindings(step, findings), served };
 }
 
 interface WantedRights {

@@ -8,8 +8,28 @@ import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
 import { PROVIDED_NODE_IP, UNINITIALIZED_TAINT } from "../words.ts";
 import { createNodeMetrics } from "./metrics.ts";
-import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
+import { type Right, toRights } from "../../kube/access/rights.ts";
+
+const SERVICES = { group: "", resource: "services" };
+
+/** Rights to initialise Nodes. */
+const RIGHTS: readonly Right[] = [
+  {
+    access: { group: "", resource: "nodes", verb: "patch" },
+    purpose: "to initialise Nodes",
+    mandatory: true,
+  },
+  {
+    access: { group: "", resource: "nodes", subresource: "status", verb: "patch" },
+    purpose: "to set addresses",
+    mandatory: true,
+  },
+  // Without them, an address of a Service can become one of a Node that announces it.
+  ...toRights(SERVICES, ["list", "watch"], "to keep addresses of Services off Nodes", {
+    mandatory: false,
+  }),
+];
 
 /** Initialises Nodes and keeps their addresses up to date. */
 export const nodeController: ControllerDefinition<NodeSelection> = {

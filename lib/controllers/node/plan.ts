@@ -16,8 +16,7 @@ import {
   planAddresses,
 } from "../addresses.ts";
 import { explainUnmanaged, isReady, isUninitialized } from "../identity.ts";
-import { toInstanceLabels } from "../instance_labels.ts";
-import { planTagLabels, toMetadataPatch } from "../tag_labels.ts";
+import { planTagLabels, toInstanceLabels, toMetadataPatch } from "../instance_labels.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import { UNINITIALIZED_TAINT } from "../words.ts";
 import type { NodePatch } from "../node_writer.ts";

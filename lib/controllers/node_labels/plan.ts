@@ -8,9 +8,8 @@ import { joinFew } from "../../core/text/printable.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isKubeletReporting, isUninitialized } from "../identity.ts";
-import { toInstanceLabels } from "../instance_labels.ts";
+import { planTagLabels, type TagLabelPlan, toInstanceLabels } from "../instance_labels.ts";
 import { toEvent } from "../../kube/events/words.ts";
-import { planTagLabels, type TagLabelPlan } from "../tag_labels.ts";
 import { TOPOLOGY_LABELS } from "../words.ts";
 import { EVENT_WORDS } from "./words.ts";
 

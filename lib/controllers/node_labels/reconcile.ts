@@ -10,7 +10,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
 import { toEvent } from "../../kube/events/words.ts";
-import { NO_TAG_CHANGES, toMetadataPatch } from "../tag_labels.ts";
+import { NO_TAG_CHANGES, toMetadataPatch } from "../instance_labels.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
 import { EVENT_WORDS } from "./words.ts";
 

@@ -8,8 +8,32 @@ import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { createLifecycleMetrics } from "./metrics.ts";
-import { DELETION_RIGHTS, RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME, SHUTDOWN_TAINT } from "./words.ts";
+import type { Right } from "../../kube/access/rights.ts";
+
+/** What only the deletion of Nodes needs. */
+const TO_DELETE: readonly Right[] = [
+  {
+    access: { group: "", resource: "nodes", verb: "get" },
+    purpose: "to look once more before a Node is deleted",
+    mandatory: true,
+  },
+  {
+    access: { group: "", resource: "nodes", verb: "delete" },
+    purpose: "to delete Nodes whose machine is gone",
+    mandatory: true,
+  },
+];
+
+/** Rights to taint and delete Nodes. */
+const RIGHTS: readonly Right[] = [
+  {
+    access: { group: "", resource: "nodes", verb: "patch" },
+    purpose: "to set the shutdown taint",
+    mandatory: true,
+  },
+  ...TO_DELETE,
+];
 
 /** Taints Nodes whose machines are off, and deletes Nodes whose machines are proven gone. */
 export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
@@ -32,7 +56,7 @@ export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
   section: DELETION,
   watches: [],
   rights: RIGHTS,
-  needsRight: (right, { enabled }) => enabled || !DELETION_RIGHTS.has(right),
+  needsRight: (right, { enabled }) => enabled || !TO_DELETE.includes(right),
   registerMetrics: createLifecycleMetrics,
   load: () => import("./mod.ts"),
 };

@@ -13,8 +13,39 @@ import {
 } from "../fleet/out_of_service.ts";
 import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
 import { createOutOfServiceMetrics } from "./metrics.ts";
-import { RIGHTS } from "./rights.ts";
-import { COMPONENT, EVENT_WORDS, LEAST_KUBERNETES, NAME } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
+import type { Right } from "../../kube/access/rights.ts";
+
+const ATTACHMENTS = { group: "storage.k8s.io", resource: "volumeattachments" };
+
+/** Rights to set and remove the taint, and to see when volumes are detached. */
+const RIGHTS: readonly Right[] = [
+  {
+    access: { group: "", resource: "nodes", verb: "get" },
+    purpose: "to look once more before the out-of-service taint is set or removed",
+    mandatory: true,
+  },
+  {
+    access: { group: "", resource: "nodes", verb: "patch" },
+    purpose: "to set and remove the out-of-service taint",
+    mandatory: true,
+  },
+  {
+    access: { ...ATTACHMENTS, verb: "get" },
+    purpose: "to know which volumes are attached to a Node",
+    mandatory: false,
+  },
+  {
+    access: { ...ATTACHMENTS, verb: "list" },
+    purpose: "to know which volumes are attached to a Node",
+    mandatory: false,
+  },
+  {
+    access: { ...ATTACHMENTS, verb: "watch" },
+    purpose: "to see them detached",
+    mandatory: false,
+  },
+];
 
 const { key, value, effect } = OUT_OF_SERVICE_TAINT;
 
@@ -53,7 +84,6 @@ export const nodeOutOfServiceController: ControllerDefinition<OutOfServiceSettin
   section: OUT_OF_SERVICE,
   watches: [],
   rights: RIGHTS,
-  leastKubernetes: LEAST_KUBERNETES,
   registerMetrics: createOutOfServiceMetrics,
   load: () => import("./mod.ts"),
 };

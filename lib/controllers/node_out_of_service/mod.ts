@@ -23,7 +23,6 @@ import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
 import { createOutOfServiceMetrics, type OutOfServiceMetrics } from "./metrics.ts";
 import { planOutOfService } from "./plan.ts";
 import { OutOfServiceReconciler } from "./reconcile.ts";
-import { VersionGate } from "./version_gate.ts";
 import { Volumes } from "./volumes.ts";
 import { OutOfServiceWatch } from "./watch.ts";
 import { NAME } from "./words.ts";
@@ -68,7 +67,6 @@ export class NodeOutOfServiceController {
   readonly #options: NodeOutOfServiceControllerOptions;
   readonly #loop: ObjectLoop<Node>;
   readonly #watch: OutOfServiceWatch;
-  readonly #gate: VersionGate;
   readonly #volumes: Volumes;
   #endStandBy: (() => void) | undefined;
   /** Whether the next look may have another result than the last one. */
@@ -86,12 +84,10 @@ export class NodeOutOfServiceController {
     const volumes = new Volumes(options.attachments, context.clock);
     const settings = this.#toSettings(options.settings);
     const watch = new OutOfServiceWatch({ context, provenOff, settings, findDeletion, volumes });
-    const gate = new VersionGate(context);
-    const own = { watch, provenOff, volumes, gate, metrics };
+    const own = { watch, provenOff, volumes, metrics };
     const reconciler = new OutOfServiceReconciler({ ...context, ...own });
-    context.holds?.add((node) => (gate.isOpen ? volumes.explainHold(node) : undefined));
+    context.holds?.add((node) => volumes.explainHold(node));
     this.#watch = watch;
-    this.#gate = gate;
     this.#volumes = volumes;
     const { nodes, source, workers } = context;
     const pacer = new RefreshPacer({ ...context, tickIntervalMs: syncPeriodMs });
@@ -144,7 +140,7 @@ export class NodeOutOfServiceController {
     // Deletions by another controller count against the same limit, so this continues.
     this.standBy();
     try {
-      await Promise.all([this.#gate.run(signal), this.#loop.run(signal)]);
+      await this.#loop.run(signal);
     } finally {
       this.#endStandBy?.();
     }

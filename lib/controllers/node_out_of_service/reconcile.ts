@@ -22,7 +22,6 @@ import {
 } from "../fleet/out_of_service.ts";
 import type { OutOfServiceMetrics } from "./metrics.ts";
 import { mayBeTainted, planOutOfService, planReturn } from "./plan.ts";
-import type { VersionGate } from "./version_gate.ts";
 import type { Volumes } from "./volumes.ts";
 import type { OutOfServiceWatch } from "./watch.ts";
 import { EVENT_WORDS } from "./words.ts";
@@ -32,7 +31,6 @@ interface OutOfServiceReconcilerOptions extends NodeContext {
   readonly watch: OutOfServiceWatch;
   readonly provenOff: ProvenOff;
   readonly volumes: Volumes;
-  readonly gate: VersionGate;
   readonly metrics: OutOfServiceMetrics;
 }
 
@@ -68,7 +66,7 @@ export class OutOfServiceReconciler {
    * @throws {KubeError} if Kubernetes refuses
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
-    const { presences, watch, volumes, gate } = this.#options;
+    const { presences, watch, volumes } = this.#options;
     if (isKubeletReporting(node)) watch.restartCount(node);
     const plan = planOutOfService(node, presences.find(node), watch.judge(node));
     if (plan.kind !== "return") volumes.endReturn(node.metadata.name);
@@ -79,7 +77,7 @@ export class OutOfServiceReconciler {
         await this.#set(node, plan.why, signal);
         break;
       case "blocked":
-        if (gate.isOpen) this.#reportBlocked(node, plan.reason, plan.message);
+        this.#reportBlocked(node, plan.reason, plan.message);
         break;
       case "return":
         await this.#bringBack(node, plan.record, signal);
@@ -103,9 +101,8 @@ export class OutOfServiceReconciler {
    * proof at once. If the kubelet reports during the request to the cloud, the write is a conflict.
    */
   async #set(node: Node, why: "off" | "gone", signal: AbortSignal): Promise<void> {
-    const { client, gate, watch, metrics, events, log } = this.#options;
+    const { client, watch, metrics, events, log } = this.#options;
     const { name } = node.metadata;
-    if (!(await gate.check(signal))) return;
     const fresh = await client.read(NODES, { name }, signal);
     if (!isSameNode(node, fresh)) return;
     const proof = await (why === "off"

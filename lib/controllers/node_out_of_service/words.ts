@@ -10,9 +10,6 @@ export const NAME = "cloud-node-out-of-service";
 /** `source.component` of the Events. */
 export const COMPONENT = "cloud-node-out-of-service-controller";
 
-/** The oldest Kubernetes version that detaches volumes because of the taint without a feature gate. */
-export const LEAST_KUBERNETES = "1.26";
-
 type EventName = "taintSet" | "taintRemoved" | "taintWithdrawn" | "blocked" | "foreign";
 
 /** The Events. */

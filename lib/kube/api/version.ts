@@ -32,7 +32,7 @@ export function parseServerVersion(text: string | undefined): ServerVersion | un
   return { major: Number(major), minor: Number(minor), text };
 }
 
-/** Whether a version is `least`, for example `1.26`, or newer. */
+/** Whether a version is `least`, for example `1.27`, or newer. */
 export function isAtLeast({ major, minor }: ServerVersion, least: string): boolean {
   const [leastMajor = 0, leastMinor = 0] = least.split(".").map(Number);
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);

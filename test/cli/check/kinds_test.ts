@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listMissingKinds, listTooNew } from "../../../lib/cli/check/kinds.ts";
+import { listMissingKinds } from "../../../lib/cli/check/kinds.ts";
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
@@ -53,15 +53,4 @@ test("listMissingKinds() says why it cannot know", async () => {
     throw new TypeError("a bug");
   };
   await expect(ask(bug)).rejects.toThrow("a bug");
-});
-
-test.each<[string | undefined, string[]]>([
-  ["v1.35.0", []],
-  ["v1.26.0", []],
-  [undefined, []],
-  ["v1.25.16", ["new needs Kubernetes 1.26 or newer, found v1.25.16: it does nothing"]],
-  ["strange", ["new needs Kubernetes 1.26 or newer, found strange: it does nothing"]],
-])("listTooNew() of Kubernetes %p is %j", (version, expected) => {
-  const chosen = [{ name: "any" }, { name: "new", leastKubernetes: "1.26" }];
-  expect(listTooNew(version, chosen).map(({ message }) => message)).toEqual(expected);
 });

@@ -101,16 +101,6 @@ describe("the out-of-service controller", () => {
     },
   );
 
-  test("sets nothing on Kubernetes before 1.26, says so in the log, and holds up no deletion", async () => {
-    await using rig = await startOutOfService({ version: "v1.25.16" });
-    rig.halt("n1");
-    rig.attach("a", "n1");
-    expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
-    expect(rig.lines.join()).toContain("Kubernetes is too old for the out-of-service taint");
-    const node = rig.nodes.get("n1");
-    expect(node && rig.holds.find(node)).toBeUndefined();
-  });
-
   test("sets nothing while too many machines are off, and says why on each", async () => {
     await using rig = await startOutOfService({ nodes: 6 });
     rig.halt("n1", "n2", "n3");

@@ -66,8 +66,6 @@ interface OutOfServiceRigOptions {
   /** What differs from the default. */
   readonly settings?: Partial<OutOfServiceSettings>;
   readonly deletion?: Partial<DeletionSettings>;
-  /** @default {"v1.30.0"} */
-  readonly version?: string;
   /** @default {20} */
   readonly nodes?: number;
   /** Whether VolumeAttachments can be read. @default {true} */
@@ -109,8 +107,7 @@ export async function startOutOfService(
   const provider = new PoweredProvider();
   const world = createLifecycleWorld(provider);
   const { clock, server, source, metrics, events, context } = world;
-  const { version = "v1.30.0", nodes = 20, hasAttachments = true } = options;
-  server.onGet = async () => ({ gitVersion: version });
+  const { nodes = 20, hasAttachments = true } = options;
   for (let at = 0; at < nodes; at += 1) {
     world.add(`n${at}`);
     provider.setPower(`n${at}`, "Running");

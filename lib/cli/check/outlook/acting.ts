@@ -11,15 +11,13 @@ import { type FlagValues, readFlag } from "../../../controllers/flags.ts";
 import { nodeLifecycleController } from "../../../controllers/node_lifecycle/definition.ts";
 import { nodeOutOfServiceController } from "../../../controllers/node_out_of_service/definition.ts";
 import { GRACE_FLAG } from "../../../controllers/node_out_of_service/flags.ts";
-import { LEAST_KUBERNETES } from "../../../controllers/node_out_of_service/words.ts";
-import { isAtLeast, parseServerVersion } from "../../../kube/api/version.ts";
 
 /** What acts on the Nodes of machines that are off or gone, and how carefully. */
 export interface Acting {
   /** Whether the controller runs that sets the shutdown taint and deletes Nodes. */
   readonly hasLifecycle: boolean;
   readonly deletion: DeletionSettings;
-  /** Absent: the out-of-service controller does not run, or Kubernetes is too old for it. */
+  /** Absent: the out-of-service controller does not run. */
   readonly outOfService?: OutOfServiceSettings;
 }
 
@@ -29,18 +27,13 @@ interface ActingSources {
   readonly fitting: readonly ControllerDefinition[];
   readonly sections: SectionValues | undefined;
   readonly flags: FlagValues;
-  /** Of Kubernetes, as the API server tells it. */
-  readonly version: string | undefined;
 }
 
 /** Finds what acts. */
-export function toActing({ fitting, sections, flags, version }: ActingSources): Acting {
+export function toActing({ fitting, sections, flags }: ActingSources): Acting {
   const deletion = findSettings(DELETION, sections) ?? DELETION.standard;
   const hasLifecycle = fitting.includes(nodeLifecycleController);
-  const parsed = parseServerVersion(version);
-  const isNewEnough = parsed !== undefined && isAtLeast(parsed, LEAST_KUBERNETES);
-  if (!fitting.includes(nodeOutOfServiceController) || !isNewEnough)
-    return { hasLifecycle, deletion };
+  if (!fitting.includes(nodeOutOfServiceController)) return { hasLifecycle, deletion };
   const given = findSettings(OUT_OF_SERVICE, sections) ?? OUT_OF_SERVICE.standard;
   const graceMs = Math.max(given.graceMs, readFlag(flags, GRACE_FLAG));
   return { hasLifecycle, deletion, outOfService: { ...given, graceMs } };

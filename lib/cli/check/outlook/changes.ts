@@ -8,7 +8,7 @@ import { isReady, isUninitialized } from "../../../controllers/identity.ts";
 import { planNode } from "../../../controllers/node/plan.ts";
 import { type AddressUses, toAddressPolicy } from "../../../controllers/addresses.ts";
 import type { NodePatch } from "../../../controllers/node_writer.ts";
-import { NO_TAG_CHANGES } from "../../../controllers/tag_labels.ts";
+import { NO_TAG_CHANGES } from "../../../controllers/instance_labels.ts";
 import type { MachineClaims } from "../../../controllers/node/rivals.ts";
 import { planNodeLabels } from "../../../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../../../controllers/node_lifecycle/plan.ts";

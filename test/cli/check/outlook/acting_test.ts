@@ -7,30 +7,21 @@ import { nodeOutOfServiceController } from "../../../../lib/controllers/node_out
 
 const deletion = DEFAULT_DELETION;
 const OUT = [nodeLifecycleController, nodeOutOfServiceController];
-const NEW = "v1.30.0";
 
 test.each([
   [
     "neither, where only another controller runs",
     [nodeController],
-    NEW,
     { hasLifecycle: false, deletion },
   ],
-  ["the lifecycle controller", [nodeLifecycleController], NEW, { hasLifecycle: true, deletion }],
+  ["the lifecycle controller", [nodeLifecycleController], { hasLifecycle: true, deletion }],
   [
     "both",
     OUT,
-    NEW,
     { hasLifecycle: true, deletion, outOfService: { confirmations: 2, graceMs: 30_000 } },
   ],
-  [
-    "no out-of-service controller before its Kubernetes",
-    OUT,
-    "v1.25.3",
-    { hasLifecycle: true, deletion },
-  ],
-])("toActing() finds %s", (_what, fitting, version, expected) => {
-  const sources = { fitting, sections: undefined, flags: {}, version };
+])("toActing() finds %s", (_what, fitting, expected) => {
+  const sources = { fitting, sections: undefined, flags: {} };
   expect(toActing(sources)).toEqual(expected);
 });
 
@@ -43,7 +34,7 @@ test("toActing() takes the settings of the file, and the longer of both grace pe
   ]);
   const find = (ms: number): unknown => {
     const flags = { "node-out-of-service-grace-period": ms };
-    return toActing({ fitting: OUT, sections, flags, version: NEW });
+    return toActing({ fitting: OUT, sections, flags });
   };
   expect(find(90_000)).toMatchObject({ deletion: off, outOfService: { ...slow, graceMs: 90_000 } });
   expect(find(0)).toMatchObject({ outOfService: slow });
