@@ -98,11 +98,24 @@ describe.each(KINDS.map((kind) => [kind] as const))("the listener at %s", (kind)
       400,
     ],
     ["what is not HTTP", "\u0016\u0003\u0001hello\r\n\r\n", 400],
+    ["HTTP/0.9", "GET /page HTTP/0.9\r\nHost: localhost\r\n\r\n", 505],
+    ["HTTP/2 without its frames", "GET /page HTTP/2.0\r\nHost: localhost\r\n\r\n", 505],
+    ["what it cannot expect", `${GET}Expect: a miracle\r\n\r\n`, 417],
+    ["two tokens", `${GET}Authorization: a\r\nAuthorization: b\r\n\r\n`, 400],
+    ["no path", "GET * HTTP/1.1\r\nHost: localhost\r\n\r\n", 400],
+    ["a host that moves the path", "GET / HTTP/1.1\r\nHost: localhost/healthz?\r\n\r\n", 400],
+    ["a host with a user", "GET / HTTP/1.1\r\nHost: a@localhost\r\n\r\n", 400],
   ])("refuses %s and closes the connection", async (_title, text, status) => {
     await using rig = await Rig.start(kind);
     const { statuses, closed } = await askRaw(rig.place, text);
     expect(statuses).toEqual([status]);
     await closed;
+  });
+
+  test("takes a path that begins with two slashes for a path", async () => {
+    await using rig = await Rig.start(kind);
+    const { received } = await askRaw(rig.place, `${GET}\r\n`.replace("/page", "//evil/page"));
+    expect(received).toContain("GET //evil/page\n");
   });
 
   test("answers one request after another on a connection, and closes it after 30 s of rest", async () => {
@@ -202,8 +215,9 @@ describe.each(KINDS.map((kind) => [kind] as const))("the listener at %s", (kind)
     ["a tunnel", "CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n"],
   ])("closes the connection after the offer of %s", async (_offer, head) => {
     await using rig = await Rig.start(kind);
-    const { closed, statuses } = await askRaw(rig.place, head);
+    const { closed, statuses, received } = await askRaw(rig.place, head);
     await closed;
+    expect(received).toMatch(/^connection: close\r$/im);
     expect(statuses).toEqual([head.startsWith("GET") ? 200 : 405]);
   });
 
@@ -219,6 +233,23 @@ describe.each(KINDS.map((kind) => [kind] as const))("the listener at %s", (kind)
     expect(held.slice(0, 13).every(({ socket }) => socket.destroyed)).toBe(true);
     probe.socket.destroy();
     for (const { socket } of held) socket.destroy();
+  });
+});
+
+describe("the listener at loopback", () => {
+  test.each([
+    ["127.0.0.1:10260", 200],
+    ["LocalHost:1", 200],
+    ["[::1]:1", 200],
+    ["[::1]", 200],
+    ["evil.example.com", 421],
+    ["127.0.0.1.example.com:80", 421],
+    ["", 400],
+  ])("gives a request to the host %p the status %d", async (host, status) => {
+    await using rig = await Rig.start("loopback");
+    const { statuses, socket } = await askRaw(rig.place, `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    expect(statuses).toEqual([status]);
+    socket.destroy();
   });
 });
 

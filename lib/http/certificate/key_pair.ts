@@ -2,7 +2,7 @@
  * Certificate and key of the HTTPS port: read from files, checked, and read again when they change.
  * @module
  */
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue, describeError } from "../../core/errors.ts";
@@ -72,8 +72,8 @@ function checkKeyPair(
   { certFile, keyFile }: KeyPairFiles,
   { certFlag, keyFlag }: CertifiedPort,
 ): void {
-  const certificate = parseCertificate(keyPair.cert);
-  const key = parseKey(keyPair.key);
+  const certificate = attempt(() => new X509Certificate(keyPair.cert));
+  const key = attempt(() => createPrivateKey(keyPair.key));
   const issues: ConfigIssue[] = [];
   const tell = (source: string, file: string, problem: string): void => {
     issues.push({ source, message: `${file}: ${problem}` });
@@ -84,7 +84,7 @@ function checkKeyPair(
     tell(keyFlag, keyFile, `the key does not belong to the certificate in ${certFile}`);
   }
   // Only this checks the certificates after the first one.
-  if (issues.length === 0 && !canServe(keyPair)) {
+  if (issues.length === 0 && attempt(() => createSecureContext({ ...keyPair })) === undefined) {
     tell(certFlag, certFile, "a certificate after the first one is broken");
   }
   if (issues.length > 0) throw new ConfigError(issues);
@@ -111,18 +111,16 @@ export async function watchKeyPair(
   signal: AbortSignal,
 ): Promise<void> {
   let used = current;
-  let seen = current;
   const reported = new MessageDedup();
   for (;;) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
     try {
       const found = await readFiles(files, port);
-      if (isSame(found, seen)) continue;
-      seen = found;
-      checkKeyPair(found, files, port);
+      const isNew = !isSame(found, used);
+      if (isNew) checkKeyPair(found, files, port);
       reported.end();
-      if (isSame(found, used)) continue;
+      if (!isNew) continue;
       use(found);
       used = found;
       log.info(`The certificate of ${port.name} changed`, { ...describe(found.cert) });
@@ -142,27 +140,11 @@ function describe(cert: string): { readonly serial: string; readonly until: stri
   return { serial: serialNumber, until: validTo };
 }
 
-function parseCertificate(pem: string): X509Certificate | undefined {
+/** @returns `undefined` if it throws */
+function attempt<T>(parse: () => T): T | undefined {
   try {
-    return new X509Certificate(pem);
+    return parse();
   } catch {
     return undefined;
-  }
-}
-
-function parseKey(pem: string): KeyObject | undefined {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    return undefined;
-  }
-}
-
-function canServe({ cert, key }: KeyPair): boolean {
-  try {
-    createSecureContext({ cert, key });
-    return true;
-  } catch {
-    return false;
   }
 }

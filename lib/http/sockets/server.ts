@@ -286,7 +286,7 @@ function toIssue(problem: string, { address, flag }: ListenTarget): ConfigIssue 
  * @param address The address of the listener
  * @returns The refusal, or `undefined` for an allowed request
  */
-export function refuseForeignHost(request: Request, address: ListenAddress): Response | undefined {
+function refuseForeignHost(request: Request, address: ListenAddress): Response | undefined {
   if (address.kind !== "tcp" || !isLoopbackHost(address.host)) return undefined;
   const host = toHostName(request.headers.get("host"));
   if (host !== undefined && isLoopbackHost(host)) return undefined;

@@ -142,6 +142,9 @@ describe("watchKeyPair()", () => {
     mount.update(toFiles(second));
     await look(clock);
     expect(used).toEqual([second]);
+    mount.update(toFiles({ cert: third.cert, key: second.key }));
+    await look(clock);
+    expect(lines.filter((line) => line.includes("still using the old one"))).toHaveLength(2);
     mount.update(toFiles(third));
     await look(clock);
     expect(used).toEqual([second, third]);

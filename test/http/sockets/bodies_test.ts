@@ -62,6 +62,21 @@ test("startHttpServer() refuses a body that becomes too large, and reads no more
   expect(connection.statuses).toEqual([413]);
 });
 
+test.each([
+  ["PUT", "Content-Length: 0", 405],
+  ["POST", "Content-Length: 9", 413],
+  ["POST", "Expect: 100-continue\r\nContent-Length: 4", 417],
+])(
+  "startHttpServer() refuses %s with %s before it reads a body",
+  async (method, headers, status) => {
+    const connection = await openRaw({ port: portOf(server) });
+    connection.send(`${method} / HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n\r\n`);
+    await connection.closed;
+    expect(connection.statuses).toEqual([status]);
+    if (status === 405) expect(connection.received).toContain("allow: GET, POST\r\n");
+  },
+);
+
 test("startHttpServer() ends a connection whose body does not come in time", async () => {
   const clock = new ManualClock();
   const slow = await start(clock);

@@ -21,28 +21,6 @@ test("Connections cuts off who asks nothing for ten seconds, and then wakes up n
   expect(clock.pending).toBe(0);
 });
 
-test("Connections outlives one that breaks, also when nobody reads from it", async () => {
-  const connections = new Connections(new ManualClock(), 10);
-  const socket = open(connections);
-  const { promise: closed, resolve } = Promise.withResolvers<void>();
-  socket.once("close", () => resolve());
-  socket.destroy(new Error("reset"));
-  await closed;
-  expect(connections.size).toBe(0);
-});
-
-test("Connections gives each its own time, whenever it came", async () => {
-  const clock = new ManualClock();
-  const connections = new Connections(clock, 10);
-  const first = open(connections);
-  await clock.advance(7_000);
-  const second = open(connections);
-  await clock.advance(3_000);
-  expect([first.destroyed, second.destroyed]).toEqual([true, false]);
-  await clock.advance(7_000);
-  expect(second.destroyed).toBe(true);
-});
-
 test("Connections gives 30 seconds for an answer to be taken, and 30 for the next request", async () => {
   const clock = new ManualClock();
   const connections = new Connections(clock, 10);
@@ -150,18 +128,6 @@ test("Connections.cutSlow() cuts nobody off who asks nothing or was asked of jus
   expect([connections.cutSlow(), idle.destroyed, busy.destroyed]).toEqual([true, false, true]);
 });
 
-test("Connections.finish() ends a connection with its last answer", () => {
-  const connections = new Connections(new ManualClock(), 10);
-  const socket = open(connections);
-  expect(connections.finish(socket)).toBe(false);
-  for (let count = 0; count < 2; count += 1) connections.begin(socket);
-  expect(connections.finish(socket)).toBe(true);
-  connections.end(socket);
-  expect(socket.writableEnded).toBe(false);
-  connections.end(socket);
-  expect(socket.writableEnded).toBe(true);
-});
-
 test("Connections.add() turns a new one away while all others are just being answered", () => {
   const connections = new Connections(new ManualClock(), 2);
   const busy = [open(connections), open(connections)];
@@ -170,16 +136,14 @@ test("Connections.add() turns a new one away while all others are just being ans
   expect(busy.map(({ destroyed }) => destroyed)).toEqual([false, false]);
 });
 
-test("Connections.close() ends the idle at once, the others with their last answer, and takes none", () => {
+test("Connections outlives one that breaks, also when nobody reads from it", async () => {
   const connections = new Connections(new ManualClock(), 10);
-  const [idle, busy] = [open(connections), open(connections)];
-  connections.begin(busy);
+  const socket = open(connections);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  socket.once("close", () => resolve());
+  socket.destroy(new Error("reset"));
+  await closed;
+  expect(connections.size).toBe(0);
   connections.close();
-  expect([idle.destroyed, busy.destroyed, open(connections).destroyed]).toEqual([
-    true,
-    false,
-    true,
-  ]);
-  connections.end(busy);
-  expect(busy.writableEnded).toBe(true);
+  expect(open(connections).destroyed).toBe(true);
 });

@@ -9,30 +9,7 @@ import { createServer, type ListenOptions, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
-import {
-  clearSocketPath,
-  listenAt,
-  type ListenPlan,
-  planListening,
-} from "../../../lib/http/sockets/listening.ts";
-
-const EVERYWHERE: ListenPlan = { hosts: ["::", "0.0.0.0"], wanted: "first" };
-const LOOPBACKS: ListenPlan = { hosts: ["127.0.0.1", "::1"], wanted: "each" };
-
-test.each<[string, ListenPlan]>([
-  ["0.0.0.0", EVERYWHERE],
-  ["::", EVERYWHERE],
-  ["0:0:0:0:0:0:0:0", EVERYWHERE],
-  ["::ffff:0.0.0.0", EVERYWHERE],
-  ["localhost", LOOPBACKS],
-  ["LocalHost", LOOPBACKS],
-  ["127.0.0.1", { hosts: ["127.0.0.1"], wanted: "each" }],
-  ["::1", { hosts: ["::1"], wanted: "each" }],
-  ["::ffff:192.0.2.1", { hosts: ["192.0.2.1"], wanted: "each" }],
-  ["fe80::1%eth0", { hosts: ["fe80::1%eth0"], wanted: "each" }],
-])("planListening() knows what %s stands for", (host, plan) => {
-  expect(planListening(host)).toEqual(plan);
-});
+import { clearSocketPath, listenAt } from "../../../lib/http/sockets/listening.ts";
 
 /** A server on a machine that lacks some addresses, as the runtime tells it. */
 class Lacking extends Server {
@@ -44,9 +21,9 @@ class Lacking extends Server {
   }
 
   override listen(...args: unknown[]): this {
-    const [options, done] = args as [ListenOptions, () => void];
+    const [options] = args as [ListenOptions];
     const error = this.#errors[options.host ?? ""];
-    if (error === undefined) return super.listen(options, done);
+    if (error === undefined) return super.listen(options);
     queueMicrotask(() => this.emit("error", error));
     return this;
   }
@@ -62,6 +39,10 @@ describe("listenAt()", () => {
   const rows: readonly [string, string, Record<string, string>, readonly string[]][] = [
     ["everywhere on a kernel without IPv6", "::", { "::": "" }, ["0.0.0.0"]],
     ["everywhere where IPv6 is forbidden", "0.0.0.0", { "::": "EAFNOSUPPORT" }, ["0.0.0.0"]],
+    ["everywhere, however IPv6 writes it", "0:0:0:0:0:0:0:0", { "::": "" }, ["0.0.0.0"]],
+    ["everywhere, also as a mapped address", "::ffff:0.0.0.0", { "::": "" }, ["0.0.0.0"]],
+    ["at one address, also as a mapped one", "::ffff:127.0.0.1", {}, ["127.0.0.1"]],
+    ["at LocalHost in any case", "LocalHost", { "::1": "" }, ["127.0.0.1"]],
     ["at localhost on a kernel without IPv6", "localhost", { "::1": "" }, ["127.0.0.1"]],
     ["at localhost while lo lacks ::1", "localhost", { "::1": "EADDRNOTAVAIL" }, ["127.0.0.1"]],
   ];
