@@ -114,13 +114,8 @@ function toWatchRights({ apiVersion, kind, plural }: Resource<KubeObject>): Righ
 
 /** Merges equal rights of several controllers into one right with all purposes. */
 function mergeRights(rights: readonly NeededRight[]): NeededRight[] {
-  const merged = new Map<string, NeededRight>();
-  for (const right of rights) {
-    const key = toKey(right.access);
-    const before = merged.get(key);
-    merged.set(key, before === undefined ? right : mergeTwo(before, right));
-  }
-  return [...merged.values()];
+  const groups = Map.groupBy(rights, ({ access }) => toKey(access)).values();
+  return Array.from(groups, (same) => same.reduce(mergeTwo));
 }
 
 function mergeTwo(one: NeededRight, other: NeededRight): NeededRight {
@@ -165,17 +160,15 @@ export function toPolicy(rights: readonly Right[]): Policy {
 }
 
 function toRules(rights: readonly Right[]): PolicyRule[] {
-  const rules = new Map<string, PolicyRule>();
-  for (const { access } of rights) {
-    const { group, resource, subresource, name, verb } = access;
-    const full = subresource === undefined ? resource : `${resource}/${subresource}`;
-    const key = toKey({ group, resource: full, verb: "", ...(name !== undefined && { name }) });
-    rules.set(key, {
+  const accesses = rights.map(({ access }) => access);
+  const groups = Map.groupBy(accesses, (access) => toKey({ ...access, verb: "" })).values();
+  return Array.from(groups, (same) => {
+    const [{ group, resource, subresource, name } = { group: "", resource: "" }] = same;
+    return {
       apiGroups: [group],
-      resources: [full],
+      resources: [subresource === undefined ? resource : `${resource}/${subresource}`],
       ...(name !== undefined && { resourceNames: [name] }),
-      verbs: [...(rules.get(key)?.verbs ?? []), verb],
-    });
-  }
-  return [...rules.values()];
+      verbs: same.map(({ verb }) => verb),
+    };
+  });
 }

@@ -57,20 +57,23 @@ export class MetricsRegistry {
 
   /** Registers a counter; its name ends in `_total`. */
   counter({ name, help }: MetricOptions): Counter {
-    const series = this.#addValues(name, help, "counter");
+    const values = this.#addValues(name, help, "counter");
     return {
-      inc: (labels = {}, by = 1) => series.add(labels, by),
-      value: (labels = {}) => series.get(labels),
+      inc: (labels = {}, by = 1) => {
+        const key = formatLabels(labels);
+        values.set(key, (values.get(key) ?? 0) + by);
+      },
+      value: (labels = {}) => values.get(formatLabels(labels)) ?? 0,
     };
   }
 
   /** Registers a gauge. */
   gauge({ name, help }: MetricOptions): Gauge {
-    const series = this.#addValues(name, help, "gauge");
+    const values = this.#addValues(name, help, "gauge");
     return {
-      set: (value, labels = {}) => series.set(labels, value),
-      clear: () => series.clear(),
-      value: (labels = {}) => series.get(labels),
+      set: (value, labels = {}) => void values.set(formatLabels(labels), value),
+      clear: () => values.clear(),
+      value: (labels = {}) => values.get(formatLabels(labels)) ?? 0,
     };
   }
 
@@ -132,16 +135,17 @@ export class MetricsRegistry {
     this.#families.set(name, family);
   }
 
-  #addValues(name: string, help: string, type: "counter" | "gauge"): ValueSeries {
-    const series = new ValueSeries();
+  /** @returns Values by their labels */
+  #addValues(name: string, help: string, type: "counter" | "gauge"): Map<string, number> {
+    const values = new Map<string, number>();
     this.#add(name, {
       help,
       type,
       render(lines) {
-        for (const [labels, value] of series.entries()) lines.push(`${name}${labels} ${value}`);
+        for (const [labels, value] of values) lines.push(`${name}${labels} ${value}`);
       },
     });
-    return series;
+    return values;
   }
 }
 
@@ -174,26 +178,6 @@ function findOrAdd<T>(known: Map<string, T>, name: string, add: () => T): T {
   const metric = known.get(name) ?? add();
   known.set(name, metric);
   return metric;
-}
-
-class ValueSeries {
-  readonly #values = new Map<string, number>();
-  get(labels: Labels): number {
-    return this.#values.get(formatLabels(labels)) ?? 0;
-  }
-  set(labels: Labels, value: number): void {
-    this.#values.set(formatLabels(labels), value);
-  }
-  add(labels: Labels, by: number): void {
-    const key = formatLabels(labels);
-    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
-  }
-  clear(): void {
-    this.#values.clear();
-  }
-  entries(): Iterable<[string, number]> {
-    return this.#values.entries();
-  }
 }
 
 /**

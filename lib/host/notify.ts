@@ -30,22 +30,11 @@ export interface Notifier {
   notify(notification: Notification): Promise<void>;
 }
 
-/** Runs a program to its end. Rejects with its output when it cannot run or fails. */
-export type ProgramRunner = (
-  file: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-) => Promise<void>;
-
 /** Options of a {@linkcode Notifier}. */
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** This process, for `WATCHDOG_PID`. @default {process.pid} */
-  readonly pid?: number;
-  readonly run?: ProgramRunner;
 }
 
 const PROGRAM = "systemd-notify";
@@ -54,7 +43,7 @@ const DEADLINE_MS = 10_000;
 
 /** Sends messages to the service manager that started this process; absent if none wants them. */
 export function createNotifier(options: NotifierOptions): Notifier | undefined {
-  const { env, clock, log, run = runProgram, pid = process.pid } = options;
+  const { env, clock, log } = options;
   const socket = env["NOTIFY_SOCKET"];
   if (!socket) return undefined;
   // Our environment may contain credentials of clouds: the child gets only what it needs.
@@ -66,7 +55,7 @@ export function createNotifier(options: NotifierOptions): Notifier | undefined {
     const args = Object.entries(notification).map(([name, value]) => `${name}=${toLine(value)}`);
     try {
       const deadline = withDeadline(new AbortController().signal, DEADLINE_MS, clock);
-      await run(PROGRAM, args, childEnv, deadline);
+      await runProgram(args, childEnv, deadline);
       reported.end();
     } catch (error) {
       isMissing = findErrorCode(error) === "ENOENT";
@@ -77,7 +66,7 @@ export function createNotifier(options: NotifierOptions): Notifier | undefined {
     }
   };
   let last = Promise.resolve();
-  const watchdogMs = toWatchdogMs(env, pid);
+  const watchdogMs = toWatchdogMs(env);
   return {
     ...(watchdogMs !== undefined && { watchdogMs }),
     notify: (notification) => (last = last.then(() => send(notification))),
@@ -85,10 +74,10 @@ export function createNotifier(options: NotifierOptions): Notifier | undefined {
 }
 
 /** `WATCHDOG_USEC` is for the process that `WATCHDOG_PID` names, or for any process if that is not set. */
-function toWatchdogMs(env: NotifierOptions["env"], pid: number): number | undefined {
+function toWatchdogMs(env: NotifierOptions["env"]): number | undefined {
   const micros = env["WATCHDOG_USEC"] ?? "";
   const owner = env["WATCHDOG_PID"];
-  if (!/^[1-9]\d*$/.test(micros) || (owner && owner !== String(pid))) return undefined;
+  if (!/^[1-9]\d*$/.test(micros) || (owner && owner !== String(process.pid))) return undefined;
   return Number(micros) / 1_000;
 }
 
@@ -102,10 +91,15 @@ function describeFailure(error: unknown): string {
   return signal ? `it was ended by ${String(signal)}` : describeError(error);
 }
 
-function runProgram(...[file, args, env, signal]: Parameters<ProgramRunner>): Promise<void> {
+/** Runs the program to its end. Rejects with its output when it cannot run or fails. */
+function runProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const settings = { env: { ...env }, signal, killSignal: "SIGKILL" } as const;
-    execFile(file, args, settings, (error, _stdout, stderr) => {
+    execFile(PROGRAM, args, settings, (error, _stdout, stderr) => {
       if (!error) resolve();
       else if (findErrorCode(error) !== "" || stderr === "") reject(error);
       else reject(new Error(stderr.trim()));

@@ -6,24 +6,11 @@ import process from "node:process";
 import type { Clock } from "../core/clock.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 
-/** A process that can be measured; `process` is one. */
-interface MeasurableProcess {
-  /** Seconds since the start. */
-  uptime(): number;
-  /** Processor time so far, in microseconds. */
-  cpuUsage(): { readonly user: number; readonly system: number };
-  readonly memoryUsage: { /** Resident memory, in bytes. */ rss(): number };
-}
-
 /**
  * Registers `process_start_time_seconds`, `process_resident_memory_bytes` and `process_cpu_seconds_total`; the last two
  * are measured whenever the metrics are read.
  */
-export function exportProcess(
-  metrics: MetricsRegistry,
-  clock: Pick<Clock, "now">,
-  host: MeasurableProcess = process,
-): void {
+export function exportProcess(metrics: MetricsRegistry, clock: Pick<Clock, "now">): void {
   const start = metrics.gauge({
     name: "process_start_time_seconds",
     help: "When the process started, in Unix seconds.",
@@ -37,10 +24,10 @@ export function exportProcess(
     help: "Processor time of the process, in seconds.",
   });
   // Read once: later it would change with every correction of the system's clock and look like a restart.
-  start.set(clock.now() / 1000 - host.uptime());
+  start.set(clock.now() / 1000 - process.uptime());
   metrics.onCollect(() => {
-    memory.set(host.memoryUsage.rss());
-    const { user, system } = host.cpuUsage();
+    memory.set(process.memoryUsage.rss());
+    const { user, system } = process.cpuUsage();
     cpu.inc({}, Math.max(0, (user + system) / 1e6 - cpu.value()));
   });
 }

@@ -4,15 +4,8 @@
  */
 import process from "node:process";
 
-/** Where signals come from and where the process ends; `process` is one. */
-interface SignalHost {
-  on(name: StopSignal, listener: () => void): unknown;
-  off(name: StopSignal, listener: () => void): unknown;
-  exit(code: number): void;
-}
-
 /** The signals that ask a process to stop. */
-export type StopSignal = "SIGTERM" | "SIGINT";
+type StopSignal = "SIGTERM" | "SIGINT";
 
 /** Listening for signals, until {@linkcode SignalWatch.close}. */
 interface SignalWatch extends Disposable {
@@ -23,7 +16,7 @@ interface SignalWatch extends Disposable {
 }
 
 /** A signal asked the process to stop. Not a failure. */
-export class StopRequest extends Error {
+class StopRequest extends Error {
   override readonly name = "StopRequest";
   readonly received: StopSignal;
 
@@ -40,21 +33,19 @@ const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT:
  * Listens for SIGTERM and SIGINT. The first one aborts the signal, for an orderly stop; the second one ends the process
  * at once, with 130 or 143. Needed even without any cleanup: for process 1 of a container the kernel drops signals
  * without a listener.
- *
- * @param host @default {process}
  */
-export function watchSignals(host: SignalHost = process): SignalWatch {
+export function watchSignals(): SignalWatch {
   const stop = new AbortController();
   const toListener = (name: StopSignal) => (): void => {
-    if (stop.signal.aborted) host.exit(EXIT_CODES[name]);
+    if (stop.signal.aborted) process.exit(EXIT_CODES[name]);
     else stop.abort(new StopRequest(name));
   };
   const listeners = { SIGTERM: toListener("SIGTERM"), SIGINT: toListener("SIGINT") };
-  host.on("SIGTERM", listeners.SIGTERM);
-  host.on("SIGINT", listeners.SIGINT);
+  process.on("SIGTERM", listeners.SIGTERM);
+  process.on("SIGINT", listeners.SIGINT);
   const close = (): void => {
-    host.off("SIGTERM", listeners.SIGTERM);
-    host.off("SIGINT", listeners.SIGINT);
+    process.off("SIGTERM", listeners.SIGTERM);
+    process.off("SIGINT", listeners.SIGINT);
   };
   return { signal: stop.signal, close, [Symbol.dispose]: close };
 }
