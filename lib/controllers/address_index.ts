@@ -5,9 +5,10 @@
 import { type AddressPool, PoolMap } from "../cloud/pools/pool.ts";
 import type { Presence } from "../cloud/provider.ts";
 import { Claims } from "../core/claims.ts";
+import { isHostAddress, parseIp } from "../core/net/ip.ts";
 import type { Key } from "../kube/cache/store.ts";
 import type { Node } from "../kube/kinds/node.ts";
-import type { ServiceAddresses } from "../kube/kinds/service_addresses.ts";
+import type { Service } from "../kube/kinds/service.ts";
 import { type AddressUses, listNodeIps, listReportedIps } from "./addresses.ts";
 
 /** What an {@linkcode AddressIndex} asks for. */
@@ -24,6 +25,11 @@ interface AddressIndexSources {
  * address on every machine.
  */
 const LOOKS_MAX = 8;
+
+/** Where kube-vip reads the addresses of a Service. Source: https://kube-vip.io/docs/usage/kubernetes-services/ */
+const KUBE_VIP_IPS = "kube-vip.io/loadbalancerIPs";
+/** Most addresses of one Service that count, so that no user fills the memory with them. */
+const SERVICE_IPS_MAX = 64;
 
 /** Keeps only addresses. One look takes as long with thousands of Nodes and Services as with a few. */
 export class AddressIndex implements AddressUses {
@@ -54,10 +60,10 @@ export class AddressIndex implements AddressUses {
   }
 
   /** Takes the newest state of a Service. @returns Nodes that the change may concern */
-  noteService(key: Key, service: ServiceAddresses | undefined): readonly Key[] {
+  noteService(key: Key, service: Service | undefined): readonly Key[] {
     return this.#listClaimants([
-      ...this.#named.replace(key, service?.named ?? []),
-      ...this.#shown.replace(key, service?.shown ?? []),
+      ...this.#named.replace(key, listNamedIps(service)),
+      ...this.#shown.replace(key, listShownIps(service)),
     ]);
   }
 
@@ -104,4 +110,22 @@ export class AddressIndex implements AddressUses {
   #listClaimants(ips: readonly string[]): Key[] {
     return ips.flatMap((ip) => [...this.#nodes.claimants(ip).take(LOOKS_MAX)]);
   }
+}
+
+/** The addresses that the spec or an annotation of a Service names. Any user of the Service can write them. */
+function listNamedIps({ metadata, spec }: Partial<Service> = {}): string[] {
+  const announced = metadata?.annotations?.[KUBE_VIP_IPS]?.split(",", SERVICE_IPS_MAX) ?? [];
+  return toIps([...(spec?.externalIPs?.slice(0, SERVICE_IPS_MAX) ?? []), ...announced]);
+}
+
+/** The addresses that the status of a Service shows. */
+function listShownIps({ status }: Partial<Service> = {}): string[] {
+  const ingress = status?.loadBalancer?.ingress?.slice(0, SERVICE_IPS_MAX) ?? [];
+  return toIps(ingress.map(({ ip = "" }) => ip));
+}
+
+/** In canonical form, without duplicates. */
+function toIps(texts: readonly string[]): string[] {
+  const ips = texts.flatMap((text) => parseIp(text)?.text ?? []);
+  return [...new Set(ips.filter(isHostAddress))];
 }

@@ -13,7 +13,7 @@ import { KubeError } from "../../kube/api/errors.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { SERVICE_ADDRESSES, type ServiceAddresses } from "../../kube/kinds/service_addresses.ts";
+import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { trimObject } from "../../kube/kinds/trim.ts";
 
 /** A Node and what the cloud says about its machine. */
@@ -24,7 +24,7 @@ export interface MatchedNode {
 
 /** What has addresses besides Nodes. */
 export interface OtherAddresses {
-  readonly services: readonly ServiceAddresses[];
+  readonly services: readonly Service[];
   readonly pools: readonly AddressPool[];
 }
 
@@ -43,8 +43,8 @@ export async function readOtherAddresses(
   const { pools } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
   try {
     const query = { limit: SERVICES_PER_PAGE };
-    const { items } = await listAll(client, SERVICE_ADDRESSES, query, signal);
-    return { pools, services: items.map((item) => trimObject(SERVICE_ADDRESSES, item)) };
+    const { items } = await listAll(client, SERVICES, query, signal);
+    return { pools, services: items.map((item) => trimObject(SERVICES, item)) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof KubeError) return { pools, services: [] };

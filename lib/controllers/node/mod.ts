@@ -15,7 +15,7 @@ import { AddressIndex } from "../address_index.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import { describeAddresses } from "../node_view.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
-import { SERVICE_ADDRESSES, type ServiceAddresses } from "../../kube/kinds/service_addresses.ts";
+import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { type LastReconcile, toLastReconcile } from "../../engine/workers.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
@@ -30,7 +30,7 @@ interface NodeControllerOptions {
   readonly context: NodeContext;
   readonly metrics: NodeMetrics;
   /** The addresses of Services. */
-  readonly services: StoreReader<ServiceAddresses>;
+  readonly services: StoreReader<Service>;
   /** The address pools of Landfall; the same list while none changes. */
   readonly findPools: () => readonly AddressPool[];
   /** How often Landfall checks every Node even without a change, in milliseconds. */
@@ -49,7 +49,7 @@ export function create(context: ControllerContext<NodeSelection>): NodeControlle
     context: toNodeContext(context),
     metrics: createNodeMetrics(context.metrics),
     fullPassIntervalMs: readFlag(context.flags, FULL_PASS_FLAG),
-    services: context.caches.optionalReader(SERVICE_ADDRESSES),
+    services: context.caches.optionalReader(SERVICES),
     findPools: () => context.findSettings(LOAD_BALANCERS).pools,
   });
 }

@@ -25,7 +25,10 @@ const SPEC_FIELDS = [
   "ipFamilyPolicy",
 ] as const;
 
-/** A Service, reduced to the fields that Landfall reads. Of Services without a load balancer only the type is kept. */
+/** What is kept of every Service. */
+const OF_ALL = ["type", "loadBalancerIP", "externalIPs"] as const;
+
+/** A Service, reduced to the fields that Landfall reads. Without a load balancer: type and addresses. */
 export interface Service extends KubeObject {
   readonly spec?: Pick<Raw<V1ServiceSpec>, (typeof SPEC_FIELDS)[number]> | undefined;
   readonly status?:
@@ -68,7 +71,7 @@ export function hasCloudLoadBalancer({ metadata: { finalizers } }: Service): boo
 
 function keep({ spec, status }: Service): { spec: Service["spec"]; status: Service["status"] } {
   const ingress = status?.loadBalancer?.ingress;
-  const names = spec?.type === "LoadBalancer" ? SPEC_FIELDS : (["type", "loadBalancerIP"] as const);
+  const names = spec?.type === "LoadBalancer" ? SPEC_FIELDS : OF_ALL;
   return {
     spec: spec && pick(spec, names),
     status: ingress && ingress.length > 0 ? { loadBalancer: { ingress } } : undefined,

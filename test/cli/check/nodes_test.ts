@@ -118,7 +118,9 @@ describe("listNodePlans()", () => {
       return { ...node, status: { ...node.status, addresses } };
     });
     const others = {
-      services: [{ metadata: { name: "s", namespace: "web" }, named: ["10.0.0.9"] }],
+      services: [
+        { metadata: { name: "s", namespace: "web" }, spec: { externalIPs: ["10.0.0.9"] } },
+      ],
       pools: toSettings({ name: "main", addresses: ["10.0.0.9"] }).pools,
     };
     const plans = await plan(provider, nodes, signal, others);

@@ -11,7 +11,7 @@ import { toInstance as toXenOrchestraInstance } from "../../../lib/providers/xen
 import { createNodeMetrics } from "../../../lib/controllers/node/metrics.ts";
 import { NodeController } from "../../../lib/controllers/node/mod.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { SERVICE_ADDRESSES } from "../../../lib/kube/kinds/service_addresses.ts";
+import { SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { FakeProvider, toInstance as toPlainInstance } from "../../support/cloud/instances.ts";
 import { isDone } from "../../support/nodes/node_cloud.ts";
 import { type NodeOptions, toNode, toRegistration } from "../../support/nodes/nodes.ts";
@@ -308,7 +308,7 @@ test("Nodes wait 5 s for a list of Services, and join without one, if it is refu
   const controller = new NodeController({
     context,
     metrics: createNodeMetrics(metrics),
-    services: new Store({ resource: SERVICE_ADDRESSES, log: context.log }),
+    services: new Store({ resource: SERVICES, log: context.log }),
     findPools: () => [],
     fullPassIntervalMs: 60_000,
   });

@@ -20,7 +20,7 @@ import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/l
 import { planLabels } from "../../../lib/controllers/node/plan.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { SERVICE_ADDRESSES } from "../../../lib/kube/kinds/service_addresses.ts";
+import { SERVICES } from "../../../lib/kube/kinds/service.ts";
 
 /** Time of a cluster and its controller that fly by, where a test waits for tries that get ever rarer. */
 function hasten(provider: FakeProvider): PacedClock {
@@ -480,7 +480,7 @@ describe("a Node whose instance no list shows", () => {
     const controller = new NodeController({
       context,
       metrics: createNodeMetrics(metrics),
-      services: new Store({ resource: SERVICE_ADDRESSES, log: context.log }),
+      services: new Store({ resource: SERVICES, log: context.log }),
       findPools: () => [],
       fullPassIntervalMs: 60 * MINUTE_MS,
     });
