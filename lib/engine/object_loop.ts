@@ -11,13 +11,11 @@ import { isKubeError } from "../kube/api/errors.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 import type { Key, StoreReader } from "../kube/cache/store.ts";
 import {
-  type Workers,
   type ReconcileMetrics,
-  createWorkers,
   type ReconcileOutcome,
   type ReconcileResult,
+  Workers,
 } from "./workers.ts";
-import { type DetachedRun, DetachedWork } from "./detached_work.ts";
 import type { KeySource } from "./key_sources.ts";
 import { WorkQueue, type WorkQueueMetrics } from "./work_queue.ts";
 
@@ -52,17 +50,14 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   /**
    * Brings one object to its desired state. The object is at least as new as every write of ours.
    *
-   * @param detach Gives the worker back now, because the work is about to wait for other work; needs a slice
+   * @param detach Gives the worker back now, because the reconcile is about to wait for other work
    */
   readonly reconcile: (
     object: T,
     signal: AbortSignal,
     detach: () => void,
   ) => Promise<ReconcileResult>;
-  /**
-   * How long work on an object may hold a worker, in milliseconds; after that it goes on without one, and without
-   * {@linkcode reconcileTimeoutMs}, so that others are not held up. @default {until it ends}
-   */
+  /** How long a reconcile may hold a worker, in milliseconds, see {@linkcode Workers}. @default {until it ends} */
   readonly sliceMs?: number;
   /** Forgets an object that is gone. */
   readonly forget: (key: Key) => void;
@@ -85,15 +80,8 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   readonly isAtRest?: () => boolean;
   /** Whether {@linkcode ObjectLoop.outcomes} keeps only failures, which are few of thousands. @default {false} */
   readonly forgetsSuccesses?: boolean;
-  /** Longest time for one object, with all its requests, in milliseconds. @default {60_000} */
-  readonly reconcileTimeoutMs?: number;
   /** Delay after the first failure of an object, in milliseconds; it doubles up to 5 min. @default {1_000} */
   readonly backoffMs?: number;
-  /**
-   * How long a reconcile may continue after a stop, in milliseconds: longer than any healthy write, and short enough
-   * that the process ends within 5 s, with its last Events. @default {2_500}
-   */
-  readonly graceMs?: number;
 }
 
 /**
@@ -102,13 +90,19 @@ export interface ObjectLoopOptions<T extends KubeObject> {
  */
 const TURN_LENGTH = 20;
 
+/** Longest time for one object, with all its requests. */
+const RECONCILE_TIMEOUT_MS = 60_000;
+/**
+ * How long a reconcile may continue after a stop: longer than any healthy write, and short enough that the process ends
+ * within 5 s, with its last Events.
+ */
+const GRACE_MS = 2_500;
+
 /** A queue of objects, its workers, and everything that fills it. */
 export class ObjectLoop<T extends KubeObject> {
   readonly #options: ObjectLoopOptions<T>;
   readonly #queue: WorkQueue;
   readonly #workers: Workers;
-  /** Absent: work keeps its worker until it ends. */
-  readonly #detached: DetachedWork | undefined;
   /** Objects that another program wrote first. The watch brings the newer ones. */
   readonly #deferred = new Set<Key>();
   /** Objects that wait for a view that reconciles read. */
@@ -121,24 +115,22 @@ export class ObjectLoop<T extends KubeObject> {
 
   constructor(options: ObjectLoopOptions<T>) {
     const { name, noun, queueName, objects, workers, forgetsSuccesses = false } = options;
-    const { reconcileTimeoutMs = 60_000, graceMs = 2_500, backoffMs, sliceMs } = options;
+    const { backoffMs, sliceMs } = options;
     const { clock, log, queueMetrics, reconcileMetrics } = options.context;
     this.#options = options;
     this.#sleeper = new Sleeper(clock);
     const backoff = { ...(backoffMs !== undefined && { backoffMs }) };
     this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics, ...backoff });
-    if (sliceMs !== undefined) {
-      const enqueue = (key: Key): void => this.#queue.add(key);
-      this.#detached = new DetachedWork({ clock, sliceMs, graceMs, enqueue });
-    }
-    this.#workers = createWorkers({
+    this.#workers = new Workers({
       name,
       noun,
       queue: this.#queue,
       workers,
-      reconcile: (key, signal) => this.#reconcile(key, signal).finally(() => this.#stir()),
-      reconcileTimeoutMs,
-      graceMs,
+      reconcile: (key, signal, detach) =>
+        this.#reconcile(key, signal, detach).finally(() => this.#stir()),
+      reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
+      sliceMs,
+      graceMs: GRACE_MS,
       exists: (key) => (objects.get(key) ?? options.findGone?.(key)) !== undefined,
       forgetsSuccesses,
       clock,
@@ -184,13 +176,13 @@ export class ObjectLoop<T extends KubeObject> {
     ];
     try {
       const work = this.#catchUp(signal).then(() => this.#workers.run(signal));
-      await Promise.all([work, this.#tick(signal), this.#detached?.follow(signal)]);
+      await Promise.all([work, this.#tick(signal)]);
     } finally {
       for (const end of unsubscribe) end();
     }
   }
 
-  async #reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
+  async #reconcile(key: Key, signal: AbortSignal, detach: () => void): Promise<ReconcileResult> {
     const { objects, sources = [], reconcile, forget, findGone } = this.#options;
     this.#reconciles += 1;
     if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();
@@ -206,10 +198,7 @@ export class ObjectLoop<T extends KubeObject> {
     // What it lacks may decide. The cache has said so.
     if (object.metadata.isStub) return { isPending: true };
     try {
-      if (this.#detached === undefined) return await reconcile(object, signal, () => undefined);
-      const work = ({ signal: own, detach }: DetachedRun): Promise<ReconcileResult> =>
-        reconcile(object, own, detach);
-      return await this.#detached.run(key, work, signal);
+      return await reconcile(object, signal, detach);
     } catch (error) {
       if (isKubeError(error, "conflict")) this.#expectNewer(key, object);
       throw error;

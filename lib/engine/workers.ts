@@ -40,10 +40,23 @@ export interface WorkersOptions {
   readonly queue: WorkQueue;
   /** How many keys are worked on at once. */
   readonly workers: number;
-  /** Brings one key to its desired state. It reads the state by the key and does not know why it was called. */
-  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult | void>;
+  /**
+   * Brings one key to its desired state. It reads the state by the key and does not know why it was called.
+   *
+   * @param detach Gives the worker back now, because the reconcile is about to wait for other work
+   */
+  readonly reconcile: (
+    key: string,
+    signal: AbortSignal,
+    detach: () => void,
+  ) => Promise<ReconcileResult | void>;
   /** Longest time for one reconcile, in milliseconds; then its signal aborts. */
   readonly reconcileTimeoutMs: number;
+  /**
+   * How long a reconcile may hold a worker, in milliseconds; after that it goes on without one, for any time, so that
+   * other keys are not held up. @default {until it ends}
+   */
+  readonly sliceMs?: number | undefined;
   /** How long a running reconcile may continue after the stop, in milliseconds. @default {10_000} */
   readonly graceMs?: number;
   /** Whether the object of a key still exists; other keys are forgotten. @default {not known} */
@@ -53,18 +66,6 @@ export interface WorkersOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: ReconcileMetrics;
-}
-
-/** The workers of one controller, ready to run once. */
-export interface Workers {
-  /** The last reconcile of each key, for the debug pages. */
-  readonly outcomes: ReadonlyMap<string, ReconcileOutcome>;
-  /**
-   * Works until the signal aborts. Then it takes no new keys and lets running reconciles finish. It aborts them after
-   * the grace, or at once if the reason is a {@linkcode LeadershipLostError}. Rejects only with an {@linkcode
-   * AssertionError}.
-   */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 /** Metrics that the workers of all controllers share. */
@@ -89,7 +90,7 @@ export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetr
 }
 
 /**
- * Creates the workers of a controller.
+ * The workers of one controller, ready to run once.
  *
  * | a reconcile ends with | then |
  * |---|---|
@@ -105,24 +106,28 @@ export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetr
  * A reconcile that does not obey its signal within a second is abandoned, and its key is tried again later. It can no
  * longer reach a server, because requests refuse an aborted signal.
  */
-export function createWorkers(options: WorkersOptions): Workers {
-  return new QueueWorkers(options);
-}
-
-class QueueWorkers implements Workers {
+export class Workers {
   readonly #options: WorkersOptions;
   readonly #log: Logger;
   readonly #outcomes = new Map<string, ReconcileOutcome>();
+  /** Every reconcile that has not ended, with a worker or without one. */
+  readonly #running = new Set<Promise<void>>();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.#log = options.log.with({ controller: options.name });
   }
 
+  /** The last reconcile of each key, for the debug pages. */
   get outcomes(): ReadonlyMap<string, ReconcileOutcome> {
     return this.#outcomes;
   }
 
+  /**
+   * Works until the signal aborts. Then it takes no new keys and lets running reconciles finish. It aborts them after
+   * the grace, or at once if the reason is a {@linkcode LeadershipLostError}. Rejects only with an {@linkcode
+   * AssertionError}.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, queue, workers, graceMs = GRACE_MS } = this.#options;
     const broken = new AbortController();
@@ -137,32 +142,39 @@ class QueueWorkers implements Workers {
     };
     if (stop.aborted) startGrace();
     else stop.addEventListener("abort", startGrace, { once: true });
-    const work = Array.from({ length: workers }, () =>
-      this.#work(stop, force.signal).catch((error: unknown) => broken.abort(error)),
-    );
-    await Promise.all(work);
+    const reconcile = (key: string, detach: () => void): Promise<void> =>
+      this.#reconcile(key, force.signal, detach).catch((error: unknown) => broken.abort(error));
+    await Promise.all(Array.from({ length: workers }, () => this.#work(stop, reconcile)));
+    await Promise.all(this.#running);
     stop.removeEventListener("abort", startGrace);
     ended.abort();
     queue.shutDown();
     broken.signal.throwIfAborted();
   }
 
-  async #work(stop: AbortSignal, force: AbortSignal): Promise<void> {
+  async #work(
+    stop: AbortSignal,
+    reconcile: (key: string, detach: () => void) => Promise<void>,
+  ): Promise<void> {
     const { queue } = this.#options;
     while (!stop.aborted) {
       const key = await queue.get(stop).catch(() => undefined); // only the stop can reject this
       if (key === undefined) return;
-      try {
-        if (!stop.aborted) await this.#reconcile(key, force);
-      } finally {
+      if (stop.aborted) return queue.done(key);
+      const detached = Promise.withResolvers<void>();
+      // The queue hands a key out again only when its reconcile has ended.
+      const running = reconcile(key, detached.resolve).finally(() => {
+        this.#running.delete(running);
         queue.done(key);
-      }
+      });
+      this.#running.add(running);
+      await Promise.race([running, detached.promise]);
     }
   }
 
-  async #reconcile(key: string, force: AbortSignal): Promise<void> {
+  async #reconcile(key: string, force: AbortSignal, detach: () => void): Promise<void> {
     try {
-      const result = await this.#attempt(key, force);
+      const result = await this.#attempt(key, force, detach);
       if (result?.isPending) return this.#notePending(key);
       this.#settle(key, { outcome: "ok", retry: result?.requeueAfterMs ?? "change" });
     } catch (error) {
@@ -179,21 +191,35 @@ class QueueWorkers implements Workers {
     return queue.failures(key) === 0 ? "maybe" : "exists";
   }
 
-  /** One call of `reconcile` with its own signal, which aborts at its deadline or by `force`. */
-  async #attempt(key: string, force: AbortSignal): Promise<ReconcileResult | void> {
-    const { clock, reconcile, reconcileTimeoutMs } = this.#options;
+  /**
+   * One call of `reconcile` with its own signal, which aborts by `force`, or at its deadline if it holds its worker
+   * until then.
+   */
+  async #attempt(
+    key: string,
+    force: AbortSignal,
+    detach: () => void,
+  ): Promise<ReconcileResult | void> {
+    const { clock, reconcile, reconcileTimeoutMs, sliceMs } = this.#options;
     const attempt = new AbortController();
     const ended = new AbortController();
+    const held = new AbortController();
     const cancel = (): void => attempt.abort(force.reason);
     const expire = (): void =>
       attempt.abort(new ReconcileTimeoutError(`no end within ${reconcileTimeoutMs / 1_000} s`));
+    const release = (): void => {
+      held.abort(ENDED);
+      detach();
+    };
     if (force.aborted) cancel();
     else force.addEventListener("abort", cancel, { once: true });
-    clock.sleep(reconcileTimeoutMs, ended.signal).then(expire, () => undefined);
+    const onTime = sliceMs === undefined ? expire : release;
+    clock.sleep(sliceMs ?? reconcileTimeoutMs, held.signal).then(onTime, () => undefined);
     const disobeyed = this.#untilDisobeyed(key, attempt.signal, ended.signal);
     try {
-      return await Promise.race([reconcile(key, attempt.signal), disobeyed]);
+      return await Promise.race([reconcile(key, attempt.signal, release), disobeyed]);
     } finally {
+      held.abort(ENDED);
       ended.abort(ENDED);
       force.removeEventListener("abort", cancel);
     }

@@ -7,11 +7,10 @@ import { WorkQueue } from "../../lib/engine/work_queue.ts";
 import {
   type Absence,
   createReconcileMetrics,
-  createWorkers,
   type ReconcileMetrics,
   toLastReconcile,
   toVerdict,
-  type Workers,
+  Workers,
   type WorkersOptions,
 } from "../../lib/engine/workers.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
@@ -40,7 +39,7 @@ function start(reconcile: WorkersOptions["reconcile"], over: Partial<WorkersOpti
   const log = createLogger({ format: "text", now: () => 0, write });
   const metrics = createReconcileMetrics(new MetricsRegistry());
   const begun: string[] = [];
-  const workers = createWorkers({
+  const workers = new Workers({
     name: "test",
     noun: "node",
     queue,
@@ -50,9 +49,9 @@ function start(reconcile: WorkersOptions["reconcile"], over: Partial<WorkersOpti
     log,
     metrics,
     ...over,
-    reconcile: (key, signal) => {
+    reconcile: (key, signal, detach) => {
       begun.push(`${key}@${clock.monotonic()}`);
-      return reconcile(key, signal);
+      return reconcile(key, signal, detach);
     },
   });
   const stopper = new AbortController();
@@ -71,7 +70,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-test("createWorkers() runs each key once and remembers that it went well", async () => {
+test("Workers runs each key once and remembers that it went well", async () => {
   const { clock, queue, workers, metrics, lines, begun, stop } = start(async () => {});
   queue.add("a");
   queue.add("b");
@@ -84,7 +83,7 @@ test("createWorkers() runs each key once and remembers that it went well", async
   expect(clock.pending).toBe(0);
 });
 
-test("createWorkers() comes back after the time that a reconcile asked for", async () => {
+test("Workers comes back after the time that a reconcile asked for", async () => {
   const reconcile = async (): Promise<{ requeueAfterMs: number }> => ({ requeueAfterMs: 10_000 });
   const { clock, queue, workers, begun, stop } = start(reconcile);
   queue.add("a");
@@ -94,7 +93,7 @@ test("createWorkers() comes back after the time that a reconcile asked for", asy
   await stop();
 });
 
-test("N-21: createWorkers() retries ever later, and a success starts afresh", async () => {
+test("N-21: Workers retries ever later, and a success starts afresh", async () => {
   let broken = true;
   const { clock, queue, workers, lines, begun, stop } = start(async () => {
     if (broken) throw new Error("no cloud");
@@ -188,7 +187,7 @@ test("N-22: a reconcile that ignores its signal loses its worker a second after 
   await stop();
 });
 
-test("createWorkers() takes a pending reconcile for neither a success nor a failure", async () => {
+test("Workers takes a pending reconcile for neither a success nor a failure", async () => {
   let isPending = false;
   const { clock, queue, workers, metrics, stop } = start(() =>
     isPending ? Promise.resolve({ isPending }) : Promise.reject(new Error("not there")),
@@ -208,7 +207,7 @@ test("createWorkers() takes a pending reconcile for neither a success nor a fail
   await stop();
 });
 
-test("createWorkers() never runs one key twice at once", async () => {
+test("Workers never runs one key twice at once", async () => {
   const { opened, open } = gate();
   const { clock, queue, begun, stop } = start(() => opened);
   queue.add("a");
@@ -240,7 +239,7 @@ test.each([
     "INFO  Reconcile was throttled",
   ],
   ["throttling without a pause", new KubeError("throttled", "busy"), "error", 1_000, "WARN"],
-] as const)("createWorkers() after a %s", async (_what, error, outcome, nextAt, line) => {
+] as const)("Workers after a %s", async (_what, error, outcome, nextAt, line) => {
   const { clock, queue, workers, lines, stop } = start(async () => {
     throw error;
   });
@@ -258,7 +257,7 @@ test.each([
   await stop();
 });
 
-test("createWorkers() is done with a key that Kubernetes does not know", async () => {
+test("Workers is done with a key that Kubernetes does not know", async () => {
   const { clock, queue, workers, lines, begun, stop } = start(async () => {
     throw new KubeError("notFound", "no such Node", { code: 404 });
   });
@@ -270,7 +269,7 @@ test("createWorkers() is done with a key that Kubernetes does not know", async (
   await stop();
 });
 
-test("createWorkers() tries again, and warns, while the object exists and something else is missing", async () => {
+test("Workers tries again, and warns, while the object exists and something else is missing", async () => {
   const objects = new Set(["a"]);
   const fail = async () => {
     throw new KubeError("notFound", 'namespaces "nosuch" not found', { code: 404 });
@@ -296,7 +295,7 @@ test("createWorkers() tries again, and warns, while the object exists and someth
   await stop();
 });
 
-test("createWorkers() remembers failures alone when successes are no news", async () => {
+test("Workers remembers failures alone when successes are no news", async () => {
   let isBroken = true;
   const reconcile = async () => {
     if (isBroken) throw new Error("broken");
@@ -314,7 +313,7 @@ test("createWorkers() remembers failures alone when successes are no news", asyn
   await stop();
 });
 
-test("createWorkers() forgets keys whose object is gone", async () => {
+test("Workers forgets keys whose object is gone", async () => {
   const present = new Set(["a", "b"]);
   const { clock, queue, workers, stop } = start(async () => {}, {
     exists: (key) => present.has(key),
@@ -328,6 +327,90 @@ test("createWorkers() forgets keys whose object is gone", async () => {
   await clock.advance(0);
   expect([...workers.outcomes.keys()]).toEqual(["b"]);
   await stop();
+});
+
+/** Reconciles that take as long as their key says, `b 60000`, and hold the only worker for ten seconds. */
+function startSlow(end: () => void = () => undefined): SetUp {
+  const setUp: SetUp = start(
+    async (key, signal, detach) => {
+      if (key.startsWith("!")) detach();
+      await setUp.clock.sleep(Number(key.split(" ")[1]), signal);
+      end();
+    },
+    { workers: 1, sliceMs: 10_000, graceMs: 3_000 },
+  );
+  return setUp;
+}
+
+test.each([
+  ["after its slice", "slow 60000", 10_000],
+  ["when it is about to wait for others", "! 60000", 0],
+])("Workers lets a long reconcile go on without a worker %s", async (_when, key, ms) => {
+  const { clock, queue, workers, begun, stop } = startSlow();
+  queue.add(key);
+  queue.add("b 0");
+  await clock.advance(ms);
+  expect(begun).toEqual([`${key}@0`, `b 0@${ms}`]);
+  queue.add(key);
+  await clock.advance(59_999 - ms);
+  expect(begun).toHaveLength(2);
+  await clock.advance(1);
+  expect(workers.outcomes.get(key)?.outcome).toBe("ok");
+  // What changed meanwhile is seen by the next one.
+  expect(begun.at(-1)).toBe(`${key}@60000`);
+  await clock.advance(60_000);
+  await stop();
+  expect(clock.pending).toBe(0);
+});
+
+test("Workers counts the failure of a reconcile without a worker", async () => {
+  const { clock, queue, workers, begun, stop } = startSlow(() => {
+    throw new Error("late");
+  });
+  queue.add("a 60000");
+  await clock.advance(60_000);
+  expect(workers.outcomes.get("a 60000")).toMatchObject({ error: "late", nextAt: 61_000 });
+  await clock.advance(1_000);
+  expect(begun.at(-1)).toBe("a 60000@61000");
+  await clock.advance(60_000);
+  await stop();
+});
+
+test.each([
+  ["after the grace at a stop", new Error("stop"), 3_000],
+  ["at once without leadership", new LeadershipLostError("lost"), 0],
+])("run() ends a reconcile without a worker %s", async (_when, reason, ms) => {
+  const { clock, queue, stop } = startSlow();
+  queue.add("a 60000");
+  await clock.advance(20_000);
+  let isEnded = false;
+  const stopped = stop(reason).then(() => (isEnded = true));
+  if (ms > 0) {
+    await clock.advance(ms - 1);
+    expect(isEnded).toBe(false);
+    await clock.advance(1);
+  }
+  await stopped;
+  expect(clock.pending).toBe(0);
+});
+
+test("run() waits no longer than a second for a reconcile without a worker that ignores its signal", async () => {
+  const { clock, queue, stop } = start(() => new Promise(() => undefined), { sliceMs: 10_000 });
+  queue.add("a");
+  await clock.advance(20_000);
+  const stopped = stop(new LeadershipLostError("lost"));
+  await clock.advance(1_000);
+  await stopped;
+});
+
+test("run() rejects with a broken invariant of a reconcile without a worker", async () => {
+  const { clock, queue, running } = startSlow(() => {
+    throw new AssertionError("broken");
+  });
+  const failure = running.catch((error: unknown) => error);
+  queue.add("a 60000");
+  await clock.advance(60_000);
+  expect(await failure).toBeInstanceOf(AssertionError);
 });
 
 test("run() takes nothing new after the stop and lets what runs finish", async () => {
