@@ -30,13 +30,28 @@ export interface Plan<S extends Step> {
   readonly conclusionAgeMs?: number;
 }
 
+/** A task with what was observed for it, and what is to do about that. */
+export interface Planned<T, O, P> {
+  readonly task: T;
+  readonly observation: O;
+  readonly plan: P;
+}
+
+/** The result of a reconcile, or that something has changed and it must go on. */
+export type PassResult = ReconcileResult | "again";
+
 /**
  * The work on one object, from the start of a reconcile to its end.
  *
  * @typeParam T What is to do for an object: it is there, or goes away
  * @typeParam O An observation
  */
-export interface Convergence<T, O, S extends Step, P extends Plan<S>> {
+export interface Convergence<
+  T extends { readonly kind: string },
+  O,
+  S extends Step = Step,
+  P extends Plan<S> = Plan<S>,
+> {
   /** The task now. `undefined`: there is nothing to do. Reads only memory. */
   find(): T | undefined;
   /**
@@ -44,27 +59,28 @@ export interface Convergence<T, O, S extends Step, P extends Plan<S>> {
    *
    * @returns `undefined` if there is nothing of that
    */
-  prepare(task: T, signal: AbortSignal): Promise<Outcome | undefined>;
+  prepare(task: T, signal: AbortSignal): Promise<PassResult | undefined>;
   /** @param maxAgeMs How old the observation may be, in milliseconds; absent: as old as usual */
-  observe(task: T, maxAgeMs: number | undefined, signal: AbortSignal): Promise<O>;
-  /** Whether an observation for one task serves another one, which the object has after it. */
-  isSame(before: T, after: T): boolean;
+  observe(task: T, signal: AbortSignal, maxAgeMs?: number): Promise<O>;
+  /** Whether an observation for one task serves the next one of the same kind. @default {it does} */
+  isSame?(before: T, after: T): boolean;
   /** Pure. */
   plan(task: T, observation: O): P;
   /** Notes that the next step waits for others with its lock. @default {no step has a lock} */
   noteWait?(lock: string): void;
   /** Applies a step. Safe to repeat. */
-  apply(task: T, plan: P, step: S, signal: AbortSignal): Promise<void>;
+  apply(step: S, planned: Planned<T, O, P>, signal: AbortSignal): Promise<void>;
   /** Whether steps of other parts may succeed after a step failed with this error. @default {none may} */
   mayGoOn?(error: unknown): boolean;
   /** Says what the object came to, after a plan without steps. */
-  report(task: T, plan: P, signal: AbortSignal): Promise<Outcome>;
-  /** Says that the reconcile failed. Not called when it was stopped, because the next leader goes on. */
-  fail(error: unknown): void;
+  report(planned: Planned<T, O, P>, signal: AbortSignal): Promise<PassResult>;
+  /**
+   * Says that the reconcile failed. Not called when it was stopped, because the next leader goes on.
+   *
+   * @param task The last one, if there was any
+   */
+  fail(error: unknown, task: T | undefined, signal: AbortSignal): Promise<void> | void;
 }
-
-/** The result of a reconcile, or that something has changed and it must go on. */
-export type Outcome = ReconcileResult | "again";
 
 /** A step has a deadline of its own; this one only ends what ignores it. */
 const STEP_TIMEOUT_MS = 1_800_000;
@@ -89,13 +105,13 @@ export class Converger {
   /**
    * Reconciles one object.
    *
-   * @param detach Gives the worker back, before a wait for others
+   * @param detach Gives the worker back, before a wait for others. @default {it is kept}
    * @throws what a method of `work` throws; an Error if the same step is needed again and again
    */
-  async reconcile<T, O, S extends Step, P extends Plan<S>>(
+  async reconcile<T extends { readonly kind: string }, O, S extends Step, P extends Plan<S>>(
     work: Convergence<T, O, S, P>,
     signal: AbortSignal,
-    detach: () => void,
+    detach: () => void = () => undefined,
   ): Promise<ReconcileResult> {
     using reconcile = new Reconcile(work, { ...this.#options, locks: this.#locks, signal, detach });
     try {
@@ -105,7 +121,8 @@ export class Converger {
         if (outcome !== "again") return outcome;
       }
     } catch (error) {
-      if (!signal.aborted && !(error instanceof LeadershipLostError)) work.fail(error);
+      const isOver = signal.aborted || error instanceof LeadershipLostError;
+      if (!isOver) await work.fail(error, reconcile.task, signal);
       throw error;
     }
   }
@@ -121,7 +138,14 @@ interface ReconcileOptions {
 }
 
 /** One reconcile. Dispose of it at the end: it then gives its lock on. */
-class Reconcile<T, O, S extends Step, P extends Plan<S>> implements Disposable {
+class Reconcile<
+  T extends { readonly kind: string },
+  O,
+  S extends Step,
+  P extends Plan<S>,
+> implements Disposable {
+  /** The last one. */
+  task: T | undefined;
   readonly #work: Convergence<T, O, S, P>;
   readonly #options: ReconcileOptions;
   /** How old the next observation may be. */
@@ -141,22 +165,23 @@ class Reconcile<T, O, S extends Step, P extends Plan<S>> implements Disposable {
   }
 
   /** Applies at most one step. */
-  async pass(): Promise<Outcome> {
+  async pass(): Promise<PassResult> {
     const work = this.#work;
     const { signal } = this.#options;
-    const before = work.find();
+    const before = this.#find();
     if (before === undefined) return {};
     const prepared = await work.prepare(before, signal);
     if (prepared !== undefined) return prepared;
     const maxAgeMs = this.#maxAgeMs;
     this.#maxAgeMs = undefined;
-    const observation = await work.observe(before, maxAgeMs, signal);
-    const task = work.find();
-    if (task === undefined || !work.isSame(before, task)) return "again";
+    const observation = await work.observe(before, signal, maxAgeMs);
+    const task = this.#find();
+    if (task?.kind !== before.kind || work.isSame?.(before, task) === false) return "again";
     const plan = work.plan(task, observation);
+    const planned = { task, observation, plan };
     const step = this.#pick(plan.steps);
     if (step !== undefined) {
-      await this.#follow(task, plan, step);
+      await this.#follow(step, planned);
       return "again";
     }
     if (plan.conclusionAgeMs !== undefined && !this.#mayConclude) {
@@ -164,12 +189,18 @@ class Reconcile<T, O, S extends Step, P extends Plan<S>> implements Disposable {
       this.#mayConclude = true;
       return "again";
     }
-    return await work.report(task, plan, signal);
+    return await work.report(planned, signal);
   }
 
   [Symbol.dispose](): void {
     this.#lock?.held[Symbol.dispose]();
     this.#lock = undefined;
+  }
+
+  #find(): T | undefined {
+    const task = this.#work.find();
+    this.task = task ?? this.task;
+    return task;
   }
 
   /**
@@ -187,7 +218,7 @@ class Reconcile<T, O, S extends Step, P extends Plan<S>> implements Disposable {
   }
 
   /** Applies a step, or waits for its lock. A plan from before the wait is out of date. */
-  async #follow(task: T, plan: P, step: S): Promise<void> {
+  async #follow(step: S, planned: Planned<T, O, P>): Promise<void> {
     const { clock, fence, signal } = this.#options;
     const { lock } = step;
     if (lock !== undefined && this.#lock?.name !== lock) {
@@ -198,7 +229,7 @@ class Reconcile<T, O, S extends Step, P extends Plan<S>> implements Disposable {
     fence.check();
     using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
     try {
-      await this.#work.apply(task, plan, step, deadline.signal);
+      await this.#work.apply(step, planned, deadline.signal);
     } catch (error) {
       if (this.#work.mayGoOn?.(error) !== true) throw error;
       this.#leaveOut(step, error);

@@ -4,8 +4,13 @@ import { type Convergence, Converger, type Plan, type Step } from "../../lib/eng
 import type { ReconcileResult } from "../../lib/engine/workers.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
+interface Task {
+  readonly kind: "count";
+  readonly desired: number;
+}
+
 /** Counts up to what is desired, one step each time. */
-class Counter implements Convergence<number, number, Step, Plan<Step>> {
+class Counter implements Convergence<Task, number> {
   desired = 2;
   count = 0;
   readonly failures: unknown[] = [];
@@ -13,14 +18,14 @@ class Counter implements Convergence<number, number, Step, Plan<Step>> {
   onObserve = (): void => undefined;
   onApply = async (_signal: AbortSignal): Promise<void> => void (this.count += 1);
 
-  find = (): number => this.desired;
-  prepare = async (desired: number): Promise<undefined> => void this.prepared.push(desired);
-  isSame = (before: number, after: number): boolean => before === after;
+  find = (): Task => ({ kind: "count", desired: this.desired });
+  prepare = async ({ desired }: Task): Promise<undefined> => void this.prepared.push(desired);
+  isSame = (before: Task, after: Task): boolean => before.desired === after.desired;
   observe = async (): Promise<number> => (this.onObserve(), this.count);
-  plan = (desired: number, count: number): Plan<Step> => ({
+  plan = ({ desired }: Task, count: number): Plan<Step> => ({
     steps: count < desired ? [{ summary: `add the ${count + 1}. one` }] : [],
   });
-  apply = (_task: number, _plan: unknown, _step: Step, signal: AbortSignal): Promise<void> =>
+  apply = (_step: Step, _planned: object, signal: AbortSignal): Promise<void> =>
     this.onApply(signal);
   report = async (): Promise<ReconcileResult> => ({ requeueAfterMs: this.count });
   fail = (error: unknown): void => void this.failures.push(error);

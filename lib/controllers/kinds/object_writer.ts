@@ -11,6 +11,7 @@ import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import type { Kind } from "../../kube/kinds/kind.ts";
 import type { KubeObject } from "../../kube/kinds/resource.ts";
 import { trimObject } from "../../kube/kinds/trim.ts";
+import { type Condition, findCondition } from "./conditions.ts";
 
 /** What an {@linkcode ObjectWriter} needs. */
 export interface ObjectWriterOptions {
@@ -19,8 +20,13 @@ export interface ObjectWriterOptions {
   readonly events: EventRecorder;
 }
 
+/** An object of our kinds. */
+interface ConditionedObject extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
 /** Writes objects of one kind in namespaces. */
-export class ObjectWriter<T extends KubeObject> {
+export class ObjectWriter<T extends ConditionedObject> {
   readonly #kind: Kind<T>;
   readonly #options: ObjectWriterOptions;
   readonly #throttle: WarningThrottle;
@@ -51,6 +57,25 @@ export class ObjectWriter<T extends KubeObject> {
     const { name, namespace = "", resourceVersion } = object.metadata;
     const body = { metadata: { finalizers, resourceVersion } };
     return await this.#patch({ namespace, name }, body, signal);
+  }
+
+  /**
+   * Writes the next status. An object that becomes ready gets an Event.
+   *
+   * @param status `undefined`: it does not change, and nothing is written
+   */
+  async writeStatus(
+    object: T,
+    status: T["status"] | undefined,
+    ready: EventWord,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (status === undefined) return;
+    const [before, after] = [object.status, status].map((one) => findCondition(one, "Ready"));
+    if (after?.status === "True" && before?.status !== "True") {
+      this.#options.events.record(object, toEvent(ready, after.message));
+    }
+    await this.patchStatus(object, status, signal);
   }
 
   /**

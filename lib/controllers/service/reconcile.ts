@@ -14,7 +14,13 @@ import { RefusedStepError } from "../../cloud/capabilities/refused_errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Fence } from "../../core/fence.ts";
-import { type Convergence, Converger, type Outcome, type Plan } from "../../engine/converge.ts";
+import {
+  type Convergence,
+  Converger,
+  type PassResult,
+  type Plan,
+  type Planned,
+} from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
@@ -76,6 +82,8 @@ type ServicePlan = Plan<ServiceStep> &
       }
   );
 
+type PlannedService = Planned<Task, object, ServicePlan>;
+
 /** Reconciles load balancers. */
 export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
@@ -111,8 +119,6 @@ export class ServiceReconciler {
 class ServiceConvergence implements Convergence<Task, object, ServiceStep, ServicePlan> {
   readonly #key: Key;
   readonly #options: ServiceReconcilerOptions;
-  /** The last one. */
-  #task: Task | undefined;
   /** Of the first step. */
   #purpose: Purpose | undefined;
   /** Whether a step changed the cloud. */
@@ -126,11 +132,10 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   find(): Task | undefined {
-    this.#task = this.#options.tasks.find(this.#key);
-    return this.#task;
+    return this.#options.tasks.find(this.#key);
   }
 
-  async prepare({ kind, service }: Task, signal: AbortSignal): Promise<Outcome | undefined> {
+  async prepare({ kind, service }: Task, signal: AbortSignal): Promise<PassResult | undefined> {
     const { serviceEvents, writer } = this.#options;
     if (kind === "adopt") {
       await writer.addFinalizer(service, signal);
@@ -141,12 +146,8 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     return {};
   }
 
-  observe(_task: Task, maxAgeMs: number | undefined, signal: AbortSignal): Promise<object> {
+  observe(_task: Task, signal: AbortSignal, maxAgeMs?: number): Promise<object> {
     return this.#options.looks.look(maxAgeMs, signal);
-  }
-
-  isSame(before: Task, after: Task): boolean {
-    return before.kind === after.kind;
   }
 
   plan(task: Task, view: object): ServicePlan {
@@ -170,9 +171,8 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   async apply(
-    task: Task,
-    plan: ServicePlan,
     step: ServiceStep,
+    { task, plan }: PlannedService,
     signal: AbortSignal,
   ): Promise<void> {
     const { loadBalancers, writer } = this.#options;
@@ -189,7 +189,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     return this.#options.loadBalancers.mayGoOn?.(error) === true;
   }
 
-  async report(task: Task, plan: ServicePlan, signal: AbortSignal): Promise<Outcome> {
+  async report({ task, plan }: PlannedService, signal: AbortSignal): Promise<PassResult> {
     const { serviceEvents, managed } = this.#options;
     const { service } = task;
     this.#note(task, plan);
@@ -213,9 +213,8 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     return {};
   }
 
-  fail(error: unknown): void {
+  fail(error: unknown, task: Task | undefined): void {
     const { managed, serviceEvents, findBackends } = this.#options;
-    const task = this.#task;
     // The Service is gone or changed, and the watch shows it soon: then what was made for it goes or changes, too.
     if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return;
     const failure = error instanceof RefusedStepError ? error.message : describeError(error);
@@ -310,7 +309,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     { service, isGone }: Extract<Task, { kind: "release" }>,
     { annotations }: LoadBalancerPlan,
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<PassResult> {
     const { serviceEvents, managed, writer, loadBalancers, enqueue } = this.#options;
     const { isStarted = false, ensured } = managed.get(this.#key) ?? {};
     const hadNone = !isStarted && ensured === undefined;

@@ -34,6 +34,16 @@ export class OvertakenError extends Error {
   }
 }
 
+/** Whether hosts do not have the labels of a decision. Pure. */
+export function changesLabels(
+  { keep, add, giveBack }: Schedule,
+  index: MembershipOptions["index"],
+): boolean {
+  const isOutdated = (one: Assignment): boolean =>
+    index.find(one.host) !== undefined && !isAsLabelled(one, { index });
+  return add.length > 0 || giveBack.length > 0 || keep.some(isOutdated);
+}
+
 /**
  * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then those that the cluster
  * gives back. A satisfied cluster writes nothing.

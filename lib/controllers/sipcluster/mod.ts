@@ -2,8 +2,9 @@
  * The controller of SIPClusters: chooses BareMetalHosts for the clusters of tenants, and makes services before them.
  * @module
  */
+import { Converger } from "../../engine/converge.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
-import { type StoreReader, toKey } from "../../kube/cache/store.ts";
+import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { ControllerContext } from "../context.ts";
 import type { HostReport, RunningController } from "../definition.ts";
 import {
@@ -15,11 +16,13 @@ import {
 } from "./describe.ts";
 import { readFlag } from "../flags.ts";
 import { NETWORK_DATA_FLAG } from "./flags.ts";
+import { ObjectWriter } from "../kinds/object_writer.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
+import { Departures } from "./hosts/departures.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { HostIndex } from "./hosts/host_index.ts";
 import { createSipClusterMetrics } from "./metrics.ts";
-import { SipClusterReconciler } from "./reconcile.ts";
+import { ClusterConvergence, type LastDecision } from "./reconcile.ts";
 import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { ClusterServices } from "./services/cluster_services.ts";
 import { FORCE_RELEASE, NAME } from "./words.ts";
@@ -35,10 +38,10 @@ class SipClusterController implements RunningController {
   readonly #loop: ObjectLoop<SipCluster>;
   readonly #hosts: StoreReader<BareMetalHost>;
   readonly #index: HostIndex;
-  readonly #reconciler: SipClusterReconciler;
+  readonly #last = new Map<Key, LastDecision>();
 
   constructor(context: ControllerContext) {
-    const { client, clock, caches, events, log } = context;
+    const { client, clock, fence, caches, events, log } = context;
     const metrics = createSipClusterMetrics(context.metrics);
     this.objects = caches.reader(SIP_CLUSTERS);
     this.#hosts = caches.reader(BARE_METAL_HOSTS);
@@ -50,17 +53,13 @@ class SipClusterController implements RunningController {
       periodMs: readFlag(context.flags, NETWORK_DATA_FLAG),
     });
     const services = new ClusterServices({ client, clock, caches, index, addresses }, this.objects);
-    const reconciler = new SipClusterReconciler({
-      client,
-      clock,
-      events,
-      log,
-      metrics,
-      index,
-      addresses,
-      services,
-    });
-    this.#reconciler = reconciler;
+    const writer = new ObjectWriter(SIP_CLUSTERS, { client, clock, events });
+    const departures = new Departures({ index, events });
+    const last = this.#last;
+    const clusters = this.objects;
+    const shared = { client, clock, events, log, metrics, clusters, index, addresses };
+    const options = { ...shared, services, writer, departures, last };
+    const converger = new Converger({ clock, fence });
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -76,12 +75,17 @@ class SipClusterController implements RunningController {
         metadata.annotations?.[FORCE_RELEASE],
         status,
       ],
-      reconcile: (cluster, signal) => reconciler.reconcile(cluster, signal),
-      forget: (key) => reconciler.forget(key),
+      reconcile: (cluster, signal) =>
+        converger.reconcile(new ClusterConvergence(toKey(cluster), options), signal),
+      forget: (key) => {
+        index.stopWaiting(key);
+        for (const one of [services, writer, departures]) one.forget(key);
+        last.delete(key);
+      },
       sources: [index, ...services.sources],
     });
     metrics.readFrom({
-      listStates: () => Array.from(reconciler.last.values(), ({ state }) => state),
+      listStates: () => Array.from(last.values(), ({ state }) => state),
     });
   }
 
@@ -95,7 +99,7 @@ class SipClusterController implements RunningController {
     const key = toKey(cluster);
     return describeCluster(cluster, {
       hosts: this.#index.listOf(key),
-      schedule: this.#reconciler.last.get(key)?.schedule,
+      schedule: this.#last.get(key)?.schedule,
       outcome: this.#loop.outcomes.get(key),
     });
   }

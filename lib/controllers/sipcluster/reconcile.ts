@@ -1,51 +1,65 @@
 /**
- * Reconciles one SIPCluster: chooses hosts, labels them, makes the services for what the labels say, writes the status.
+ * Reconciles SIPClusters: chooses hosts, labels them, makes the services for what the labels say, writes the status.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
+import type { Convergence, PassResult, Plan, Planned, Step } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { type Key, toKey } from "../../kube/cache/store.ts";
+import { listAll } from "../../kube/cache/list_all.ts";
+import type { Key, StoreReader } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
+import { findDamage } from "../../kube/kinds/shape.ts";
+import { trimObject } from "../../kube/kinds/trim.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
-import { ClusterWriter } from "./cluster_writer.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
-import { Departures } from "./hosts/departures.ts";
+import type { Departures } from "./hosts/departures.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
-import { applySchedule, type MembershipOptions, OvertakenError } from "./membership.ts";
+import {
+  applySchedule,
+  changesLabels,
+  describeKept,
+  listHolds,
+  type MembershipOptions,
+  OvertakenError,
+  releaseAll,
+} from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
-import { listHostsOf, release, type ReleaseOptions, toDeleting } from "./release.ts";
 import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
-import { describeProblems, nameSome } from "../kinds/problems.ts";
+import type { ObjectWriter } from "../kinds/object_writer.ts";
+import { describeProblems, nameSome, type SpecProblem } from "../kinds/problems.ts";
 import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
-import type { Outcome } from "./resource/status.ts";
+import { type Member, type Outcome, planStatus } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";
-import type { ClusterServices } from "./services/cluster_services.ts";
+import type { ClusterServices, Served } from "./services/cluster_services.ts";
 import { judgeState, listWarnings } from "./state.ts";
-import { EVENT_WORDS, FINALIZER } from "./words.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE, EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
 
-/** What a {@linkcode SipClusterReconciler} needs. */
-interface ReconcilerOptions {
+/** What a {@linkcode ClusterConvergence} needs. */
+interface ClusterConvergenceOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: SipClusterMetrics;
+  readonly clusters: Pick<StoreReader<SipCluster>, "get">;
   readonly index: HostIndex;
   readonly addresses: AddressReader;
-  readonly services: Pick<
-    ClusterServices,
-    "listMachines" | "serve" | "answerRequests" | "remove" | "forget"
-  >;
+  readonly services: Pick<ClusterServices, "listMachines" | "serve" | "answerRequests" | "remove">;
+  readonly writer: ObjectWriter<SipCluster>;
+  readonly departures: Departures;
+  /** Of each cluster. */
+  readonly last: Map<Key, LastDecision>;
 }
 
 /** What the last reconcile of a cluster came to, for the debug pages. */
-interface LastDecision {
+export interface LastDecision {
   readonly state: SipClusterState;
   /** Absent if the spec is invalid or the cluster is being deleted. */
   readonly schedule?: Schedule;
@@ -53,186 +67,316 @@ interface LastDecision {
 
 /** How often a decision is made again at once, because another program was quicker with a host. */
 const DECISIONS_MAX = 5;
+/** Finalizer of `kubectl delete --cascade=foreground`: Kubernetes deletes the services itself. */
+const FOREGROUND = "foregroundDeletion";
+/** How often Landfall asks whether services are gone that are not watched. */
+const REMOVAL_CHECK_MS = 2_000;
+/** Services that are gone only after this are named in the status: something may hold them. */
+const REMOVAL_MS_MAX = 60_000;
 
-/** Reconciles SIPClusters. */
-export class SipClusterReconciler {
-  readonly #options: ReconcilerOptions;
-  readonly #chooser: HostChooser;
-  readonly #departures: Departures;
-  readonly #writer: ClusterWriter;
-  readonly #last = new Map<Key, LastDecision>();
+/** What to do for a cluster. `adopt`: it must get the finalizer before anything has its labels. */
+type Task =
+  | { readonly kind: "adopt" | "release"; readonly cluster: SipCluster }
+  | {
+      readonly kind: "invalid";
+      readonly cluster: SipCluster;
+      readonly problems: readonly SpecProblem[];
+    }
+  | ServeTask;
 
-  constructor(options: ReconcilerOptions) {
+/** A cluster that must have hosts and services. */
+interface ServeTask {
+  readonly kind: "serve";
+  readonly cluster: SipCluster;
+  readonly spec: SipClusterSpec;
+}
+
+/** A decision about hosts; absent for a cluster that is being deleted. */
+type Decision = Choice | undefined;
+
+/** The work on one SIPCluster. */
+export class ClusterConvergence implements Convergence<Task, Decision> {
+  readonly #key: Key;
+  readonly #options: ClusterConvergenceOptions;
+  /** What Kubernetes may refuse now. */
+  #stage: RefusedStep | undefined;
+  /** Whether lost hosts were reported. */
+  #isTold = false;
+  #overtaken = 0;
+  /** The generation whose labels were written. */
+  #labelled: number | undefined;
+
+  constructor(key: Key, options: ClusterConvergenceOptions) {
+    this.#key = key;
     this.#options = options;
-    this.#chooser = new HostChooser(options);
-    this.#writer = new ClusterWriter(options);
-    this.#departures = new Departures(options);
   }
 
-  /** What the last reconcile of each cluster came to. */
-  get last(): ReadonlyMap<Key, LastDecision> {
-    return this.#last;
+  find(): Task | undefined {
+    const cluster = this.#options.clusters.get(this.#key);
+    return cluster && toTask(cluster);
   }
 
-  /** Forgets a cluster that is gone. */
-  forget(key: Key): void {
-    const { index, services } = this.#options;
-    index.stopWaiting(key);
-    services.forget(key);
-    this.#writer.forget(key);
-    this.#departures.forget(key);
-    this.#last.delete(key);
+  async prepare(task: Task, signal: AbortSignal): Promise<PassResult | undefined> {
+    const { writer, last } = this.#options;
+    const { cluster } = task;
+    if (task.kind === "adopt") {
+      // Before the first label: without it, a deletion would leave labels.
+      const finalizers = [...(cluster.metadata.finalizers ?? []), FINALIZER];
+      await writer.setFinalizers(cluster, finalizers, signal);
+      return "again";
+    }
+    if (task.kind !== "invalid") return undefined;
+    const { problems } = task;
+    last.set(this.#key, { state: "failing" });
+    writer.warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(problems));
+    await this.#write(cluster, { kind: "invalid", problems }, signal);
+    return {};
   }
 
-  /**
-   * Brings a cluster to what its spec says.
-   *
-   * @throws {KubeError} that is worth another try
-   */
-  async reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
-    const key = toKey(cluster);
-    if (cluster.metadata.deletionTimestamp !== undefined) {
-      const toOutcome = (obstacle: string): Outcome =>
-        toDeleting(cluster, this.#options.index, { obstacle });
-      return await this.#try(cluster, toOutcome, signal, () => this.#release(cluster, signal));
+  async observe(task: Task, signal: AbortSignal): Promise<Decision> {
+    if (task.kind !== "serve") return undefined;
+    const { departures } = this.#options;
+    if (!this.#isTold) departures.tell(task.cluster);
+    this.#isTold = true;
+    this.#stage = "networkData";
+    return await new HostChooser(this.#options).choose(task.cluster, task.spec, signal);
+  }
+
+  isSame(before: Task, after: Task): boolean {
+    const { generation } = before.cluster.metadata;
+    return before.kind === after.kind && generation === after.cluster.metadata.generation;
+  }
+
+  /** A decision is all or nothing, so its labels are one step. */
+  plan({ cluster: { metadata } }: Task, decision: Decision): Plan<Step> {
+    const isLabelled =
+      decision === undefined ||
+      metadata.generation === this.#labelled ||
+      !changesLabels(decision.schedule, this.#options.index);
+    const summary = `label hosts by decision ${this.#overtaken + 1}`;
+    return { steps: isLabelled ? [] : [{ summary }] };
+  }
+
+  async apply(
+    _step: Step,
+    { task: { cluster }, observation }: Planned<Task, Decision, Plan<Step>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (observation === undefined) return;
+    this.#stage = "labels";
+    if (!(await applySchedule(cluster, observation.schedule, this.#toMembership(), signal))) {
+      this.#labelled = cluster.metadata.generation;
+      return;
     }
-    const checked = checkCluster(cluster);
-    if (!checked.isValid) {
-      this.#last.set(key, { state: "failing" });
-      this.#writer.warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(checked.problems));
-      await this.#writer.writeStatus(
-        cluster,
-        { kind: "invalid", problems: checked.problems },
-        signal,
-      );
-      return {};
+    this.#overtaken += 1;
+    // The watch brings what the others did.
+    if (this.#overtaken === DECISIONS_MAX) throw new OvertakenError();
+  }
+
+  async report(
+    { task, observation }: Planned<Task, Decision, Plan<Step>>,
+    signal: AbortSignal,
+  ): Promise<PassResult> {
+    if (task.kind !== "serve" || observation === undefined) {
+      return await this.#release(task.cluster, signal);
     }
-    const { finalizers = [] } = cluster.metadata;
-    if (!finalizers.includes(FINALIZER)) {
-      // Before the first label: without it, a deletion would leave labels. The watch brings the cluster again.
-      await this.#writer.setFinalizers(cluster, [...finalizers, FINALIZER], signal);
-      return {};
-    }
-    return await this.#serve(cluster, checked.spec, signal);
+    return await this.#serve(task, observation, signal);
+  }
+
+  /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
+  async fail(error: unknown, task: Task | undefined, signal: AbortSignal): Promise<void> {
+    const isRefused = isKubeError(error, "forbidden") || isKubeError(error, "invalid");
+    if (!isRefused || task === undefined) return;
+    const { kind, cluster } = task;
+    const { message } = error;
+    if (kind === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
+    else if (this.#stage === undefined) return;
+    else await this.#write(cluster, { kind: "refused", step: this.#stage, message }, signal);
+    this.#options.last.set(this.#key, { state: "failing" });
   }
 
   async #serve(
+    { cluster, spec }: ServeTask,
+    { schedule, missed }: Choice,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    const { index, writer, last } = this.#options;
+    if (schedule.isSatisfied) index.stopWaiting(this.#key);
+    else index.wait(this.#key, toWants(spec, schedule));
+    this.#recordEvents(cluster, schedule);
+    const served = await this.#makeServices(cluster, spec, signal);
+    this.#stage = undefined;
+    last.set(this.#key, { state: judgeState(schedule, served.services), schedule });
+    for (const { word, message } of listWarnings(served.services))
+      writer.warn(cluster, word, message);
+    await this.#write(cluster, { kind: "served", schedule, ...served }, signal);
+    return await this.#answerRequests(cluster, served, missed, signal);
+  }
+
+  async #makeServices(
     cluster: SipCluster,
     spec: SipClusterSpec,
     signal: AbortSignal,
-  ): Promise<ReconcileResult> {
-    const { index, services } = this.#options;
-    const key = toKey(cluster);
-    this.#departures.tell(cluster);
-    const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
-    if (schedule.isSatisfied) index.stopWaiting(key);
-    else index.wait(key, toWants(spec, schedule));
-    this.#recordEvents(cluster, schedule);
-    const hosts = await this.#try(cluster, refusedAt("networkData"), signal, () =>
-      services.listMachines(cluster, spec, signal),
-    );
-    const served = await this.#try(cluster, refusedAt("services"), signal, () =>
-      services.serve(cluster, spec, hosts, signal),
-    );
-    const outcome: Outcome = { kind: "served", schedule, ...served };
-    this.#last.set(key, { state: judgeState(schedule, served.services), schedule });
-    for (const { word, message } of listWarnings(served.services))
-      this.#writer.warn(cluster, word, message);
-    await this.#writer.writeStatus(cluster, outcome, signal);
-    const recheckMs = await this.#answerRequests(cluster, signal);
-    const { addresses } = this.#options;
-    const pauseMs = addresses.toPauseMs([...missed, ...served.troubled]);
-    return { requeueAfterMs: Math.min(served.againMs, recheckMs, pauseMs) };
+  ): Promise<Served> {
+    const { services } = this.#options;
+    this.#stage = "networkData";
+    const hosts = await services.listMachines(cluster, spec, signal);
+    this.#stage = "services";
+    return await services.serve(cluster, spec, hosts, signal);
   }
 
-  /** Does what users of jump hosts ask for. @returns When to look again, in milliseconds */
-  async #answerRequests(cluster: SipCluster, signal: AbortSignal): Promise<number> {
-    const { services, events } = this.#options;
-    const { outcomes, recheckMs } = await services.answerRequests(cluster, signal);
+  /** Does what users of jump hosts ask for. @param missed Hosts that were refused because of their network data */
+  async #answerRequests(
+    cluster: SipCluster,
+    { troubled, againMs }: Served,
+    missed: readonly Key[],
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    const { addresses, services, events } = this.#options;
+    const { outcomes, recheckMs = Infinity } = await services.answerRequests(cluster, signal);
     for (const { host, isDone, message } of outcomes) {
       const word = isDone ? EVENT_WORDS.rebootRequested : EVENT_WORDS.rebootRefused;
       events.record(cluster, toEvent(word, `BareMetalHost ${host}: ${message}`));
     }
-    return recheckMs ?? Infinity;
+    const pauseMs = addresses.toPauseMs([...missed, ...troubled]);
+    return { requeueAfterMs: Math.min(againMs, recheckMs, pauseMs) };
   }
 
-  /** Decides and labels until no other program is quicker. */
-  async #takeHosts(
-    cluster: SipCluster,
-    spec: SipClusterSpec,
-    signal: AbortSignal,
-  ): Promise<Choice> {
-    const membership = this.#toMembership(toKey(cluster));
-    for (let decisions = 1; ; decisions += 1) {
-      const choice = await this.#try(cluster, refusedAt("networkData"), signal, () =>
-        this.#chooser.choose(cluster, spec, signal),
-      );
-      const isOvertaken = await this.#try(cluster, refusedAt("labels"), signal, () =>
-        applySchedule(cluster, choice.schedule, membership, signal),
-      );
-      if (!isOvertaken) return choice;
-      // The watch brings what the others did.
-      if (decisions === DECISIONS_MAX) throw new OvertakenError();
-    }
-  }
-
-  /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
-  async #try<T>(
-    cluster: SipCluster,
-    toOutcome: (message: string) => Outcome,
-    signal: AbortSignal,
-    act: () => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await act();
-    } catch (error) {
-      if (isKubeError(error, "forbidden") || isKubeError(error, "invalid")) {
-        this.#last.set(toKey(cluster), { state: "failing" });
-        await this.#writer.writeStatus(cluster, toOutcome(error.message), signal);
-      }
-      throw error;
-    }
-  }
-
+  /**
+   * Removes services, then labels, then the finalizer. While hosts are in use it takes nothing down, because a tenant
+   * works with them: the deletion may be a mistake.
+   */
   async #release(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
-    if (!cluster.metadata.finalizers?.includes(FINALIZER)) return {};
-    const key = toKey(cluster);
-    const { addresses, client, clock, index, services } = this.#options;
-    index.stopWaiting(key);
-    this.#last.set(key, { state: "deleting" });
-    const membership = this.#toMembership(key);
-    const serve: ReleaseOptions["serve"] = async (spec, signal) => {
-      const hosts = await services.listMachines(cluster, spec, signal);
-      const served = await services.serve(cluster, spec, hosts, signal);
-      const recheckMs = await this.#answerRequests(cluster, signal);
-      const pauseMs = addresses.toPauseMs(served.troubled);
-      return { served, againMs: Math.min(served.againMs, recheckMs, pauseMs) };
-    };
-    const listHosts: ReleaseOptions["listHosts"] = (signal) => listHostsOf(key, client, signal);
-    const options = { clock, writer: this.#writer, services, membership, serve, listHosts };
-    return await release(cluster, options, signal);
+    const { index, last, services, writer } = this.#options;
+    index.stopWaiting(this.#key);
+    last.set(this.#key, { state: "deleting" });
+    const force = cluster.metadata.annotations?.[FORCE_RELEASE];
+    const isForced = force === "true";
+    const holds = isForced ? [] : await this.#findHolds(signal);
+    if (holds.length > 0) return await this.#keep(cluster, describeKept(holds, force), signal);
+    const left = await services.remove(cluster, signal);
+    if (left.length > 0) return await this.#waitForServices(cluster, left, signal);
+    const membership = this.#toMembership();
+    const { kept, isOvertaken } = await releaseAll(cluster, { isForced }, membership, signal);
+    if (isOvertaken) throw new OvertakenError();
+    if (kept.length > 0) {
+      // They are in use since a moment ago. The next reconcile makes their services again.
+      const obstacle = describeKept(kept, force);
+      writer.warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
+      await this.#writeDeleting(cluster, { obstacle }, signal);
+      return {};
+    }
+    const { finalizers = [] } = cluster.metadata;
+    const others = finalizers.filter((one) => one !== FINALIZER);
+    await writer.setFinalizers(cluster, others, signal);
+    return {};
   }
 
-  #toMembership(cluster: Key): MembershipOptions & { readonly index: HostIndex } {
-    const { client, index, events, log, metrics } = this.#options;
-    const claims = new HostClaims(cluster, { client });
-    return { index, claims, events, log, metrics, departures: this.#departures };
+  /** The hosts that stop the deletion. Only if the watch shows none, the API server is asked, too. */
+  async #findHolds(signal: AbortSignal): Promise<readonly string[]> {
+    const { client, index } = this.#options;
+    const seen = [...index.listOf(this.#key)].flatMap(({ key }) => index.find(key) ?? []);
+    const holds = listHolds(seen);
+    return holds.length > 0 ? holds : listHolds(await listHostsOf(this.#key, client, signal));
+  }
+
+  /** Keeps what hosts in use need, and says which they are. */
+  async #keep(
+    cluster: SipCluster,
+    obstacle: string,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    this.#options.writer.warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
+    const checked = checkCluster(cluster);
+    if (!checked.isValid || cluster.metadata.finalizers?.includes(FOREGROUND)) {
+      await this.#writeDeleting(cluster, { obstacle }, signal);
+      return {};
+    }
+    const served = await this.#makeServices(cluster, checked.spec, signal);
+    const result = await this.#answerRequests(cluster, served, [], signal);
+    await this.#writeDeleting(cluster, { obstacle, served }, signal);
+    return result;
+  }
+
+  async #waitForServices(
+    cluster: SipCluster,
+    left: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    const { deletionTimestamp = "" } = cluster.metadata;
+    const sinceMs = this.#options.clock.now() - Date.parse(deletionTimestamp);
+    const obstacle = `Landfall waits until these are gone: ${left.join(", ")}`;
+    await this.#writeDeleting(cluster, sinceMs > REMOVAL_MS_MAX ? { obstacle } : {}, signal);
+    return { requeueAfterMs: REMOVAL_CHECK_MS };
+  }
+
+  /** Says what a cluster still has that is being deleted. */
+  async #writeDeleting(
+    cluster: SipCluster,
+    more: Pick<Extract<Outcome, { kind: "deleting" }>, "obstacle" | "served">,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { index } = this.#options;
+    const hosts = Array.from(index.listOf(this.#key), ({ key, claim }): Member => {
+      const { role, standby = false } = claim ?? {};
+      return { key, standby, ...(role && { role }) };
+    });
+    await this.#write(cluster, { kind: "deleting", hosts, ...more }, signal);
+  }
+
+  async #write(cluster: SipCluster, outcome: Outcome, signal: AbortSignal): Promise<void> {
+    const { clock, writer } = this.#options;
+    const status = planStatus(cluster, outcome, clock.now());
+    await writer.writeStatus(cluster, status, EVENT_WORDS.ready, signal);
+  }
+
+  #toMembership(): MembershipOptions & { readonly index: HostIndex } {
+    const claims = new HostClaims(this.#key, this.#options);
+    return { ...this.#options, claims };
   }
 
   #recordEvents(cluster: SipCluster, { reports, isSatisfied, blocked }: Schedule): void {
+    const { writer } = this.#options;
     if (!isSatisfied) {
       const short = [...reports].filter(([, { missing }]) => missing > 0);
       const message = short.map(([role, report]) => describeShortfall(role, report)).join(". ");
-      this.#writer.warn(cluster, EVENT_WORDS.unschedulable, message);
+      writer.warn(cluster, EVENT_WORDS.unschedulable, message);
     }
     if (blocked.length > 0) {
       const hosts = nameSome(blocked.map(({ host, why }) => `${host} (${why})`));
       const message = `Not wanted any more, but cannot be given back: ${hosts}`;
-      this.#writer.warn(cluster, EVENT_WORDS.contractionBlocked, message);
+      writer.warn(cluster, EVENT_WORDS.contractionBlocked, message);
     }
   }
 }
 
-function refusedAt(step: RefusedStep): (message: string) => Outcome {
-  return (message) => ({ kind: "refused", step, message });
+function toTask(cluster: SipCluster): Task | undefined {
+  const { deletionTimestamp, finalizers = [] } = cluster.metadata;
+  const isOurs = finalizers.includes(FINALIZER);
+  if (deletionTimestamp !== undefined) return isOurs ? { kind: "release", cluster } : undefined;
+  const checked = checkCluster(cluster);
+  if (!checked.isValid) return { kind: "invalid", cluster, problems: checked.problems };
+  return isOurs ? { kind: "serve", cluster, spec: checked.spec } : { kind: "adopt", cluster };
+}
+
+/** Hosts in one page of a list. */
+const PAGE_LENGTH = 500;
+
+/**
+ * The hosts with the labels of a cluster, as the API server has them now: the watch may be late.
+ *
+ * @throws {KubeError} if the API server does not say
+ */
+async function listHostsOf(
+  cluster: Key,
+  client: Pick<KubeClient, "list">,
+  signal: AbortSignal,
+): Promise<readonly BareMetalHost[]> {
+  const [namespace = "", name = ""] = cluster.split("/");
+  const labelSelector = `${CLUSTER_NAMESPACE}=${namespace},${CLUSTER_NAME}=${name}`;
+  const query = { labelSelector, limit: PAGE_LENGTH };
+  const { items } = await listAll(client, BARE_METAL_HOSTS, query, signal);
+  return items
+    .filter((host) => findDamage(BARE_METAL_HOSTS, host) === undefined)
+    .map((host) => trimObject(BARE_METAL_HOSTS, host));
 }

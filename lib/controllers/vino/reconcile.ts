@@ -208,7 +208,7 @@ export class VinoReconciler {
     const { writer } = this.#options;
     const warning = findWarning(outcome);
     if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
-    await writer.writeStatus(vino, outcome, attempt.records.texts, attempt.signal);
+    await writer.writeOutcome(vino, outcome, attempt.records.texts, attempt.signal);
   }
 
   /** Says in the status that the cloud does not answer, or that Kubernetes refuses IPPools, before the back-off. */

@@ -37,7 +37,7 @@ export class UnservedVinos implements RunningController {
         const outcome = judge(vino, message);
         // Another cloud may have made its machines.
         const records = readRecordTexts(vino);
-        if (outcome) await writer.writeStatus(vino, outcome, records, signal);
+        if (outcome) await writer.writeOutcome(vino, outcome, records, signal);
         return {};
       },
       forget: (key) => writer.forget(key),

@@ -3,7 +3,6 @@
  * @module
  */
 import { toEvent } from "../../kube/events/words.ts";
-import { findCondition } from "../kinds/conditions.ts";
 import { ObjectWriter, type ObjectWriterOptions } from "../kinds/object_writer.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { Outcome } from "./status/outcome.ts";
@@ -26,7 +25,7 @@ export class VinoWriter extends ObjectWriter<Vino> {
    *
    * @param records Of machines, by their names
    */
-  async writeStatus(
+  async writeOutcome(
     vino: Vino,
     outcome: Outcome,
     records: ReadonlyMap<string, string>,
@@ -34,13 +33,8 @@ export class VinoWriter extends ObjectWriter<Vino> {
   ): Promise<void> {
     const { clock, events } = this.#options;
     const status = planStatus(vino, { outcome, records, nowMs: clock.now() });
-    if (status === undefined) return;
-    const [before, after] = [vino.status, status].map((one) => findCondition(one, "Ready"));
-    if (after?.status === "True" && before?.status !== "True") {
-      events.record(vino, toEvent(EVENT_WORDS.ready, after.message));
-    }
-    const silence = findSilenceChange(vino.status, status, outcome);
+    const silence = status && findSilenceChange(vino.status, status, outcome);
     if (silence) events.record(vino, toEvent(EVENT_WORDS[silence.word], silence.message));
-    await this.patchStatus(vino, status, signal);
+    await this.writeStatus(vino, status, EVENT_WORDS.ready, signal);
   }
 }

@@ -1,66 +1,193 @@
 /**
- * When a cluster is looked at again, with services that answer as a test says.
+ * One reconcile of a SIPCluster on a simulated API server, with services that answer as a test says.
  * @module
  */
 import { expect, test } from "bun:test";
 import { AddressReader } from "../../../lib/controllers/sipcluster/hosts/address_reader.ts";
+import { Departures } from "../../../lib/controllers/sipcluster/hosts/departures.ts";
 import { HostIndex } from "../../../lib/controllers/sipcluster/hosts/host_index.ts";
 import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
-import { SipClusterReconciler } from "../../../lib/controllers/sipcluster/reconcile.ts";
+import { ClusterConvergence } from "../../../lib/controllers/sipcluster/reconcile.ts";
 import {
   SIP_CLUSTERS,
   type SipCluster,
 } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
-import type { Served } from "../../../lib/controllers/sipcluster/services/cluster_services.ts";
 import { FINALIZER } from "../../../lib/controllers/sipcluster/words.ts";
+import { ObjectWriter } from "../../../lib/controllers/kinds/object_writer.ts";
+import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { Converger } from "../../../lib/engine/converge.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store, toKey } from "../../../lib/kube/cache/store.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { startHostServer, toHost } from "../../support/sipcluster/hosts.ts";
+import { startHostServer, toClaimLabels, toHost } from "../../support/sipcluster/hosts.ts";
 
-const NO_MACHINES = { machines: [], lastKnown: [], unknown: [], lacking: [], troubled: [] };
 const signal = AbortSignal.timeout(30_000);
+const NO_MACHINES = { machines: [], lastKnown: [], unknown: [], lacking: [], troubled: [] };
+const CONSUMER: JsonObject = { spec: { consumerRef: { kind: "Metal3Machine", name: "m" } } };
 
-test("a cluster is looked at soon again while network data of a host that it has is missing", async () => {
+interface Plan {
+  readonly isKept?: boolean;
+  /** What Kubernetes says when services are made. */
+  readonly refusal?: Error;
+  readonly spec?: JsonObject;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Of the host of the cluster. */
+  readonly host?: JsonObject;
+  /** Of the same host, and not shown by the watch yet. */
+  readonly unseen?: JsonObject;
+  /** What is left of the services. */
+  readonly left?: readonly string[];
+  /** Called while services are removed. */
+  readonly meanwhile?: (change: (patch: JsonObject) => void) => void;
+  /** Since the deletion. */
+  readonly sinceMs?: number;
+}
+
+interface Result {
+  /** Calls of services, and reasons of Events. */
+  readonly done: readonly string[];
+  readonly isLabelled: boolean;
+  readonly requeueAfterMs: number | undefined;
+  /** Absent: it is gone. */
+  readonly cluster: SipCluster | undefined;
+  /** What the status says about readiness. */
+  readonly message: string | undefined;
+}
+
+/** Reconciles a cluster with one host, that is being deleted unless it is kept. */
+async function reconcile(plan: Plan): Promise<Result> {
   await using server = await startHostServer();
   const { client, kubernetes } = server;
-  const clock = new ManualClock();
   kubernetes.installKind(SIP_CLUSTERS);
-  const cluster: SipCluster = {
-    metadata: { name: "a", namespace: "metal3", generation: 1, finalizers: [FINALIZER] },
-    spec: { services: {} },
-  };
-  kubernetes.objects.create(SIP_CLUSTERS.plural, {
-    metadata: { name: "a", namespace: "metal3", finalizers: [FINALIZER] },
-    spec: { services: {} },
+  const { objects } = kubernetes;
+  const { annotations = {}, spec = { services: {} } } = plan;
+  const path = { namespace: "tenant", name: "a" };
+  objects.create("namespaces", { metadata: { name: "tenant" } });
+  objects.create(SIP_CLUSTERS.plural, {
+    metadata: { ...path, finalizers: [FINALIZER], annotations },
+    spec,
   });
-  const addresses = new AddressReader({ client, clock, periodMs: 600_000, random: () => 0 });
-  const host = toHost("h", { spec: { networkData: { name: "gone" } } });
-  await addresses.readAll([host], signal);
-  const served: Served = {
-    machines: [],
-    services: [],
-    endpoints: [],
-    troubled: [toKey(host)],
-    againMs: Infinity,
+  const read = (): SipCluster | undefined =>
+    objects.get(SIP_CLUSTERS.plural, path) as object as SipCluster | undefined;
+  if (!plan.isKept) objects.delete(SIP_CLUSTERS.plural, path);
+  const cluster = read();
+  if (cluster === undefined) throw new Error("it is there");
+  const deletedAt = Date.parse(cluster.metadata.deletionTimestamp ?? "");
+  const clock = new ManualClock((deletedAt || 0) + (plan.sinceMs ?? 0));
+  server.create("h", { labels: toClaimLabels("a") });
+  const host = server.change("h", plan.host ?? {});
+  const hosts = new Store({ resource: BARE_METAL_HOSTS, log: silentLogger });
+  hosts.apply(host);
+  if (plan.unseen) server.change("h", plan.unseen);
+  const clusters = new Store<SipCluster>({ resource: SIP_CLUSTERS, log: silentLogger });
+  clusters.replace([cluster], "1");
+  const done: string[] = [];
+  const events = {
+    record: (_object: object, { reason }: { reason: string }) => void done.push(reason),
   };
-  const reconciler = new SipClusterReconciler({
+  const index = new HostIndex(hosts);
+  const troubled = toHost("t", { spec: { networkData: { name: "gone" } } });
+  const addresses = new AddressReader({ client, clock, periodMs: 600_000, random: () => 0 });
+  await addresses.readAll([troubled], signal);
+  const convergence = new ClusterConvergence("tenant/a", {
     client,
     clock,
-    events: { record: () => undefined },
+    events,
     log: silentLogger,
     metrics: createSipClusterMetrics(new MetricsRegistry()),
-    index: new HostIndex(new Store({ resource: BARE_METAL_HOSTS, log: silentLogger })),
+    clusters,
+    index,
     addresses,
+    writer: new ObjectWriter(SIP_CLUSTERS, { client, clock, events }),
+    departures: new Departures({ index, events }),
+    last: new Map(),
     services: {
       listMachines: () => Promise.resolve(NO_MACHINES),
-      serve: () => Promise.resolve(served),
+      serve: () => {
+        done.push("serve");
+        if (plan.refusal) return Promise.reject(plan.refusal);
+        const served = { machines: [], services: [], endpoints: [], againMs: Infinity };
+        return Promise.resolve({ ...served, troubled: [toKey(troubled)] });
+      },
       answerRequests: () => Promise.resolve({ outcomes: [] }),
-      remove: () => Promise.resolve([]),
-      forget: () => undefined,
+      remove: () => {
+        done.push("remove");
+        plan.meanwhile?.((patch) => void server.change("h", patch));
+        return Promise.resolve(plan.left ?? []);
+      },
     },
   });
-  expect(await reconciler.reconcile(cluster, signal)).toEqual({ requeueAfterMs: 30_000 });
+  const converger = new Converger({ clock, fence: new Fence(ALONE) });
+  const { requeueAfterMs } = await converger
+    .reconcile(convergence, signal)
+    .catch((error: unknown) => {
+      done.push(String(error));
+      return { requeueAfterMs: undefined };
+    });
+  const isLabelled = Object.keys(server.findLabels("h") ?? {}).length > 0;
+  const ready = read()?.status?.conditions?.find(({ type }) => type === "Ready");
+  return { done, isLabelled, requeueAfterMs, cluster: read(), message: ready?.message };
+}
+
+const IN_USE = expect.stringContaining("metal3/h (used by a consumer)");
+const KEPT = { isLabelled: true, message: IN_USE };
+/** While network data of a host is missing. */
+const SOON_MS = 30_000;
+
+test("a cluster is looked at soon again while network data of a host that it has is missing", async () => {
+  const { done, requeueAfterMs } = await reconcile({ isKept: true });
+  expect(done).toContain("serve");
+  expect(requeueAfterMs).toBe(SOON_MS);
+});
+
+test("a cluster says what Kubernetes refuses, and is tried again", async () => {
+  const refusal = new KubeError("forbidden", "may not create Deployments");
+  const { done, message } = await reconcile({ isKept: true, refusal });
+  expect(done.slice(-2)).toEqual(["serve", String(refusal)]);
+  expect(message).toContain("may not create Deployments");
+});
+
+test("a cluster that is deleted loses services, then labels, then the finalizer", async () => {
+  const done = ["remove", "HostReleased"];
+  expect(await reconcile({})).toMatchObject({ done, isLabelled: false, cluster: undefined });
+});
+
+test.each([
+  ["is in use", { host: CONSUMER }],
+  ["is in use, which the watch does not show yet", { unseen: CONSUMER }],
+])("a cluster whose host %s keeps all, and its services are looked after", async (_what, plan) => {
+  const result = await reconcile(plan);
+  const done = ["UnableToDecommission", "serve"];
+  expect(result).toMatchObject({ ...KEPT, done, requeueAfterMs: SOON_MS });
+  expect(result.cluster?.status?.counts?.["Worker"]).toMatchObject({ active: 1, wanted: 0 });
+});
+
+test("a cluster that is deleted keeps services that cannot be planned as they are", async () => {
+  const spec = { nodes: { Worker: { count: { active: -1 } } }, services: {} };
+  const result = await reconcile({ host: CONSUMER, spec });
+  expect(result).toMatchObject({ ...KEPT, done: ["UnableToDecommission"] });
+});
+
+test("a cluster loses all if its deletion is forced, in use or not", async () => {
+  const annotations = { "landfall.dev/force-release": "true" };
+  const result = await reconcile({ host: CONSUMER, annotations });
+  expect(result).toMatchObject({ done: ["remove", "HostReleased"], cluster: undefined });
+});
+
+test.each([
+  [0, "goes on"],
+  [60_001, "Landfall waits until these are gone: Deployment/x"],
+])("no label goes before the services are gone (after %d ms)", async (sinceMs, says) => {
+  const result = await reconcile({ left: ["Deployment/x"], sinceMs });
+  expect(result).toMatchObject({ done: ["remove"], isLabelled: true, requeueAfterMs: 2_000 });
+  expect(result.message?.includes(says)).toBe(sinceMs > 0);
+});
+
+test("a host that is used since a moment ago keeps its labels", async () => {
+  const result = await reconcile({ meanwhile: (change) => change(CONSUMER) });
+  expect(result).toMatchObject({ ...KEPT, done: ["remove", "UnableToDecommission"] });
 });

@@ -1,40 +1,34 @@
 /**
- * What is written to a SIPCluster, and what is not.
+ * What is written to an object of our kinds, and what is not.
  * @module
  */
 import { expect, test } from "bun:test";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import type { EventOptions } from "../../../lib/kube/events/events.ts";
-import { ClusterWriter } from "../../../lib/controllers/sipcluster/cluster_writer.ts";
+import { ObjectWriter } from "../../../lib/controllers/kinds/object_writer.ts";
 import {
   type SipCluster,
   SIP_CLUSTERS,
 } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
-import type { Outcome } from "../../../lib/controllers/sipcluster/resource/status.ts";
 import { EVENT_WORDS, FINALIZER } from "../../../lib/controllers/sipcluster/words.ts";
 import { startHostServer } from "../../support/sipcluster/hosts.ts";
 
 const signal = AbortSignal.timeout(10_000);
-const READY: Outcome = {
-  kind: "served",
-  schedule: {
-    keep: [],
-    add: [],
-    giveBack: [],
-    blocked: [],
-    reports: new Map(),
-    isSatisfied: true,
-    isProven: true,
-    unmatched: [],
-    breaches: [],
-  },
-  machines: [],
-  services: [],
-  endpoints: [],
+const { ready } = EVENT_WORDS;
+const READY: NonNullable<SipCluster["status"]> = {
+  conditions: [
+    {
+      type: "Ready",
+      status: "True",
+      reason: ready.reason,
+      message: "All is well",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    },
+  ],
 };
 
-test("ClusterWriter writes a status once, for the version that it read, and tells that it is ready", async () => {
+test("ObjectWriter writes a status once, for the version that it read, and tells that it is ready", async () => {
   await using server = await startHostServer();
   const { objects } = server.kubernetes;
   server.kubernetes.installKind(SIP_CLUSTERS);
@@ -46,20 +40,18 @@ test("ClusterWriter writes a status once, for the version that it read, and tell
   const events = {
     record: (_object: object, event: EventOptions) => void said.push(event.reason),
   };
-  const writer = new ClusterWriter({
+  const writer = new ObjectWriter(SIP_CLUSTERS, {
     client,
     clock: systemClock,
     events,
   });
   const old = read();
-  await writer.writeStatus(old, READY, signal);
+  await writer.writeStatus(old, READY, ready, signal);
   const { resourceVersion } = read().metadata;
-  await writer.writeStatus(read(), READY, signal);
+  await writer.writeStatus(read(), undefined, ready, signal);
   expect(read().metadata.resourceVersion).toBe(resourceVersion);
   expect(said).toEqual(["ReconciliationSucceeded"]);
-  await expect(writer.writeStatus(old, { kind: "deleting", hosts: [] }, signal)).rejects.toThrow(
-    /modified/,
-  );
+  await expect(writer.writeStatus(old, {}, ready, signal)).rejects.toThrow(/modified/);
 
   await writer.setFinalizers(read(), [FINALIZER], signal);
   expect(read().metadata.finalizers).toEqual([FINALIZER]);
