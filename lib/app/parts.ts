@@ -31,7 +31,7 @@ import type { AppOptions } from "./options.ts";
 import { OWN_NAME } from "./announcer.ts";
 
 /** A chosen controller. */
-interface ChosenController {
+export interface ChosenController {
   readonly definition: ControllerDefinition;
   readonly controller: RunningController;
 }

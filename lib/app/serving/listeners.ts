@@ -5,11 +5,15 @@
 import { toElectionChecks } from "../leadership.ts";
 import type { AppOptions, SecureSettings } from "../options.ts";
 import type { Parts } from "../parts.ts";
-import { listObjectPages, toDebugOptions } from "./debug_views.ts";
-import { formatDefinition, toProcessView } from "./process_view.ts";
 import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
-import { toSipClusterSource } from "./sip_cluster_views.ts";
-import { toVinoSource } from "./vino_views.ts";
+import {
+  formatDefinition,
+  listObjectPages,
+  toDebugOptions,
+  toProcessView,
+  toSipClusterSource,
+  toVinoSource,
+} from "./views.ts";
 import { guardAccess } from "../../http/access.ts";
 import { createPages } from "../../http/pages.ts";
 import type { Check } from "../../http/probes.ts";
