@@ -120,10 +120,19 @@ const ENTRIES_MAX = 16;
 /** The pools of an inventory. */
 type Pools = Inventory["coverage"];
 
-/** Time of the request for the list, and of its answer; monotonic milliseconds. */
-interface ReadTimes {
-  readonly askedMs: number;
-  readonly answeredMs: number;
+/** A pool that was removed from Xen Orchestra. */
+export interface RemovedPool {
+  readonly poolId: string;
+  readonly name: string;
+  /** When Landfall first knew that its connection is gone, in monotonic milliseconds. */
+  readonly goneMs: number;
+}
+
+/** What {@linkcode PoolHistory.look} needs. */
+interface LookDeps {
+  readonly api: XenOrchestraApi;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** A series of complete reads without any connection to a pool. */
@@ -134,25 +143,42 @@ interface Gone {
   readonly untilMs: number;
 }
 
-/** Remembers the connections of at most 256 pools. */
-export class ConnectionHistory {
+/**
+ * Remembers at most 256 pools that were ever shown, which connection belongs to which pool, and since when it is gone.
+ * This distinguishes a pool that was removed for good from a pool that is only disconnected.
+ *
+ * If a connection is down, its entry no longer names its pool, so it may belong to any pool. The removal of a pool is
+ * proven only if its entry was seen while it was up, and is gone now.
+ */
+export class PoolHistory {
+  readonly #names = new Map<string, string>();
   /** By pool, the IDs of its entries that were up. */
   readonly #entries = new Map<string, ReadonlySet<string>>();
   readonly #gone = new Map<string, Gone>();
+  /** The pools of the newest inventory. */
+  #pools: Pools = new Map();
   /** Pools that were shown at the last read of the list. The next read soon after would say nothing new about them. */
   #tried: ReadonlySet<string> = new Set();
   #readMs = -Infinity;
   /** Whether the last read had no answer. */
   #isUnanswered = false;
+  #looking: Promise<void> | undefined;
 
-  /** Pools whose connections are gone, for any time. */
-  get gonePools(): string[] {
-    return [...this.#gone.keys()];
+  /**
+   * Last known names of all pools that were ever shown, by ID. Beyond the limit it forgets the pool not shown for the
+   * longest time.
+   */
+  get names(): ReadonlyMap<string, string> {
+    return this.#names;
   }
 
   /** Pools that were removed for good, as far as Landfall knows now. */
-  get removedPools(): string[] {
-    return this.gonePools.filter((poolId) => this.isRemoved(poolId));
+  get removed(): readonly RemovedPool[] {
+    return [...this.#gone]
+      .filter(([poolId]) => this.isRemoved(poolId))
+      .map(([poolId, { sinceMs }]) => {
+        return { poolId, name: this.#names.get(poolId) ?? poolId, goneMs: sinceMs };
+      });
   }
 
   /** Whether every connection to a pool was gone in every read for ten minutes. */
@@ -161,24 +187,74 @@ export class ConnectionHistory {
     return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;
   }
 
-  /** Finds the time of the first answer without any connection to a pool, in monotonic milliseconds. */
-  findGoneMs(poolId: string): number | undefined {
-    return this.#gone.get(poolId)?.sinceMs;
+  /** Records a pool that a list shows. Its connection is not gone, even if an older list of connections lacks it. */
+  noteShown(poolId: string, name: string): void {
+    remember(this.#names, poolId, name, POOLS_MAX);
+    this.#gone.delete(poolId);
+  }
+
+  /** Records that another user reads from now on. The ten minutes start again. */
+  noteOtherUser(): void {
+    this.#isUnanswered = false;
+    this.#gone.clear();
+  }
+
+  /**
+   * Reads the list of connections if it can say something new. Call it after each inventory. Never rejects: after a
+   * failure, Landfall only knows less.
+   *
+   * @param pools The pools of the inventory
+   * @param signal Aborts when requests use another server or user, and at the end of the process
+   */
+  async look(pools: Pools, deps: LookDeps, signal: AbortSignal): Promise<void> {
+    this.#pools = pools;
+    for (const poolId of listShown(pools)) this.#gone.delete(poolId);
+    if (this.#looking === undefined && !signal.aborted && this.#isDue(deps.clock.monotonic())) {
+      this.#looking = this.#read(deps, signal).finally(() => (this.#looking = undefined));
+    }
+    await this.#looking;
   }
 
   /**
    * Whether a read of the list is due: at once for a pool that is shown for the first time; once a minute while a pool
    * with a known connection is lost; every ten minutes while the list cannot be read or is incomplete; otherwise never.
    */
-  isDue(pools: Pools, nowMs: number): boolean {
-    const shown = listShown(pools);
+  #isDue(nowMs: number): boolean {
+    const shown = listShown(this.#pools);
     const isNew = shown.some((id) => !this.#entries.has(id) && !this.#tried.has(id));
     if (isNew && !this.#isUnanswered) return true;
-    const lost = [...this.#entries.keys()].filter((id) => !pools.get(id)?.complete);
+    const lost = [...this.#entries.keys()].filter((id) => !this.#pools.get(id)?.complete);
     const isWaiting = lost.some((id) => !this.isRemoved(id));
     if (isWaiting) return nowMs - this.#readMs >= LOST_INTERVAL_MS;
     const isUnclear = lost.length > 0 || shown.some((id) => !this.#entries.has(id));
     return isUnclear && nowMs - this.#readMs >= SLOW_INTERVAL_MS;
+  }
+
+  async #read({ api, clock, log }: LookDeps, signal: AbortSignal): Promise<void> {
+    const askedMs = clock.monotonic();
+    const before = new Set(this.removed.map(({ poolId }) => poolId));
+    try {
+      const servers = await api.listServers(signal);
+      this.#note(servers, { askedMs, answeredMs: clock.monotonic() });
+      for (const poolId of this.#gone.keys()) {
+        // If the user lost the right to see a pool, every list looks as if it were removed. But Xen Orchestra refuses
+        // a direct read of it.
+        const pool = await api.read("pools", poolId, signal);
+        if (pool.kind !== "missing") this.#gone.delete(poolId);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#readMs = askedMs;
+      this.#isUnanswered = true;
+      this.#gone.clear();
+      log.debug("Cannot list the connections to pools", { error });
+    }
+    for (const { poolId, name } of this.removed) {
+      if (before.has(poolId)) continue;
+      const message =
+        "A pool was removed from Xen Orchestra; Landfall can delete Nodes in other pools again";
+      log.info(message, { poolId, poolName: name });
+    }
   }
 
   /**
@@ -186,14 +262,18 @@ export class ConnectionHistory {
    * entry names its pool. Any other read starts the ten minutes again. If an entry now names another pool, it is gone
    * for its old pool.
    *
-   * @param pools The pools of the newest inventory at the time of the answer
+   * @param times Of the request for the list, and of its answer; monotonic milliseconds
    */
-  note(servers: ServersReply, pools: Pools, { askedMs, answeredMs }: ReadTimes): void {
-    const shown = listShown(pools);
+  #note(
+    servers: ServersReply,
+    { askedMs, answeredMs }: { readonly askedMs: number; readonly answeredMs: number },
+  ): void {
+    // Pools may have come back during the read.
+    const shown = listShown(this.#pools);
     this.#readMs = askedMs;
     this.#isUnanswered = false;
     this.#tried = new Set(shown);
-    if (typeof servers === "string" || !isWhole(servers, pools)) {
+    if (typeof servers === "string" || !isWhole(servers, this.#pools)) {
       this.#gone.clear();
       if (typeof servers !== "string") this.#learn(servers.objects);
       return;
@@ -209,29 +289,6 @@ export class ConnectionHistory {
       const { sinceMs = answeredMs } = gone.get(poolId) ?? {};
       this.#gone.set(poolId, { sinceMs, untilMs: askedMs });
     }
-  }
-
-  /** Records that there was no answer. The ten minutes start again. */
-  noteUnanswered(askedMs: number): void {
-    this.#readMs = askedMs;
-    this.#isUnanswered = true;
-    this.#gone.clear();
-  }
-
-  /** Records that another user reads from now on. The ten minutes start again. */
-  noteOtherUser(): void {
-    this.#isUnanswered = false;
-    this.#gone.clear();
-  }
-
-  /** Records the pools that an inventory shows. Their connections are not gone, even if an older list lacks them. */
-  noteShown(pools: Pools): void {
-    for (const poolId of listShown(pools)) this.#gone.delete(poolId);
-  }
-
-  /** Records that a pool exists after all. */
-  noteExists(poolId: string): void {
-    this.#gone.delete(poolId);
   }
 
   #learn(servers: readonly Server[]): void {
@@ -254,81 +311,4 @@ export function isWhole(servers: ServersReply, pools: Pools): boolean {
 
 function listShown(pools: Pools): string[] {
   return [...pools].flatMap(([id, { complete }]) => (complete ? [id] : []));
-}
-
-/** A pool that was removed from Xen Orchestra. */
-export interface RemovedPool {
-  readonly poolId: string;
-  readonly name: string;
-  /** When Landfall first knew that its connection is gone, in monotonic milliseconds. */
-  readonly goneMs: number;
-}
-
-/** The dependencies of a {@linkcode ConnectionWatch}. */
-interface ConnectionWatchOptions {
-  readonly api: Pick<XenOrchestraApi, "listServers" | "read">;
-  readonly memory: {
-    readonly connections: ConnectionHistory;
-    readonly removedPools: readonly RemovedPool[];
-  };
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
-/** Records in `Memory` which connection belongs to which pool. */
-export class ConnectionWatch {
-  readonly #options: ConnectionWatchOptions;
-  #isLooking = false;
-  /** The pools of the newest inventory. */
-  #coverage: Inventory["coverage"] = new Map();
-
-  constructor(options: ConnectionWatchOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Reads the list if a read is due. Call it after each inventory. Never rejects: after a failure, Landfall only knows
-   * less.
-   *
-   * @param coverage The pools of the inventory
-   * @param signal Aborts when requests use another server or user, and at the end of the process
-   */
-  async look(coverage: Inventory["coverage"], signal: AbortSignal): Promise<void> {
-    const { memory, clock, log } = this.#options;
-    const askedMs = clock.monotonic();
-    this.#coverage = coverage;
-    memory.connections.noteShown(coverage);
-    if (this.#isLooking || signal.aborted || !memory.connections.isDue(coverage, askedMs)) return;
-    this.#isLooking = true;
-    try {
-      await this.#read(askedMs, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      memory.connections.noteUnanswered(askedMs);
-      log.debug("Cannot list the connections to pools", { error });
-    } finally {
-      this.#isLooking = false;
-    }
-  }
-
-  async #read(askedMs: number, signal: AbortSignal): Promise<void> {
-    const { api, memory, clock, log } = this.#options;
-    const { connections } = memory;
-    const before = new Set(connections.removedPools);
-    const servers = await api.listServers(signal);
-    // Pools may have come back during the read of the list.
-    connections.note(servers, this.#coverage, { askedMs, answeredMs: clock.monotonic() });
-    for (const poolId of connections.gonePools) {
-      // If the user lost the right to see a pool, every list looks as if it were removed. But Xen Orchestra refuses a
-      // direct read of it.
-      const pool = await api.read("pools", poolId, signal);
-      if (pool.kind !== "missing") connections.noteExists(poolId);
-    }
-    for (const { poolId, name } of memory.removedPools) {
-      if (before.has(poolId)) continue;
-      const message =
-        "A pool was removed from Xen Orchestra; Landfall can delete Nodes in other pools again";
-      log.info(message, { poolId, poolName: name });
-    }
-  }
 }

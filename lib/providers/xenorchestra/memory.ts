@@ -3,51 +3,34 @@
  * @module
  */
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import type { Instance } from "../../cloud/instance.ts";
 import { LastSeen } from "../../cloud/inventory/last_seen.ts";
 import { remember } from "../../core/remember.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import type { Vm } from "./client.ts";
-import { ConnectionHistory, type RemovedPool } from "./connections.ts";
+import { PoolHistory } from "./connections.ts";
 import type { OwnChanges } from "./machines/wire/own_changes.ts";
-import { LastRuns } from "./power.ts";
 
-const KNOWN_POOLS_MAX = 256;
+/** Maximum number of VMs in each of these maps. Beyond it, it forgets the one not recorded for the longest time. */
 const VMS_MAX = 10_000;
+
+function rememberVm<V>(map: Map<string, V>, id: string, value: V): void {
+  remember(map, id, value, VMS_MAX);
+}
 
 /**
  * The memory of a provider. It protects Nodes, because it knows what the server should show. So it is handed over after
  * a change of settings, unless they name another Xen Orchestra.
  */
 export class Memory {
-  readonly #knownPools = new Map<string, string>();
   readonly #noSuchVm = new Map<string, true>();
-  readonly migrations: Migrations = new Migrations(VMS_MAX);
+  readonly migrations: Migrations = new Migrations();
   readonly lastSeen: LastSeen = new LastSeen(VMS_MAX, ({ region }) => region);
-  readonly runs: LastRuns = new LastRuns(VMS_MAX);
-  readonly stays: Stays = new Stays(VMS_MAX);
-  readonly connections: ConnectionHistory = new ConnectionHistory();
+  readonly runs: LastRuns = new LastRuns();
+  readonly stays: Stays = new Stays();
+  readonly pools: PoolHistory = new PoolHistory();
   /** Absent before a controller asks for machines: their code is loaded late. */
   ownChanges: OwnChanges | undefined;
-
-  /**
-   * Last known names of all pools that were ever shown, by ID. Beyond the limit it forgets the pool not shown for the
-   * longest time.
-   */
-  get knownPools(): ReadonlyMap<string, string> {
-    return this.#knownPools;
-  }
-
-  rememberPool(id: string, name: string): void {
-    remember(this.#knownPools, id, name, KNOWN_POOLS_MAX);
-  }
-
-  /** Pools that were removed from Xen Orchestra for good, as far as Landfall knows now. */
-  get removedPools(): readonly RemovedPool[] {
-    return this.connections.removedPools.map((poolId) => {
-      const name = this.#knownPools.get(poolId) ?? poolId;
-      return { poolId, name, goneMs: this.connections.findGoneMs(poolId) ?? Infinity };
-    });
-  }
 
   /**
    * Records an inventory.
@@ -61,10 +44,8 @@ export class Memory {
   ): void {
     const { instances, lookedFor = new Set() } = inventory;
     this.lastSeen.noteList({ instances, lookedFor, copies });
-    const { shown: migrating } = this.migrations;
     this.runs.noteList({ instances, lookedFor });
-    this.runs.noteMigrating(migrating, inventory.observedAtMs);
-    this.stays.note({ ...inventory, migrating, answeredMs });
+    this.stays.note({ ...inventory, migrating: this.migrations.shown, answeredMs });
   }
 
   /** Records the pool where a single read found a VM. */
@@ -79,7 +60,7 @@ export class Memory {
   }
 
   rememberNoVm(systemUuid: string, isNoVm: boolean): void {
-    if (isNoVm) remember(this.#noSuchVm, systemUuid, true, VMS_MAX);
+    if (isNoVm) rememberVm(this.#noSuchVm, systemUuid, true);
     else this.#noSuchVm.delete(systemUuid);
   }
 }
@@ -87,26 +68,22 @@ export class Memory {
 /** XAPI's names for a migration to another pool and within a pool. */
 const MIGRATIONS: ReadonlySet<unknown> = new Set(["migrate_send", "pool_migrate"]);
 
-/** How long a VM that vanished during a migration does not count as missing. */
+/** How long a VM that vanished or halted during a migration does not count as missing or off. */
 const DOUBT_MS = 600_000;
 
 /**
  * Remembers migrating VMs up to a maximum. Beyond it, the VM not seen for the longest time is forgotten. Only memory:
  * no clock.
  */
-export class Migrations {
-  readonly #sizeMax: number;
-  /** Time when each VM was last shown migrating. */
+class Migrations {
+  /** Time when each VM was last shown migrating, unless it was shown without a migration since. */
   readonly #seenMs = new Map<string, number>();
+  /** The same, for VMs that were shown without a migration since, too. The oldest come first. */
+  readonly #everSeenMs = new Map<string, number>();
   /** VMs that the last list showed migrating. */
   #shown: ReadonlySet<string> = new Set();
   /** VMs that single reads showed migrating since then. */
   readonly #since = new Set<string>();
-
-  /** @param sizeMax Maximum number of VMs to remember */
-  constructor(sizeMax: number) {
-    this.#sizeMax = sizeMax;
-  }
 
   /** IDs of the VMs that the last list showed migrating. */
   get shown(): ReadonlySet<string> {
@@ -158,14 +135,30 @@ export class Migrations {
   }
 
   #note(ids: Iterable<string>, atMs: number): void {
-    for (const id of ids) remember(this.#seenMs, id, atMs, this.#sizeMax);
+    for (const id of ids) {
+      rememberVm(this.#seenMs, id, atMs);
+      rememberVm(this.#everSeenMs, id, atMs);
+    }
+    for (const id of this.#everSeenMs.keys()) {
+      if (this.wasMigrated(id, atMs)) break;
+      this.#everSeenMs.delete(id);
+    }
   }
 
   /** Whether a VM that a list lacks may be migrating. @param atMs Time of the list, in monotonic milliseconds */
   isMoving(vmId: string, atMs: number): boolean {
-    const seenMs = this.#seenMs.get(vmId);
-    return seenMs !== undefined && atMs - seenMs < DOUBT_MS;
+    return isRecent(this.#seenMs.get(vmId), atMs);
   }
+
+  /** Whether a VM was migrating in the ten minutes before `nowMs` (monotonic). Later lists do not change that. */
+  wasMigrated(vmId: string, nowMs: number): boolean {
+    return isRecent(this.#everSeenMs.get(vmId), nowMs);
+  }
+}
+
+/** Whether a time in monotonic milliseconds is so recent that a migration may still explain what is shown. */
+function isRecent(seenMs: number | undefined, nowMs: number): boolean {
+  return seenMs !== undefined && nowMs - seenMs < DOUBT_MS;
 }
 
 function isMigrating({ current_operations }: Vm): boolean {
@@ -227,7 +220,6 @@ export function explainPossibleMove(stay: Stay | undefined, shownMs: number): st
  * up to a maximum and until their Nodes are gone. It keeps VMs that appeared, moved or were migrating for 150 s.
  */
 export class Stays {
-  readonly #sizeMax: number;
   #last: Listed | undefined;
   /** Start of the series of inventories without a failure. */
   #sinceMs = Infinity;
@@ -239,11 +231,6 @@ export class Stays {
   /** By pool, the time of the last answer that showed it in full. */
   readonly #shownMs = new Map<string, number>();
   #firstMs: number | undefined;
-
-  /** @param sizeMax Maximum number of VMs to remember */
-  constructor(sizeMax: number) {
-    this.#sizeMax = sizeMax;
-  }
 
   /** Finds the last stay of a VM that the newest inventory lacks. */
   find(vmId: string): Stay | undefined {
@@ -306,7 +293,7 @@ export class Stays {
   }
 
   #restart(vmId: string, atMs: number): void {
-    remember(this.#vmSinceMs, vmId, atMs, this.#sizeMax);
+    rememberVm(this.#vmSinceMs, vmId, atMs);
   }
 
   #compare(before: Listed, after: Listed): void {
@@ -318,22 +305,76 @@ export class Stays {
       const isGone = !after.instances.has(vmId) && after.lookedFor?.has(vmId);
       if (!isGone || poolId === undefined) continue;
       const untilMs = before.observedAtMs;
+      const seriesMs = Math.max(this.#sinceMs, this.#poolSinceMs.get(poolId) ?? Infinity);
+      const ofVmMs = this.#vmSinceMs.get(vmId) ?? -Infinity;
       // If the series is broken, for example by the loss of the pool, it does not show what happened in between.
-      const isWhole = this.#sinceMs <= untilMs && this.#isShown(poolId, untilMs);
-      const sinceMs = isWhole ? this.#findSince(vmId, poolId) : untilMs;
+      const sinceMs = seriesMs <= untilMs ? Math.max(seriesMs, ofVmMs) : untilMs;
       // Includes VMs that a single read showed since then migrating or in another pool.
-      const isMoving =
-        before.migrating.has(vmId) || (this.#vmSinceMs.get(vmId) ?? -Infinity) > untilMs;
-      remember(this.#ended, vmId, { sinceMs, untilMs, isMoving }, this.#sizeMax);
+      const isMoving = before.migrating.has(vmId) || ofVmMs > untilMs;
+      rememberVm(this.#ended, vmId, { sinceMs, untilMs, isMoving });
     }
   }
+}
 
-  #isShown(poolId: string, untilMs: number): boolean {
-    return (this.#poolSinceMs.get(poolId) ?? Infinity) <= untilMs;
+/** The VMs of an inventory. */
+type ListedVms = Required<Pick<Inventory, "instances" | "lookedFor">>;
+
+/** The place where a VM ran. */
+export interface Run {
+  readonly poolId: string;
+  readonly hostId: string | undefined;
+}
+
+/**
+ * Remembers where this process last saw each VM of a Node running. If Xen Orchestra shows a VM as halted, that proves
+ * that it is off only if it is the VM that ran: not a copy in another pool, and not a VM whose host is gone.
+ *
+ * Only memory: no clock. The last list is in memory anyway, so only VMs that stopped since then need more memory. It forgets a VM after two lists in a row that no Node of the VM asked for.
+ * It records nothing before {@linkcode follow}, so it costs nothing if no controller asks.
+ */
+class LastRuns {
+  #isFollowed = false;
+  #listed: ListedVms = { instances: new Map(), lookedFor: new Set() };
+  /** VMs that the last list does not show running, and VMs that single reads showed since. */
+  readonly #apart = new Map<string, Run>();
+
+  /** Remembers what is recorded from now on. */
+  follow(): void {
+    this.#isFollowed = true;
   }
 
-  #findSince(vmId: string, poolId: string): number {
-    const ofPool = this.#poolSinceMs.get(poolId) ?? Infinity;
-    return Math.max(this.#sinceMs, ofPool, this.#vmSinceMs.get(vmId) ?? -Infinity);
+  /** Finds the place where a VM last ran; `undefined` if this process never saw it running. */
+  find(vmId: string): Run | undefined {
+    return this.#apart.get(vmId) ?? toRun(this.#listed.instances.get(vmId));
   }
+
+  /** Records a list. */
+  noteList(listed: ListedVms): void {
+    if (!this.#isFollowed) return;
+    const { instances, lookedFor } = listed;
+    const before = this.#listed.lookedFor;
+    for (const ids of [lookedFor, before]) {
+      for (const id of ids) {
+        const run = toRun(instances.get(id)) ? undefined : this.find(id);
+        if (run) rememberVm(this.#apart, id, run);
+      }
+    }
+    for (const id of this.#apart.keys()) {
+      const isAskedFor = lookedFor.has(id) || before.has(id);
+      if (!isAskedFor || toRun(instances.get(id))) this.#apart.delete(id);
+    }
+    this.#listed = listed;
+  }
+
+  /** Records a VM from a single read. */
+  noteRead(instance: Instance): void {
+    if (!this.#isFollowed) return;
+    const run = toRun(instance);
+    if (run) rememberVm(this.#apart, instance.id, run);
+  }
+}
+
+function toRun(instance: Instance | undefined): Run | undefined {
+  if (instance?.state !== "running" || instance.region === undefined) return undefined;
+  return { poolId: instance.region, hostId: instance.details["hostId"] };
 }

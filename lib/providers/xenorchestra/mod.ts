@@ -8,7 +8,6 @@ import {
   type ProviderDeps,
 } from "../../cloud/provider_definition.ts";
 import { XenOrchestraApi } from "./client.ts";
-import { ConnectionWatch } from "./connections.ts";
 import { createEventFeed } from "./events.ts";
 import { LABEL_DESCRIPTIONS } from "./labels.ts";
 import { Memory } from "./memory.ts";
@@ -70,14 +69,14 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestra
     // It protects Nodes, because it knows what the server should show.
     const memory = from === undefined || change === "otherCloud" ? new Memory() : from.memory;
     const isSameUser = from !== undefined && change === "sameUser";
-    const connection = isSameUser ? from.connection : connect(settings, deps, memory);
+    const connection = isSameUser ? from.connection : connect(settings, deps);
     // Another user may see less, so counts of what a list lacks start again.
-    if (!isSameUser) memory.connections.noteOtherUser();
+    if (!isSameUser) memory.pools.noteOtherUser();
     return new XenOrchestraProvider({ settings, clock, log, memory, connection });
   },
 };
 
-function connect(settings: XenOrchestraSettings, deps: ProviderDeps, memory: Memory): Connection {
+function connect(settings: XenOrchestraSettings, deps: ProviderDeps): Connection {
   const session = new Session(settings, deps);
   const api = new XenOrchestraApi(session, deps.metrics);
   return {
@@ -85,6 +84,5 @@ function connect(settings: XenOrchestraSettings, deps: ProviderDeps, memory: Mem
     api,
     events: createEventFeed({ ...deps, session }),
     tokenWatch: new TokenWatch({ ...deps, session }),
-    connectionWatch: new ConnectionWatch({ ...deps, api, memory }),
   };
 }

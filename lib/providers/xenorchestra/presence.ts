@@ -15,7 +15,7 @@ import {
 import { findNameless } from "../../cloud_http/decode.ts";
 import { type AbsenceQuestion, MOVING, proveAbsence } from "./absence.ts";
 import { byVms, type XenOrchestraApi } from "./client.ts";
-import type { ConnectionHistory } from "./connections.ts";
+import type { PoolHistory } from "./connections.ts";
 import type { Identity, IdentityByProviderId } from "./identity.ts";
 import {
   type InstanceSettings,
@@ -195,7 +195,7 @@ export function judgeUnlisted(question: AbsenceQuestion): Presence {
 /** What Landfall remembers about pools. */
 interface PoolMemory {
   readonly lastSeen: Pick<LastSeen, "findPlace">;
-  readonly connections: Pick<ConnectionHistory, "isRemoved">;
+  readonly pools: Pick<PoolHistory, "isRemoved">;
 }
 
 /** An identity by which Landfall can find a VM. */
@@ -222,12 +222,12 @@ export function findKnownPool(
  */
 export function listPools(
   { vmId, poolId, labelledPoolId, regionPoolId }: IdentityByProviderId,
-  { lastSeen, connections }: PoolMemory,
+  { lastSeen, pools }: PoolMemory,
 ): string[] {
   if (poolId === undefined) return [];
   const seenIn = lastSeen.findPlace(vmId);
   const isLeft = (id: string): boolean =>
-    seenIn !== undefined && seenIn !== id && connections.isRemoved(id);
+    seenIn !== undefined && seenIn !== id && pools.isRemoved(id);
   const all = [poolId, seenIn, labelledPoolId, regionPoolId].filter((one) => one !== undefined);
   return [...new Set(all)].filter((id) => !isLeft(id));
 }
@@ -239,14 +239,14 @@ export function toQuestion(
   memory: Memory,
 ): AbsenceQuestion {
   const { vmId } = identity;
-  const { lastSeen, migrations, removedPools, stays } = memory;
+  const { lastSeen, migrations, pools, stays } = memory;
   return {
     vmId,
     poolIds: listPools(identity, memory),
     inventory,
     isMoving: migrations.isMoving(vmId, inventory.observedAtMs),
     isSeen: lastSeen.findPlace(vmId) !== undefined,
-    removed: removedPools,
+    removed: pools.removed,
     stay: stays.find(vmId),
     sinceMs: stays.firstMs,
     findShownMs: (poolId) => stays.findShownMs(poolId),

@@ -47,7 +47,6 @@ import {
   toUndecodable,
   withLosses,
 } from "./presence.ts";
-import type { ConnectionWatch } from "./connections.ts";
 import { PowerProof } from "./power.ts";
 import { NamedPools, PoolScope } from "./pools.ts";
 import { UnfitEntries } from "./topology.ts";
@@ -62,7 +61,6 @@ export interface Connection {
   readonly api: XenOrchestraApi;
   readonly events: Pick<ChangeFeed, "run">;
   readonly tokenWatch: Pick<TokenWatch, "look">;
-  readonly connectionWatch: Pick<ConnectionWatch, "look">;
 }
 
 /** What the next provider gets. */
@@ -123,14 +121,14 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.handover = { memory, connection };
     this.refreshIntervalMs = settings.refreshIntervalMs;
     this.unmanaged = toUnmanaged(settings);
-    this.#scope = new PoolScope(settings.pools, memory.knownPools);
+    this.#scope = new PoolScope(settings.pools, memory.pools.names);
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.#namedPools = new NamedPools(this.#scope, log);
     this.#reads = new DirectReads({ api, settings, memory });
     this.#unfitEntries = new UnfitEntries(settings, log);
-    this.#shownPools = new Set(memory.knownPools.keys());
+    this.#shownPools = new Set(memory.pools.names.keys());
     const find = this.findInstance.bind(this);
-    this.provenOff = new PowerProof({ api, clock, runs: memory.runs, find });
+    this.provenOff = new PowerProof({ api, clock, memory, find });
     this.machines = createLazyMachines({
       api,
       session,
@@ -149,9 +147,9 @@ export class XenOrchestraProvider implements Provider, Changes {
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
     await this.machines.whenFollowed();
     const inventory = await this.#takeInventory(interest, signal);
-    const { tokenWatch, connectionWatch } = this.#options.connection;
-    void tokenWatch.look(this.#options.settings.credentials, signal);
-    void connectionWatch.look(inventory.coverage, signal);
+    const { connection, settings, clock, log } = this.#options;
+    void connection.tokenWatch.look(settings.credentials, signal);
+    void this.#memory.pools.look(inventory.coverage, { api: this.#api, clock, log }, signal);
     return inventory;
   }
 
@@ -178,7 +176,6 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.#memory.migrations.noteSome(shown, atMs);
     for (const vm of shown) {
       const isMoving = this.#memory.migrations.isMoving(vm.id, atMs);
-      if (isMoving) this.#memory.runs.noteMigrating([vm.id], atMs);
       this.#memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
       // Its pool or host was missing at the last refresh. The next refresh shows them.
       if (!isPlaceKnown(vm, surroundings)) continue;
@@ -302,7 +299,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
     const whole = this.#namedPools.addTo(inventory, identities);
     // A pool that was removed for good is no longer part of the cloud, even if a Node names it.
-    this.#shown = { ...whole, coverage: withoutPools(whole.coverage, this.#memory.removedPools) };
+    this.#shown = { ...whole, coverage: withoutPools(whole.coverage, this.#memory.pools.removed) };
     return this.#shown;
   }
 
@@ -319,7 +316,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     const { settings } = this.#options;
     const inventory = toInventory(vms, surroundings, {
       settings,
-      known: this.#memory.knownPools,
+      known: this.#memory.pools.names,
       ...asked,
     });
     this.#learn(surroundings, inventory);
@@ -353,8 +350,7 @@ export class XenOrchestraProvider implements Provider, Changes {
       log.warn("No network has the name or UUID of addresses.network", { network });
     }
     for (const { id, name_label } of surroundings.pools.values()) {
-      this.#memory.rememberPool(id, name_label ?? id);
-      this.#memory.connections.noteExists(id);
+      this.#memory.pools.noteShown(id, name_label ?? id);
     }
     this.#unfitEntries.log(surroundings);
     this.#surroundings = surroundings;

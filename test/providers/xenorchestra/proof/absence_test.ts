@@ -13,7 +13,6 @@ import {
   proveAbsence,
 } from "../../../../lib/providers/xenorchestra/absence.ts";
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
-import { ConnectionWatch } from "../../../../lib/providers/xenorchestra/connections.ts";
 import { Memory, type Stay } from "../../../../lib/providers/xenorchestra/memory.ts";
 import { XenOrchestraProvider } from "../../../../lib/providers/xenorchestra/provider.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
@@ -592,15 +591,14 @@ describe("proveAbsence() while another pool is removed for good", () => {
     const session = new Session(settings, deps);
     const api = new XenOrchestraApi(session, deps.metrics);
     const memory = new Memory();
-    const watch = new ConnectionWatch({ api, memory, clock, log });
     const rest = (): Promise<void> => Promise.resolve();
     const behind = { events: { run: rest }, tokenWatch: { look: rest } };
-    const connection = { session, api, ...behind, connectionWatch: { look: rest } };
+    const connection = { session, api, ...behind };
     provider = new XenOrchestraProvider({ settings, clock, log, memory, connection });
     const refresh = async (times: number): Promise<void> => {
       for (let at = 0; at < times; at += 1) {
         inventory = await provider.listInventory([NODE], signal);
-        await watch.look(inventory.coverage, signal);
+        await memory.pools.look(inventory.coverage, { api, clock, log }, signal);
         await clock.advance(60_000);
       }
     };

@@ -21,9 +21,7 @@ import {
   toSettings,
   WORKER_1,
 } from "../fake_server.ts";
-import { Migrations } from "../../../../lib/providers/xenorchestra/memory.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
-import type { Vm } from "../../../../lib/providers/xenorchestra/client.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
@@ -292,86 +290,6 @@ describe("a new Node that has a provider ID already", () => {
 
 const DOUBT_MS = 600_000;
 const REFRESH_MS = 10_000;
-
-function toVm(id: string, ...operations: readonly unknown[]): Vm {
-  return { id, $pool: "p", current_operations: { ...operations } };
-}
-
-describe("Migrations", () => {
-  test.each<[string, boolean, Vm]>([
-    ["goes to another pool", true, toVm("a", "migrate_send")],
-    ["goes to another host", true, toVm("a", "pool_migrate")],
-    ["does so and more", true, toVm("a", "snapshot", "migrate_send")],
-    ["is started", false, toVm("a", "start")],
-    ["has an operation that is no text", false, toVm("a", ["migrate_send"], null, 1)],
-    ["has none", false, toVm("a")],
-    ["does not tell", false, { id: "a", $pool: "p" }],
-    ["says null", false, { id: "a", $pool: "p", current_operations: null }],
-  ])("a VM that %s may be on its way: %p", (_title, expected, vm) => {
-    const migrations = new Migrations(9);
-    migrations.note([vm, toVm("b")], 0);
-    migrations.note([], 1);
-    expect(migrations.isMoving("a", 1)).toBe(expected);
-    expect(migrations.isMoving("b", 1)).toBe(false);
-  });
-
-  test("counts from when the VM was last shown so, by a list that changed or did not", () => {
-    const migrations = new Migrations(9);
-    migrations.note([toVm("a", "migrate_send")], 0);
-    migrations.note([toVm("a", "migrate_send"), toVm("b")], 5);
-    expect(migrations.isMoving("a", 5 + DOUBT_MS - 1)).toBe(true);
-    expect(migrations.isMoving("a", 5 + DOUBT_MS)).toBe(false);
-    migrations.noteUnchanged(9, new Set(["a", "b"]));
-    expect(migrations.isMoving("a", 9 + DOUBT_MS - 1)).toBe(true);
-    migrations.note([toVm("b")], 10);
-    // What the last list lacks is not shown again by one that is the same.
-    migrations.noteUnchanged(20, new Set(["b"]));
-    expect(migrations.isMoving("a", 9 + DOUBT_MS)).toBe(false);
-  });
-
-  test("forgets a VM that shows up without being migrated", () => {
-    const migrations = new Migrations(9);
-    migrations.note([toVm("a", "migrate_send")], 0);
-    migrations.note([], 1);
-    migrations.note([toVm("a")], 2);
-    migrations.note([], 3);
-    expect(migrations.isMoving("a", 3)).toBe(false);
-  });
-
-  test("takes in VMs that are shown between two lists, one by one", () => {
-    const migrations = new Migrations(9);
-    migrations.note([toVm("a"), toVm("b", "migrate_send")], 0);
-    migrations.noteSome([toVm("a", "migrate_send")], 5);
-    migrations.noteSome([toVm("b")], 6);
-    migrations.note([], 10);
-    expect(migrations.isMoving("a", 5 + DOUBT_MS - 1)).toBe(true);
-    expect(migrations.isMoving("a", 5 + DOUBT_MS)).toBe(false);
-    expect(migrations.isMoving("b", 10)).toBe(false);
-  });
-
-  test("a list that is the same again counts for more than what was shown in between", () => {
-    const migrations = new Migrations(9);
-    const listed = new Set(["a", "b"]);
-    migrations.note([toVm("a"), toVm("b", "migrate_send")], 0);
-    // "c" is in no list: only here it was shown.
-    migrations.noteSome([toVm("a", "migrate_send"), toVm("b"), toVm("c", "migrate_send")], 5);
-    migrations.noteUnchanged(10, listed);
-    expect(["a", "b", "c"].map((id) => migrations.isMoving(id, 11))).toEqual([false, true, true]);
-    migrations.note([], 20);
-    expect(["a", "b", "c"].map((id) => migrations.isMoving(id, 20))).toEqual([false, true, true]);
-  });
-
-  test("remembers no more than it may, the newest", () => {
-    const migrations = new Migrations(2);
-    const ids = ["a", "b", "c"];
-    migrations.note(
-      ids.map((id) => toVm(id, "migrate_send")),
-      0,
-    );
-    migrations.note([], 1);
-    expect(ids.map((id) => migrations.isMoving(id, 1))).toEqual([false, true, true]);
-  });
-});
 
 describe("a VM in neither of two pools that are well", () => {
   const signal = new AbortController().signal;

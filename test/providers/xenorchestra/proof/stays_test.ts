@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import {
   explainPossibleMove,
   Memory,
@@ -6,8 +6,8 @@ import {
   STAY_MS,
   Stays,
 } from "../../../../lib/providers/xenorchestra/memory.ts";
+import type { Vm } from "../../../../lib/providers/xenorchestra/client.ts";
 import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
-import { LastRuns } from "../../../../lib/providers/xenorchestra/power.ts";
 import type { Instance, InstanceState } from "../../../../lib/cloud/instance.ts";
 import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { IdentityByProviderId } from "../../../../lib/providers/xenorchestra/identity.ts";
@@ -37,7 +37,7 @@ interface Look {
 const HERE = { vm: "a", other: "a" };
 const GONE = { other: "a" };
 
-function tell(looks: readonly Look[], stays: Stays = new Stays(10)): Stays {
+function tell(looks: readonly Look[], stays: Stays = new Stays()): Stays {
   for (const look of looks) {
     const { at, vms = HERE, lost = [], moving = [], answered = at } = look;
     const { asked = ["vm", "other"] } = look;
@@ -139,12 +139,6 @@ describe("Stays.find()", () => {
     tell([{ at: 30 }], stays);
     expect(stays.find("foreign")).toBeUndefined();
   });
-
-  test("forgets the longest gone when there are too many", () => {
-    const stays = tell([{ at: 0 }, { at: 30, vms: GONE }, { at: 60, vms: {} }], new Stays(1));
-    expect(stays.find("vm")).toBeUndefined();
-    expect(stays.find("other")).toBeDefined();
-  });
 });
 
 describe("Stays.findShownMs()", () => {
@@ -155,7 +149,7 @@ describe("Stays.findShownMs()", () => {
   });
 
   test("knows nothing of a pool that none showed, and when the first inventory came", () => {
-    expect(new Stays(1).firstMs).toBe(Infinity);
+    expect(new Stays().firstMs).toBe(Infinity);
     const stays = tell([{ at: 10, answered: 12 }, { at: 30 }]);
     expect([stays.findShownMs("z"), stays.firstMs]).toEqual([undefined, 12_000]);
   });
@@ -193,96 +187,61 @@ function toList(...vms: readonly Instance[]): ReadonlyMap<string, Instance> {
   return new Map(vms.map((vm) => [vm.id, vm]));
 }
 
-function follow(sizeMax: number): LastRuns {
-  const runs = new LastRuns(sizeMax);
-  runs.follow();
-  return runs;
-}
+describe("Memory.runs", () => {
+  const HALTED = toList(toVm("", "stopped"));
+  let runs: Memory["runs"];
+  const note = (instances: ReadonlyMap<string, Instance>, ...lookedFor: readonly string[]): void =>
+    runs.noteList({ instances, lookedFor: new Set(lookedFor) });
+  beforeEach(() => {
+    ({ runs } = new Memory());
+    runs.follow();
+  });
 
-function note(
-  runs: LastRuns,
-  instances: ReadonlyMap<string, Instance>,
-  lookedFor: readonly string[] = ["vm"],
-): void {
-  runs.noteList({ instances, lookedFor: new Set(lookedFor) });
-}
-
-describe("LastRuns", () => {
   test("remembers where a VM ran when it was listed running last, however long it is off or gone", () => {
-    const runs = follow(10);
-    note(runs, toList(toVm("a")));
-    for (const list of [toList(toVm("", "stopped")), toList(), toList(toVm("", "stopped"))]) {
-      note(runs, list);
+    note(HALTED, "vm");
+    expect(runs.find("vm")).toBeUndefined();
+    note(toList(toVm("a")), "vm");
+    for (const list of [HALTED, toList(), HALTED]) {
+      note(list, "vm");
       expect(runs.find("vm")).toEqual({ poolId: "pool", hostId: "a" });
     }
   });
 
-  test("knows nothing of a VM that it never saw run", () => {
-    const runs = follow(10);
-    note(runs, toList(toVm("a", "stopped")));
-    expect(runs.find("vm")).toBeUndefined();
-  });
-
   test("believes the newest of lists and reads, also when a list shows what the one before did", () => {
-    const runs = follow(10);
     const list = toList(toVm("a"));
-    note(runs, list);
+    note(list, "vm");
     runs.noteRead(toVm("b"));
     expect(runs.find("vm")?.hostId).toBe("b");
-    note(runs, list);
+    note(list, "vm");
     expect(runs.find("vm")?.hostId).toBe("a");
     runs.noteRead(toVm("c"));
-    note(runs, toList(toVm("", "stopped")));
+    note(HALTED, "vm");
     expect(runs.find("vm")?.hostId).toBe("c");
   });
 
-  test("doubts a VM for ten minutes after it was shown being migrated", () => {
-    const runs = follow(10);
-    runs.noteMigrating(["vm"], 5_000);
-    expect(runs.wasMigrated("vm", 604_999)).toBe(true);
-    expect(runs.wasMigrated("vm", 605_000)).toBe(false);
-    expect(runs.wasMigrated("other", 5_000)).toBe(false);
-  });
-
   test("forgets a VM once two lists in a row found no Node that may be its own", () => {
-    const runs = follow(10);
-    const halted = toList(toVm("", "stopped"));
-    note(runs, toList(toVm("a")));
-    note(runs, halted, []);
+    note(toList(toVm("a")), "vm");
+    note(HALTED);
     expect(runs.find("vm")?.hostId).toBe("a");
-    note(runs, halted, []);
-    note(runs, halted);
+    note(HALTED);
+    note(HALTED, "vm");
     expect(runs.find("vm")).toBeUndefined();
   });
+});
 
-  test("forgets a migration once its doubt is over", () => {
-    const runs = follow(10);
-    runs.noteMigrating(["vm"], 1_000);
-    runs.noteMigrating(["other"], 500_000);
-    runs.noteMigrating([], 601_000);
-    expect(runs.wasMigrated("vm", 600_999)).toBe(false);
-    expect(runs.wasMigrated("other", 601_000)).toBe(true);
-  });
-
-  test("forgets the longest unseen VM when there are too many", () => {
-    const runs = follow(1);
-    runs.noteRead(toVm("a"));
-    runs.noteRead({ ...toVm("b"), id: "other" });
-    expect(runs.find("vm")).toBeUndefined();
-    expect(runs.find("other")?.hostId).toBe("b");
-  });
-
-  test("remembers nothing before it is followed", () => {
-    const runs = new LastRuns(10);
-    note(runs, toList(toVm("a")));
-    runs.noteRead({ ...toVm("b"), id: "other" });
-    runs.noteMigrating(["vm"], 1_000);
-    expect([runs.find("vm"), runs.find("other")]).toEqual([undefined, undefined]);
-    expect(runs.wasMigrated("vm", 1_000)).toBe(false);
-    runs.follow();
-    note(runs, toList(toVm("a")));
-    expect(runs.find("vm")?.hostId).toBe("a");
-  });
+test("Memory.migrations takes a list that is the same again for more than what was shown in between", () => {
+  const { migrations } = new Memory();
+  const toVm = (id: string, ...operations: readonly string[]): Vm => {
+    return { id, $pool: "p", current_operations: { ...operations } };
+  };
+  migrations.note([toVm("a"), toVm("b", "migrate_send")], 0);
+  // "c" is in no list: only here it was shown.
+  migrations.noteSome([toVm("a", "migrate_send"), toVm("b"), toVm("c", "migrate_send")], 5);
+  migrations.noteUnchanged(10, new Set(["a", "b"]));
+  expect(["a", "b", "c"].map((id) => migrations.isMoving(id, 11))).toEqual([false, true, true]);
+  expect(["a", "d"].map((id) => migrations.wasMigrated(id, 11))).toEqual([true, false]);
+  migrations.note([], 20);
+  expect(["a", "b", "c"].map((id) => migrations.isMoving(id, 20))).toEqual([false, true, true]);
 });
 
 const NODE: IdentityByProviderId = { kind: "providerId", vmId: "vm", poolId: "a" };
@@ -379,12 +338,12 @@ describe("listPools()", () => {
   });
 
   test("leaves out a pool that was removed for good, if the VM was last seen in another", () => {
-    const connections = { isRemoved: (poolId: string) => poolId === "a" };
+    const pools = { isRemoved: (poolId: string) => poolId === "a" };
     const { lastSeen: inA } = seenIn("a");
     const { lastSeen: inB } = seenIn("b");
-    expect(listPools(LABELLED, { lastSeen: inB, connections })).toEqual(["b"]);
-    expect(listPools(LABELLED, { lastSeen: inA, connections })).toEqual(["a", "b"]);
-    expect(listPools(LABELLED, { lastSeen: NOWHERE.lastSeen, connections })).toEqual(["a", "b"]);
+    expect(listPools(LABELLED, { lastSeen: inB, pools })).toEqual(["b"]);
+    expect(listPools(LABELLED, { lastSeen: inA, pools })).toEqual(["a", "b"]);
+    expect(listPools(LABELLED, { lastSeen: NOWHERE.lastSeen, pools })).toEqual(["a", "b"]);
   });
 });
 
