@@ -329,7 +329,8 @@ export interface Run {
  * Remembers where this process last saw each VM of a Node running. If Xen Orchestra shows a VM as halted, that proves
  * that it is off only if it is the VM that ran: not a copy in another pool, and not a VM whose host is gone.
  *
- * Only memory: no clock. The last list is in memory anyway, so only VMs that stopped since then need more memory. It forgets a VM after two lists in a row that no Node of the VM asked for.
+ * Only memory: no clock. The last list is in memory anyway, so only VMs that stopped since then need more memory. It
+ * forgets a VM after two lists in a row that no Node of the VM asked for.
  * It records nothing before {@linkcode follow}, so it costs nothing if no controller asks.
  */
 class LastRuns {

@@ -4,18 +4,15 @@
  */
 import type { Instance } from "../../cloud/instance.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import type { LastSeen } from "../../cloud/inventory/last_seen.ts";
 import {
   type MatchedBy,
   type Presence,
-  type ReadOptions,
   toUnknown,
   type UnknownReason,
 } from "../../cloud/provider.ts";
 import { findNameless } from "../../cloud_http/decode.ts";
 import { type AbsenceQuestion, MOVING, proveAbsence } from "./absence.ts";
 import { byVms, type XenOrchestraApi } from "./client.ts";
-import type { PoolHistory } from "./connections.ts";
 import type { Identity, IdentityByProviderId } from "./identity.ts";
 import {
   type InstanceSettings,
@@ -27,8 +24,8 @@ import {
 import type { Memory } from "./memory.ts";
 import { NEVER_SHOWN } from "./pools.ts";
 
-/** The dependencies of {@linkcode DirectReads}. */
-interface DirectReadsOptions {
+/** What {@linkcode VmFinder} needs. */
+interface VmFinderOptions {
   readonly api: XenOrchestraApi;
   readonly settings: InstanceSettings;
   readonly memory: Memory;
@@ -38,18 +35,49 @@ interface DirectReadsOptions {
 interface Known {
   readonly inventory: Inventory;
   readonly surroundings: Surroundings;
-  readonly mayPartsBeLost: NonNullable<ReadOptions["mayPartsBeLost"]>;
+  readonly mayPartsBeLost: boolean;
 }
 
-/** Asks Xen Orchestra. Every method throws {@linkcode CloudError} if there is no usable answer. */
-export class DirectReads {
-  readonly #options: DirectReadsOptions;
+/** An identity by which Landfall can find a VM. */
+type KnownIdentity = Exclude<Identity, { kind: "other" }>;
 
-  constructor(options: DirectReadsOptions) {
+type Present = Presence & { readonly kind: "present" };
+
+/** Finds the VM of a Node, and whether the Node is ours does not matter to it. */
+export class VmFinder {
+  readonly #options: VmFinderOptions;
+
+  constructor(options: VmFinderOptions) {
     this.#options = options;
   }
 
-  /** Finds the VM of a Node, proves that it is gone, or says why it can do neither. */
+  /** Finds the VM in an inventory. */
+  find(inventory: Inventory, identity: KnownIdentity): Presence {
+    const { memory } = this.#options;
+    const { instances, undecodable, coverage } = inventory;
+    const judge = (instance: Instance, matchedBy: MatchedBy): Presence =>
+      judgeShown({ kind: "present", instance, matchedBy }, identity, { coverage, memory });
+    const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
+    const listed = instances.get(id);
+    if (listed) return judge(listed, identity.kind);
+    const problem = undecodable.get(id);
+    if (problem !== undefined) return toUndecodable(id, problem);
+    if (identity.kind === "providerId")
+      return judgeUnlisted(toQuestion(inventory, identity, memory));
+    const swapped = instances.get(identity.swapped);
+    if (swapped && memory.isNoVm(id)) return judge(swapped, "swappedSystemUuid");
+    const message = swapped
+      ? `Xen Orchestra lists no VM ${id}, but VM ${identity.swapped}, which is the same UUID in the byte order ` +
+        "of UEFI guests; Landfall is checking it"
+      : `Xen Orchestra lists no VM with the system UUID ${id}`;
+    return toUnknown("notListed", message);
+  }
+
+  /**
+   * Asks Xen Orchestra for the VM: finds it, proves that it is gone, or says why it can do neither.
+   *
+   * @throws {CloudError} if there is no usable answer
+   */
   read(identity: KnownIdentity, known: Known, signal: AbortSignal): Promise<Presence> {
     return identity.kind === "providerId"
       ? this.#readByProviderId(identity, known, signal)
@@ -93,8 +121,8 @@ export class DirectReads {
     if (read !== "missing") return await this.#judge(read, identity, { known, signal });
     const matchedBy = "swappedSystemUuid";
     const listed = known.inventory.instances.get(swapped);
-    const second = listed
-      ? toPresent(listed, matchedBy)
+    const second: Presence | "missing" = listed
+      ? { kind: "present", instance: listed, matchedBy }
       : await this.#readVm(swapped, { ...known, matchedBy }, signal);
     if (second === "missing") return toNotFound(known.inventory, direct, swapped);
     return await this.#judge(second, identity, { known, signal });
@@ -111,7 +139,7 @@ export class DirectReads {
     if (reply.kind === "undecodable") return toUndecodable(id, reply.problem);
     const vifs = surroundings.networkIds && (await api.list("vifs", signal, byVms([id])));
     const instance = toInstance(reply.value, withDevices(surroundings, vifs), settings);
-    return toPresent(instance, matchedBy);
+    return { kind: "present", instance, matchedBy };
   }
 
   /** Judges a VM that is shown. Its known pool may have been lost since the inventory. */
@@ -192,40 +220,17 @@ export function judgeUnlisted(question: AbsenceQuestion): Presence {
   );
 }
 
-/** What Landfall remembers about pools. */
-interface PoolMemory {
-  readonly lastSeen: Pick<LastSeen, "findPlace">;
-  readonly pools: Pick<PoolHistory, "isRemoved">;
-}
-
-/** An identity by which Landfall can find a VM. */
-export type KnownIdentity = Exclude<Identity, { kind: "other" }>;
-
-/**
- * Finds the last known pool of a Node's VM: where this process saw it, or after a start the pool in the Node's labels,
- * then in its provider ID. `undefined` for a Node that was never matched.
- */
-export function findKnownPool(
-  vmId: string,
-  identity: KnownIdentity,
-  lastSeen: Pick<LastSeen, "findPlace">,
-): string | undefined {
-  const seen = lastSeen.findPlace(vmId);
-  if (seen !== undefined || identity.kind !== "providerId" || identity.vmId !== vmId) return seen;
-  return identity.labelledPoolId ?? identity.poolId;
-}
-
 /**
  * Lists the pools that may hold a VM that is not shown: the pool in its provider ID, and where it was last seen. If the
  * provider ID names no pool, the list is empty: labels alone do not count, because any client can write them. A pool
  * that was removed for good does not count if the VM was last seen in another pool.
  */
-export function listPools(
-  { vmId, poolId, labelledPoolId, regionPoolId }: IdentityByProviderId,
-  { lastSeen, pools }: PoolMemory,
+function listPools(
+  { poolId, labelledPoolId, regionPoolId }: IdentityByProviderId,
+  seenIn: string | undefined,
+  { pools }: Memory,
 ): string[] {
   if (poolId === undefined) return [];
-  const seenIn = lastSeen.findPlace(vmId);
   const isLeft = (id: string): boolean =>
     seenIn !== undefined && seenIn !== id && pools.isRemoved(id);
   const all = [poolId, seenIn, labelledPoolId, regionPoolId].filter((one) => one !== undefined);
@@ -233,19 +238,20 @@ export function listPools(
 }
 
 /** Builds the question about a VM that is not shown. It does not allow lost pools. */
-export function toQuestion(
+function toQuestion(
   inventory: Inventory,
   identity: IdentityByProviderId,
   memory: Memory,
 ): AbsenceQuestion {
   const { vmId } = identity;
   const { lastSeen, migrations, pools, stays } = memory;
+  const seenIn = lastSeen.findPlace(vmId);
   return {
     vmId,
-    poolIds: listPools(identity, memory),
+    poolIds: listPools(identity, seenIn, memory),
     inventory,
     isMoving: migrations.isMoving(vmId, inventory.observedAtMs),
-    isSeen: lastSeen.findPlace(vmId) !== undefined,
+    isSeen: seenIn !== undefined,
     removed: pools.removed,
     stay: stays.find(vmId),
     sinceMs: stays.firstMs,
@@ -262,13 +268,18 @@ export function mayBeCopy(
   return knownPoolId !== undefined && region !== knownPoolId && state !== "running";
 }
 
-/** Finds the known pool of a Node's VM, if the VM that is shown may be a copy. */
-export function findSuspect(
+/**
+ * Finds the last known pool of a Node's VM, if the VM that is shown may be a copy: where this process saw it, or after
+ * a start the pool in the Node's labels, then in its provider ID. `undefined` for a Node that was never matched.
+ */
+function findSuspect(
   instance: Instance,
   identity: KnownIdentity,
-  { lastSeen }: Pick<Memory, "lastSeen">,
+  { lastSeen }: Memory,
 ): string | undefined {
-  const knownPoolId = findKnownPool(instance.id, identity, lastSeen);
+  const { labelledPoolId, poolId }: Partial<IdentityByProviderId> =
+    identity.kind === "providerId" ? identity : {};
+  const knownPoolId = lastSeen.findPlace(instance.id) ?? labelledPoolId ?? poolId;
   return mayBeCopy(instance, knownPoolId) ? knownPoolId : undefined;
 }
 
@@ -287,10 +298,10 @@ function isHalted({ kind }: Identity, { state }: Pick<Instance, "state">): boole
  * A Node that was never matched gets no halted VM. It also gets no VM by the byte-swapped UUID while the VM with the
  * reported UUID may be in a lost pool.
  */
-export function judgeShown(
-  presence: Presence & { kind: "present" },
+function judgeShown(
+  presence: Present,
   identity: KnownIdentity,
-  { coverage, memory }: Pick<Inventory, "coverage"> & { memory: Pick<Memory, "lastSeen"> },
+  { coverage, memory }: Pick<Inventory, "coverage"> & { readonly memory: Memory },
 ): Presence {
   const { instance, matchedBy } = presence;
   const { id, region = "unknown" } = instance;
@@ -311,48 +322,36 @@ export function judgeShown(
   return toUnknown("notCovered", `${shown}; ${why}; ${advice}`);
 }
 
-/** Calls `visit` for each VM that is shown, may belong to a Node, and is not known to run. */
-function visitIdle(
+/** The VMs in an inventory that may not be the Nodes' own. */
+interface DoubtfulVms {
+  /** VMs of Nodes that may be copies, each with the known pool of the Node's VM. */
+  readonly suspects: ReadonlyMap<string, string>;
+  /** VMs that Landfall does not match to new Nodes, because they are off: they may be copies. */
+  readonly halted: ReadonlySet<string>;
+}
+
+/** Lists the doubtful VMs among those that may belong to these Nodes. */
+export function listDoubtful(
   identities: readonly Identity[],
   instances: Inventory["instances"],
-  visit: (instance: Instance, identity: KnownIdentity) => void,
-): void {
+  memory: Memory,
+): DoubtfulVms {
+  const suspects = new Map<string, string>();
+  const halted = new Set<string>();
   for (const identity of identities) {
     if (identity.kind === "other") continue;
-    const { kind } = identity;
-    const vmIds = kind === "providerId" ? [identity.vmId] : [identity.direct, identity.swapped];
+    const vmIds =
+      identity.kind === "providerId" ? [identity.vmId] : [identity.direct, identity.swapped];
     for (const vmId of vmIds) {
       const instance = instances.get(vmId);
       // Most VMs run, and there may be thousands.
-      if (instance !== undefined && instance.state !== "running") visit(instance, identity);
+      if (instance === undefined || instance.state === "running") continue;
+      if (isHalted(identity, instance)) halted.add(vmId);
+      const poolId = findSuspect(instance, identity, memory);
+      if (poolId !== undefined) suspects.set(vmId, poolId);
     }
   }
-}
-
-/** Lists VMs of Nodes that may be copies, each with the known pool of the Node's VM. */
-export function listSuspects(
-  identities: readonly Identity[],
-  instances: Inventory["instances"],
-  memory: Pick<Memory, "lastSeen">,
-): Map<string, string> {
-  const suspects = new Map<string, string>();
-  visitIdle(identities, instances, (instance, identity) => {
-    const poolId = findSuspect(instance, identity, memory);
-    if (poolId !== undefined) suspects.set(instance.id, poolId);
-  });
-  return suspects;
-}
-
-/** Lists VMs that Landfall does not match to new Nodes, because they are off: they may be copies. */
-export function listHalted(
-  identities: readonly Identity[],
-  instances: Inventory["instances"],
-): string[] {
-  const halted: string[] = [];
-  visitIdle(identities, instances, (instance, identity) => {
-    if (isHalted(identity, instance)) halted.push(instance.id);
-  });
-  return halted;
+  return { suspects, halted };
 }
 
 /** What to do if the user lacks a right that Landfall needs. No full stop. */
@@ -366,16 +365,8 @@ export const NO_POOL_ADVICE: string = `check that a pool is connected (Settings,
 /** A UUID with its first three groups reversed, as some firmware reports it. */
 const SWAPPED = "the same UUID in the byte order that some firmware reports";
 
-/** The VM exists. */
-export function toPresent(
-  instance: Instance,
-  matchedBy: MatchedBy,
-): Presence & { kind: "present" } {
-  return { kind: "present", instance, matchedBy };
-}
-
 /** The provider ID and the kubelet name different VMs. */
-export function toContradiction(vmId: string, other: string): Presence {
+function toContradiction(vmId: string, other: string): Presence {
   const message =
     `The provider ID names VM ${vmId}, but the kubelet reports the system UUID of VM ${other}; ` +
     "if the Node runs on that VM now, delete the Node and restart its kubelet, which then registers it again";
@@ -383,7 +374,7 @@ export function toContradiction(vmId: string, other: string): Presence {
 }
 
 /** The VM exists, but Landfall cannot read its record. */
-export function toUndecodable(id: string, problem: string): Presence {
+function toUndecodable(id: string, problem: string): Presence {
   return toUnknown(
     "undecodable",
     `Cannot read VM ${id} in the answer of Xen Orchestra: ${problem}`,
@@ -424,7 +415,7 @@ function toUnproven({ id }: Instance, direct: string, gap: string): Presence {
 }
 
 /** No VM has the system UUID, in either byte order. */
-export function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
+function toNotFound({ coverage }: Inventory, direct: string, swapped: string): Presence {
   const other = swapped === direct ? "" : `, nor with ${swapped}, ${SWAPPED}`;
   const message = `Xen Orchestra has no VM with the system UUID ${direct}${other}`;
   const gap = findGap(coverage);

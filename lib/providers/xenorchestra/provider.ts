@@ -21,7 +21,7 @@ import type { Logger } from "../../core/log.ts";
 import { inspectXenOrchestra } from "./inspect.ts";
 import { createLazyMachines, type LazyMachines } from "./lazy_machines.ts";
 import type { Memory } from "./memory.ts";
-import { type Identity, parseIdentity, parseProviderId, toVmIds } from "./identity.ts";
+import { parseIdentity, parseProviderId, toVmIds } from "./identity.ts";
 import {
   type Followed,
   isPlaceKnown,
@@ -35,18 +35,7 @@ import {
   withoutPools,
 } from "./inventory.ts";
 import { LABEL_KEYS, ORIGIN_LABELS, toPlaces } from "./labels.ts";
-import {
-  DirectReads,
-  judgeShown,
-  judgeUnlisted,
-  listHalted,
-  listSuspects,
-  mayBeCopy,
-  toPresent,
-  toQuestion,
-  toUndecodable,
-  withLosses,
-} from "./presence.ts";
+import { listDoubtful, mayBeCopy, VmFinder, withLosses } from "./presence.ts";
 import { PowerProof } from "./power.ts";
 import { NamedPools, PoolScope } from "./pools.ts";
 import { UnfitEntries } from "./topology.ts";
@@ -101,7 +90,7 @@ export class XenOrchestraProvider implements Provider, Changes {
   readonly #scope: PoolScope;
   readonly #lister: Lister;
   readonly #namedPools: NamedPools;
-  readonly #reads: DirectReads;
+  readonly #finder: VmFinder;
   readonly #unfitEntries: UnfitEntries;
   #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
@@ -124,7 +113,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.#scope = new PoolScope(settings.pools, memory.pools.names);
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.#namedPools = new NamedPools(this.#scope, log);
-    this.#reads = new DirectReads({ api, settings, memory });
+    this.#finder = new VmFinder({ api, settings, memory });
     this.#unfitEntries = new UnfitEntries(settings, log);
     this.#shownPools = new Set(memory.pools.names.keys());
     const find = this.findInstance.bind(this);
@@ -196,8 +185,11 @@ export class XenOrchestraProvider implements Provider, Changes {
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
     const identity = parseIdentity(node);
+    if (identity.kind === "other") return identity.presence;
     const refusal = this.#scope.refuse(identity, inventory);
-    return refusal ?? this.#scope.place(identity, this.#find(inventory, identity), inventory);
+    return (
+      refusal ?? this.#scope.place(identity, this.#finder.find(inventory, identity), inventory)
+    );
   }
 
   async readInstance(
@@ -207,12 +199,12 @@ export class XenOrchestraProvider implements Provider, Changes {
     { mayPartsBeLost = false }: ReadOptions = {},
   ): Promise<Presence> {
     const identity = parseIdentity(node);
+    if (identity.kind === "other") return identity.presence;
     const refusal = this.#scope.refuse(identity, inventory);
     if (refusal) return refusal;
-    if (identity.kind === "other") return identity.presence;
     try {
       const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
-      const presence = await this.#reads.read(identity, known, signal);
+      const presence = await this.#finder.read(identity, known, signal);
       return this.#scope.place(identity, presence, inventory);
     } catch (error) {
       signal.throwIfAborted();
@@ -246,30 +238,6 @@ export class XenOrchestraProvider implements Provider, Changes {
     return toPlaces(instance, labels);
   }
 
-  /** Finds the VM, whether or not the Node is ours. */
-  #find(inventory: Inventory, identity: Identity): Presence {
-    const memory = this.#memory;
-    if (identity.kind === "other") return identity.presence;
-    const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
-    const listed = inventory.instances.get(id);
-    const { coverage } = inventory;
-    const known = { coverage, memory };
-    if (listed) return judgeShown(toPresent(listed, identity.kind), identity, known);
-    const problem = inventory.undecodable.get(id);
-    if (problem !== undefined) return toUndecodable(id, problem);
-    if (identity.kind === "providerId")
-      return judgeUnlisted(toQuestion(inventory, identity, memory));
-    const swapped = inventory.instances.get(identity.swapped);
-    if (swapped && memory.isNoVm(id)) {
-      return judgeShown(toPresent(swapped, "swappedSystemUuid"), identity, known);
-    }
-    const message = swapped
-      ? `Xen Orchestra lists no VM ${id}, but VM ${identity.swapped}, which is the same UUID in the byte order ` +
-        "of UEFI guests; Landfall is checking it"
-      : `Xen Orchestra lists no VM with the system UUID ${id}`;
-    return toUnknown("notListed", message);
-  }
-
   /** `undefined` before the first inventory that shows machines. */
   #findListing(): LastListing | undefined {
     const vms = this.#followedVms;
@@ -289,13 +257,13 @@ export class XenOrchestraProvider implements Provider, Changes {
     const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
     this.#last = listing ? this.#take(listing, asked) : this.#repeatLast(asked);
     const { instances } = this.#last;
-    const suspects = listSuspects(identities, instances, this.#memory);
+    const { suspects, halted } = listDoubtful(identities, instances, this.#memory);
     const toAsk = { inventory: this.#last, poolIds: new Set(suspects.values()) };
     const inventory = await withLosses(this.#api, toAsk, signal);
     const isLost = ([, poolId]: readonly [string, string]): boolean =>
       inventory.coverage.get(poolId)?.complete !== true;
-    const copies = new Set([...suspects].filter(isLost).map(([vmId]) => vmId));
-    for (const vmId of listHalted(identities, instances)) copies.add(vmId);
+    const lost = [...suspects].filter(isLost).map(([vmId]) => vmId);
+    const copies = new Set([...lost, ...halted]);
     this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
     const whole = this.#namedPools.addTo(inventory, identities);
     // A pool that was removed for good is no longer part of the cloud, even if a Node names it.

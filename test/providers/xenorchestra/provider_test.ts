@@ -361,16 +361,31 @@ describe("provider", () => {
     );
 
     test("C-02 says notFound when neither UUID is known, and notCovered while a pool is away", async () => {
-      const node = { name: "w1", systemUuid: "11111111-2222-3333-4444-555555555555" };
+      const node = { name: "w1", systemUuid: "12345678-2222-3333-4444-555555555555" };
       const [inventory] = await look(node);
-      expect(summarise(await provider.readInstance(inventory, node, signal))).toBe(
-        "unknown notFound",
-      );
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
+        reason: "notFound",
+        message: expect.stringMatching(
+          /system UUID 12345678-.*, nor with 78563412-.*byte order.*; check/,
+        ),
+      });
       fake.dropPool(POOL_LYON);
       const [later] = await look(node);
-      expect(summarise(await provider.readInstance(later, node, signal))).toBe(
-        "unknown notCovered",
-      );
+      expect(await provider.readInstance(later, node, signal)).toMatchObject({
+        reason: "notCovered",
+        message: expect.stringContaining("it may be in pool pool-lyon: the pool is disconnected"),
+      });
+    });
+
+    test("names both VMs when the kubelet reports another than the provider ID, which is gone", async () => {
+      const gone = { name: "w1", providerId: `xenorchestra://${POOL_PARIS}/${POOL_LYON}` };
+      const node = { ...gone, systemUuid: WORKER_1 };
+      const [inventory] = await look(node);
+      const message = `names VM ${POOL_LYON}, but the kubelet reports the system UUID of VM ${WORKER_1}`;
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
+        reason: "ambiguous",
+        message: expect.stringContaining(message),
+      });
     });
 
     test("asks nothing for foreign and malformed provider IDs", async () => {

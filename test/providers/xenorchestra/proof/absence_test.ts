@@ -632,6 +632,12 @@ describe("proveAbsence() while another pool is removed for good", () => {
     expect(await read(node)).toBe("unknown notCovered");
   });
 
+  test("does not look there for a VM that was made there, and was last seen in its own pool", async () => {
+    await removeLyon(STAYED);
+    const node = { name: "w1", providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` };
+    expect(await read(node)).toBe("absent");
+  });
+
   test("is unsure when a connection names no pool any more, and after it is added again", async () => {
     await removeLyon(STAYED);
     fake.list("servers").push({ id: "new", status: "disconnected", enabled: false });

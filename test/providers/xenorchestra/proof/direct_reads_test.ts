@@ -42,8 +42,8 @@ function showCopy(power = "Halted", poolId = POOL_LYON): void {
 }
 
 /** What every reader says of a Node. */
-async function readAll(node: NodeIdentity): Promise<string[]> {
-  const inventory = await provider.listInventory([node], signal);
+async function readAll(node: NodeIdentity, ...others: NodeIdentity[]): Promise<string[]> {
+  const inventory = await provider.listInventory([node, ...others], signal);
   const found = provider.findInstance(inventory, node);
   const read = await provider.readInstance(inventory, node, signal);
   return [found, read].map((presence) => {
@@ -77,6 +77,7 @@ describe("direct reads", () => {
       ["halted: it is not known, as often as one looks", "Halted", UNKNOWN],
       ["suspended: it is not known", "Suspended", UNKNOWN],
       ["paused: it is not known", "Paused", UNKNOWN],
+      ["in no state that is known: it is not known", "Dreaming", UNKNOWN],
       ["running: it moved", "Running", IN_LYON],
     ])("%s", async (_title, power, expected) => {
       expect(await readAll(NODE)).toEqual(IN_PARIS);
@@ -220,6 +221,13 @@ describe("direct reads", () => {
       }
       Object.assign(fake.collections, before);
       expect(await readAll(UNMATCHED)).toEqual(IN_PARIS);
+    });
+
+    test("gets its byte-swapped VM although another Node names a pool that was never shown", async () => {
+      const other = { name: "w2", providerId: `xenorchestra://${HOST_PARIS_2}/${HOST_PARIS_2}` };
+      for (const expected of [["unknown notListed", "present in Paris"], IN_PARIS]) {
+        expect(await readAll(SWAPPED, other)).toEqual(expected);
+      }
     });
 
     test("gets no byte-swapped VM by an older 404 while a pool is lost", async () => {
