@@ -78,14 +78,19 @@ export interface Convergence<
    * Says that the reconcile failed. Not called when it was stopped, because the next leader goes on.
    *
    * @param task The last one, if there was any
+   * @returns When to try again, if this is no failure. `undefined`: the error is thrown
    */
-  fail(error: unknown, task: T | undefined, signal: AbortSignal): Promise<void> | void;
+  fail(
+    error: unknown,
+    task: T | undefined,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | undefined>;
 }
 
 /** A step has a deadline of its own; this one only ends what ignores it. */
 const STEP_TIMEOUT_MS = 1_800_000;
-/** More than the largest object needs: a Service with 100 ports has a rule, firewall rules and backends for each. */
-const STEPS_MAX = 2_000;
+/** More than the largest object needs: a thousand machines with ten passes each, if every pass has only one. */
+const PASSES_MAX = 10_000;
 /** How often the same step may be needed in one reconcile: another program may undo it once. */
 const REPEATS_MAX = 3;
 /** Steps with one lock while others wait for it. A Service with five ports needs no more. */
@@ -115,15 +120,17 @@ export class Converger {
   ): Promise<ReconcileResult> {
     using reconcile = new Reconcile(work, { ...this.#options, locks: this.#locks, signal, detach });
     try {
-      for (;;) {
+      for (let passes = 0; passes < PASSES_MAX; passes += 1) {
         signal.throwIfAborted();
-        const outcome = await reconcile.pass();
-        if (outcome !== "again") return outcome;
+        const result = await reconcile.pass();
+        if (result !== "again") return result;
       }
+      throw new Error(`more than ${PASSES_MAX} passes; trying again later`);
     } catch (error) {
       const isOver = signal.aborted || error instanceof LeadershipLostError;
-      if (!isOver) await work.fail(error, reconcile.task, signal);
-      throw error;
+      const result = isOver ? undefined : await work.fail(error, reconcile.task, signal);
+      if (result === undefined) throw error;
+      return result;
     }
   }
 }
@@ -153,7 +160,6 @@ class Reconcile<
   /** Whether it observed in order to conclude: every later observation is new enough for that. */
   #mayConclude = false;
   #lock: { readonly name: string; readonly held: Disposable; steps: number } | undefined;
-  #steps = 0;
   /** How often each step was applied. */
   readonly #applied = new Map<string, number>();
   /** Why a step failed, by its part. */
@@ -237,18 +243,13 @@ class Reconcile<
     if (lock !== undefined) this.#giveLockOn();
   }
 
-  /** @throws {Error} if the same step, or any, was applied too often already */
+  /** @throws {Error} if the same step was applied too often already */
   #count(step: S): void {
     const text = JSON.stringify(step);
     const count = (this.#applied.get(text) ?? 0) + 1;
     this.#applied.set(text, count);
-    this.#steps += 1;
-    if (count > REPEATS_MAX) {
-      throw new Error(`"${step.summary}" succeeded ${REPEATS_MAX} times and is needed again`);
-    }
-    if (this.#steps > STEPS_MAX) {
-      throw new Error(`more than ${STEPS_MAX} steps; trying again later`);
-    }
+    if (count <= REPEATS_MAX) return;
+    throw new Error(`"${step.summary}" succeeded ${REPEATS_MAX} times and is needed again`);
   }
 
   /** Leaves a part out from now on. @throws the error, if it must not be left out */

@@ -28,7 +28,7 @@ class Counter implements Convergence<Task, number> {
   apply = (_step: Step, _planned: object, signal: AbortSignal): Promise<void> =>
     this.onApply(signal);
   report = async (): Promise<ReconcileResult> => ({ requeueAfterMs: this.count });
-  fail = (error: unknown): void => void this.failures.push(error);
+  fail = async (error: unknown): Promise<undefined> => void this.failures.push(error);
 }
 
 function run(

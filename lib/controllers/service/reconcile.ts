@@ -213,17 +213,18 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     return {};
   }
 
-  fail(error: unknown, task: Task | undefined): void {
+  async fail(error: unknown, task: Task | undefined): Promise<undefined> {
     const { managed, serviceEvents, findBackends } = this.#options;
     // The Service is gone or changed, and the watch shows it soon: then what was made for it goes or changes, too.
-    if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return;
+    if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return undefined;
     const failure = error instanceof RefusedStepError ? error.message : describeError(error);
     managed.setState(this.#key, "failing", { failure });
-    if (task === undefined) return;
+    if (task === undefined) return undefined;
     const release = task.kind === "release" && task.isGone ? "purge" : "release";
     const purpose = this.#purpose ?? (task.kind === "release" ? release : "ensure");
     const hosts = findBackends().map(({ nodeName }) => nodeName);
     serviceEvents.reportFailure(task.service, { purpose, error, hosts });
+    return undefined;
   }
 
   #toPlan({ kind, service }: Task, plan: LoadBalancerPlan, purpose: Purpose): ServicePlan {

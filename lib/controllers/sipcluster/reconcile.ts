@@ -184,15 +184,16 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
   }
 
   /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
-  async fail(error: unknown, task: Task | undefined, signal: AbortSignal): Promise<void> {
+  async fail(error: unknown, task: Task | undefined, signal: AbortSignal): Promise<undefined> {
     const isRefused = isKubeError(error, "forbidden") || isKubeError(error, "invalid");
-    if (!isRefused || task === undefined) return;
+    if (!isRefused || task === undefined) return undefined;
     const { kind, cluster } = task;
     const { message } = error;
     if (kind === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
-    else if (this.#stage === undefined) return;
+    else if (this.#stage === undefined) return undefined;
     else await this.#write(cluster, { kind: "refused", step: this.#stage, message }, signal);
     this.#options.last.set(this.#key, { state: "failing" });
+    return undefined;
   }
 
   async #serve(

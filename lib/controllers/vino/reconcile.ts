@@ -1,21 +1,25 @@
 /**
- * Reconciles one Vino: makes its machines, publishes them, and writes the status, step by step until nothing is left.
+ * Reconciles Vinos: makes their machines, publishes them, and writes the status.
+ *
+ * A pass brings all machines of a Vino one step further. Their steps have a fence and deadlines of their own.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
 import { describeError } from "../../core/errors.ts";
-import { LeadershipLostError } from "../../core/fence.ts";
+import { type Convergence, Converger, type PassResult, type Plan } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import type { Key, StoreReader } from "../../kube/cache/store.ts";
+import { readIfPresent } from "../../kube/api/read_if_present.ts";
+import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
+import { trimObject } from "../../kube/kinds/trim.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
-import { Attempt, OutdatedError } from "./attempt.ts";
+import { MachineRecords } from "./machines/machine_records.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
 import { checkVino } from "./resource/check_spec.ts";
-import type { Vino, VinoSpec } from "./resource/vino.ts";
+import { type Vino, VINOES, type VinoSpec } from "./resource/vino.ts";
 import type { MachinesReport, Outcome } from "./status/outcome.ts";
 import { findWarning } from "./status/warning.ts";
 import type { VinoWriter } from "./vino_writer.ts";
@@ -28,15 +32,15 @@ interface ReconcilerOptions extends MachineReconcilerOptions {
   readonly writer: VinoWriter;
 }
 
-/** More than the largest Vino needs: a thousand machines with ten rounds each, if every round has only one machine. */
-const ROUNDS_MAX = 10_000;
-
 /** How soon to look again at a Vino that the cache shows too late. */
 const OUTDATED_PAUSE_MS = 2_000;
+/** How often the status is written while machines are being made, in milliseconds. */
+const PROGRESS_MS = 5_000;
 
 /** Reconciles Vinos. */
 export class VinoReconciler {
   readonly #options: ReconcilerOptions;
+  readonly #converger: Converger;
   readonly #reconcilers = new Map<
     Key,
     { readonly uid: string; readonly reconciler: MachineReconciler }
@@ -45,6 +49,7 @@ export class VinoReconciler {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#converger = new Converger(options);
   }
 
   /** What the last reconcile of each Vino came to. */
@@ -70,167 +75,257 @@ export class VinoReconciler {
   async reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
     const vino = this.#options.vinoes.get(key);
     if (vino === undefined) return {};
-    const attempt = new Attempt(key, vino, this.#options, signal);
-    try {
-      for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
-        const result = await this.#advance(attempt);
-        if (result !== undefined) return result;
-        signal.throwIfAborted();
-      }
-      throw new Error(`more than ${ROUNDS_MAX} rounds; trying again later`);
-    } catch (error) {
-      // The watch brings the newer Vino, or its end, mostly at once.
-      if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
-      // The next leader goes on.
-      const isOver = signal.aborted || error instanceof LeadershipLostError;
-      if (!isOver) await this.#noteFailure(attempt, error);
-      throw error;
-    }
+    const reconciler = this.#toMachineReconciler(key, vino.metadata.uid ?? "");
+    const options = { ...this.#options, reconciler, last: this.#last, signal };
+    return await this.#converger.reconcile(new VinoConvergence(vino, options), signal);
   }
 
-  /** @returns The result, if there is nothing more to do at once */
-  async #advance(attempt: Attempt): Promise<ReconcileResult | undefined> {
-    const { writer } = this.#options;
-    const { signal } = attempt;
-    const vino = attempt.find();
-    // Another object of the same name, or none: it has its own reconcile.
-    if (vino === undefined) return {};
-    const { deletionTimestamp, finalizers = [] } = vino.metadata;
-    if (deletionTimestamp !== undefined) return await this.#finalize(vino, attempt);
-    const checked = checkVino(vino);
-    if (!checked.isValid) {
-      await this.#write(vino, { kind: "invalid", problems: checked.problems }, attempt);
-      return {};
-    }
-    const { spec } = checked;
-    const read = readRoles(spec);
-    if (!read.isComplete) {
-      await this.#write(vino, { kind: "incomplete", spec, missing: read.missing }, attempt);
-      return {};
-    }
-    if (!finalizers.includes(FINALIZER)) {
-      // Before the first machine: without it, a deletion would leave machines.
-      await writer.setFinalizers(vino, [...finalizers, FINALIZER], signal);
-      return undefined;
-    }
-    const deletes = spec.xenOrchestra?.deletionPolicy === "Delete";
-    const result = await this.#reconcileMachines(
-      { vino, desired: { spec, roles: read.roles }, deletes },
-      attempt,
-    );
-    if (result.kind === "again") return undefined;
-    if (result.kind === "refused") {
-      await this.#write(vino, { ...result, spec }, attempt);
-      return {};
-    }
-    const newest = attempt.findSame(vino);
-    // What was found is about another spec.
-    if (newest === undefined) return undefined;
-    if (!result.isMoving || result.hasGone || attempt.isProgressDue()) {
-      await this.#writeReport(newest, spec, result.report, attempt);
-    }
-    return toReconcileResult(result);
-  }
-
-  /** Hosts first, then machines, then the finalizer. */
-  async #finalize(vino: Vino, attempt: Attempt): Promise<ReconcileResult | undefined> {
-    const { writer } = this.#options;
-    const { finalizers = [] } = vino.metadata;
-    if (!finalizers.includes(FINALIZER)) return {};
-    if (!(await attempt.requireCurrent(vino))) return undefined;
-    const deletes = deletesMachines(vino);
-    const result = await this.#reconcileMachines({ vino, deletes }, attempt);
-    if (result.kind === "again") return undefined;
-    if (result.kind === "refused") return {};
-    const { report, isOver, isWithoutCloud = false } = result;
-    const newest = attempt.findSame(vino);
-    if (newest === undefined) return undefined;
-    const obstacle = findObstacle(report, deletes);
-    if (obstacle !== undefined) writer.warn(newest, EVENT_WORDS.removalBlocked, obstacle);
-    this.#options.machineEvents.recordChanges(newest, report);
-    const outcome: Outcome = {
-      kind: "deleting",
-      report,
-      keepsMachines: !deletes,
-      isWithoutCloud,
-      ...(obstacle !== undefined && { obstacle }),
-    };
-    await this.#write(newest, outcome, attempt);
-    if (isOver) {
-      if (!deletes) this.#options.machineEvents.recordEnd(newest, report, isWithoutCloud);
-      const last = attempt.find() ?? newest;
-      const others = finalizers.filter((one) => one !== FINALIZER);
-      await writer.setFinalizers(last, others, attempt.signal);
-      return {};
-    }
-    return toReconcileResult(result);
-  }
-
-  async #reconcileMachines(input: ReconcileInput, attempt: Attempt): Promise<MachinesResult> {
-    const { desired } = input;
-    return await this.#toMachineReconciler(attempt).advance(input, {
-      signal: attempt.signal,
-      records: attempt.records,
-      confirm: async () => {
-        const isCurrent = await attempt.requireCurrent(input.vino);
-        return isCurrent && attempt.findSame(input.vino) !== undefined;
-      },
-      announce: async (report) => {
-        const vino = attempt.findSame(input.vino);
-        if (vino === undefined) return false;
-        if (desired) await this.#writeReport(vino, desired.spec, report, attempt);
-        return true;
-      },
-    });
-  }
-
-  #toMachineReconciler({ key, uid }: Attempt): MachineReconciler {
+  #toMachineReconciler(key: Key, uid: string): MachineReconciler {
     const known = this.#reconcilers.get(key);
     if (known?.uid === uid) return known.reconciler;
     const reconciler = new MachineReconciler(this.#options);
     this.#reconcilers.set(key, { uid, reconciler });
     return reconciler;
   }
+}
 
-  async #writeReport(
-    vino: Vino,
-    spec: VinoSpec,
-    report: MachinesReport,
-    attempt: Attempt,
-  ): Promise<void> {
-    this.#options.machineEvents.recordChanges(vino, report);
-    await this.#write(vino, { kind: "served", spec, report }, attempt);
-  }
-
-  async #write(vino: Vino, outcome: Outcome, attempt: Attempt): Promise<void> {
-    this.#last.set(attempt.key, outcome);
-    attempt.noteWrite();
-    const { writer } = this.#options;
-    const warning = findWarning(outcome);
-    if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
-    await writer.writeOutcome(vino, outcome, attempt.records.texts, attempt.signal);
-  }
-
-  /** Says in the status that the cloud does not answer, or that Kubernetes refuses IPPools, before the back-off. */
-  async #noteFailure(attempt: Attempt, error: unknown): Promise<void> {
-    const why = error instanceof CloudError ? "silent" : "poolsRefused";
-    if (why === "poolsRefused" && !(error instanceof IpPoolError)) return;
-    const vino = attempt.find();
-    const outcome = vino && toFailure(vino, why, describeError(error));
-    // This error is the one to show; the next try writes again.
-    if (outcome) await this.#write(vino, outcome, attempt).catch(() => undefined);
+/** The cache shows a Vino that was changed, deleted or made again. The watch brings the new one. */
+class OutdatedError extends Error {
+  override readonly name = "OutdatedError";
+  constructor(key: Key) {
+    super(`Cannot change anything: the watch has not shown yet what became of Vino "${key}"`);
   }
 }
 
-/** When to reconcile again. `undefined`: at once. */
-function toReconcileResult({
+/** What a {@linkcode VinoConvergence} needs. */
+interface VinoConvergenceOptions extends ReconcilerOptions {
+  readonly reconciler: MachineReconciler;
+  /** Of each Vino. */
+  readonly last: Map<Key, Outcome>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What to do for a Vino. `adopt`: it must get the finalizer before the first machine. `unusable`: its spec says too
+ * little, or something wrong.
+ */
+type Task =
+  | { readonly kind: "adopt"; readonly vino: Vino }
+  | { readonly kind: "unusable"; readonly vino: Vino; readonly outcome: Outcome }
+  | ({ readonly kind: "serve" | "release" } & ReconcileInput);
+
+/** The work on one Vino: its newest state, whether it is proven current, and the records of its machines. */
+class VinoConvergence implements Convergence<Task, undefined> {
+  readonly #key: Key;
+  readonly #uid: string | undefined;
+  readonly #options: VinoConvergenceOptions;
+  #records: MachineRecords;
+  /** The generation that the API server confirmed. */
+  #confirmed: number | undefined;
+  #writtenMs: number;
+
+  constructor(vino: Vino, options: VinoConvergenceOptions) {
+    this.#key = toKey(vino);
+    this.#uid = vino.metadata.uid;
+    this.#options = options;
+    this.#records = this.#openRecords(vino);
+    this.#writtenMs = options.clock.monotonic();
+  }
+
+  /** Another object of the same name has its own reconcile. */
+  find(): Task | undefined {
+    const vino = this.#findVino();
+    return vino && toTask(vino);
+  }
+
+  async prepare(task: Task): Promise<PassResult | undefined> {
+    const { writer, signal } = this.#options;
+    const { kind, vino } = task;
+    if (kind === "adopt") {
+      await writer.setFinalizers(vino, [...(vino.metadata.finalizers ?? []), FINALIZER], signal);
+      return "again";
+    }
+    if (kind === "unusable") {
+      await this.#write(vino, task.outcome);
+      return {};
+    }
+    return kind === "serve" || (await this.#requireCurrent(vino)) ? undefined : "again";
+  }
+
+  async observe(): Promise<undefined> {
+    return undefined;
+  }
+
+  /** Each machine has its own plan. */
+  plan(): Plan<never> {
+    return { steps: [] };
+  }
+
+  async apply(): Promise<void> {}
+
+  async report({ task }: { readonly task: Task }): Promise<PassResult> {
+    if (task.kind !== "serve" && task.kind !== "release") return {};
+    const { vino, desired } = task;
+    const result = await this.#advance(task);
+    if (result.kind === "again") return "again";
+    if (result.kind === "refused") {
+      if (desired) await this.#write(vino, { ...result, spec: desired.spec });
+      return {};
+    }
+    const newest = this.#findSame(vino);
+    // What was found is about another spec.
+    if (newest === undefined) return "again";
+    if (desired === undefined) return await this.#reportRelease(newest, task, result);
+    const isDue = this.#options.clock.monotonic() - this.#writtenMs >= PROGRESS_MS;
+    if (!result.isMoving || result.hasGone || isDue) {
+      await this.#writeReport(newest, desired.spec, result.report);
+    }
+    return toPassResult(result);
+  }
+
+  /** Says in the status that the cloud does not answer, or that Kubernetes refuses IPPools, before the back-off. */
+  async fail(error: unknown): Promise<ReconcileResult | undefined> {
+    // The watch brings the newer Vino, or its end, mostly at once.
+    if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
+    const why = error instanceof CloudError ? "silent" : "poolsRefused";
+    if (why === "poolsRefused" && !(error instanceof IpPoolError)) return undefined;
+    const vino = this.#findVino();
+    const outcome = vino && toFailure(vino, why, describeError(error));
+    try {
+      if (outcome) await this.#write(vino, outcome);
+    } catch {
+      // The other error is the one to show; the next try writes again.
+    }
+    return undefined;
+  }
+
+  /** Hosts go first, then machines, then the finalizer. */
+  async #reportRelease(
+    vino: Vino,
+    { deletes }: ReconcileInput,
+    result: Extract<MachinesResult, { kind: "done" }>,
+  ): Promise<PassResult> {
+    const { writer, machineEvents, signal } = this.#options;
+    const { report, isOver, isWithoutCloud = false } = result;
+    const obstacle = findObstacle(report, deletes);
+    if (obstacle !== undefined) writer.warn(vino, EVENT_WORDS.removalBlocked, obstacle);
+    machineEvents.recordChanges(vino, report);
+    await this.#write(vino, {
+      kind: "deleting",
+      report,
+      keepsMachines: !deletes,
+      isWithoutCloud,
+      ...(obstacle !== undefined && { obstacle }),
+    });
+    if (!isOver) return toPassResult(result);
+    if (!deletes) machineEvents.recordEnd(vino, report, isWithoutCloud);
+    const others = (vino.metadata.finalizers ?? []).filter((one) => one !== FINALIZER);
+    await writer.setFinalizers(this.#findVino() ?? vino, others, signal);
+    return {};
+  }
+
+  async #advance(input: ReconcileInput): Promise<MachinesResult> {
+    const { vino, desired } = input;
+    return await this.#options.reconciler.advance(input, {
+      signal: this.#options.signal,
+      records: this.#records,
+      confirm: async () => (await this.#requireCurrent(vino)) && this.#findSame(vino) !== undefined,
+      announce: async (report) => {
+        const same = this.#findSame(vino);
+        if (same && desired) await this.#writeReport(same, desired.spec, report);
+        return same !== undefined;
+      },
+    });
+  }
+
+  /** The Vino as it is now. `undefined`: it is gone, or another one has its name. */
+  #findVino(): Vino | undefined {
+    const vino = this.#options.vinoes.get(this.#key);
+    return vino?.metadata.uid === this.#uid ? vino : undefined;
+  }
+
+  /** The Vino as it is now, if it still has the spec of another state of it. */
+  #findSame({ metadata: { generation } }: Vino): Vino | undefined {
+    const vino = this.#findVino();
+    return vino?.metadata.generation === generation ? vino : undefined;
+  }
+
+  /**
+   * Reads the Vino once for each of its specs.
+   *
+   * @returns Whether nothing differs. If not, the newest state is known from now on
+   * @throws {OutdatedError} if it is another one now, or has another spec
+   */
+  async #requireCurrent(vino: Vino): Promise<boolean> {
+    const { client, signal } = this.#options;
+    const { namespace = "", name, uid, generation = 0 } = vino.metadata;
+    if (this.#confirmed === generation) return true;
+    const known = this.#findVino();
+    // What follows may destroy a machine, and the watch may be late.
+    const current = await readIfPresent(client, VINOES, { namespace, name }, signal);
+    const { metadata } = current ?? {};
+    if (current === undefined || metadata?.uid !== uid || metadata?.generation !== generation) {
+      throw new OutdatedError(this.#key);
+    }
+    this.#confirmed = generation;
+    if (current.metadata.resourceVersion === known?.metadata.resourceVersion) return true;
+    this.#records = this.#openRecords(trimObject(VINOES, current));
+    return false;
+  }
+
+  async #writeReport(vino: Vino, spec: VinoSpec, report: MachinesReport): Promise<void> {
+    this.#options.machineEvents.recordChanges(vino, report);
+    await this.#write(vino, { kind: "served", spec, report });
+  }
+
+  async #write(vino: Vino, outcome: Outcome): Promise<void> {
+    const { clock, last, signal, writer } = this.#options;
+    last.set(this.#key, outcome);
+    this.#writtenMs = clock.monotonic();
+    const warning = findWarning(outcome);
+    if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
+    await writer.writeOutcome(vino, outcome, this.#records.texts, signal);
+  }
+
+  #openRecords(vino: Vino): MachineRecords {
+    const { client, writer, signal } = this.#options;
+    const { namespace = "", name } = vino.metadata;
+    const store = {
+      find: () => this.#findVino(),
+      read: async (own: AbortSignal) =>
+        trimObject(VINOES, await client.read(VINOES, { namespace, name }, own)),
+      patch: (one: Vino, status: object, own: AbortSignal) => writer.patchStatus(one, status, own),
+    };
+    return new MachineRecords(vino, store, signal);
+  }
+}
+
+function toTask(vino: Vino): Task | undefined {
+  const { deletionTimestamp, finalizers = [] } = vino.metadata;
+  const isOurs = finalizers.includes(FINALIZER);
+  if (deletionTimestamp !== undefined) {
+    return isOurs ? { kind: "release", vino, deletes: deletesMachines(vino) } : undefined;
+  }
+  const checked = checkVino(vino);
+  if (!checked.isValid) {
+    return { kind: "unusable", vino, outcome: { kind: "invalid", problems: checked.problems } };
+  }
+  const { spec } = checked;
+  const read = readRoles(spec);
+  if (!read.isComplete) {
+    return { kind: "unusable", vino, outcome: { kind: "incomplete", spec, missing: read.missing } };
+  }
+  if (!isOurs) return { kind: "adopt", vino };
+  const deletes = spec.xenOrchestra?.deletionPolicy === "Delete";
+  return { kind: "serve", vino, desired: { spec, roles: read.roles }, deletes };
+}
+
+/** When to reconcile again. */
+function toPassResult({
   isMoving,
   nextMs,
-}: {
-  readonly isMoving: boolean;
-  readonly nextMs: number;
-}): ReconcileResult | undefined {
-  if (isMoving) return undefined;
+}: Pick<Extract<MachinesResult, { kind: "done" }>, "isMoving" | "nextMs">): PassResult {
+  if (isMoving) return "again";
   return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
 }
 

@@ -85,6 +85,16 @@ describe("a cache that is behind", () => {
     expect(rig.hosts.size).toBe(3);
   });
 
+  test("ends no Vino whose spec was changed", async () => {
+    const rig = await startReady(0);
+    rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    rig.isWatching = false;
+    rig.edit({ spec: toVinoSpec(0, { deletionPolicy: "Delete" }) });
+    const before = rig.writes.length;
+    expect(await rig.reconcile()).toEqual({ requeueAfterMs: 2_000 });
+    expect(rig.writes.length).toBe(before);
+  });
+
   test("does not lose records that another process wrote", async () => {
     const rig = new ReconcilerRig(toVinoSpec(1));
     await rig.refresh();
