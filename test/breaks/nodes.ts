@@ -121,7 +121,7 @@ export const NODE_BREAKS: readonly Break[] = [
     id: "own-all-pools",
     rule: "a Node whose pool belongs to another Landfall is not changed",
     file: "lib/providers/xenorchestra/pools.ts",
-    from: "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
+    from: "if (poolId !== undefined && this.#owns(poolId, known)) return undefined;",
     to: "if (poolId !== undefined) return undefined;",
     caughtBy: "test/providers/xenorchestra/provider_test.ts",
   },

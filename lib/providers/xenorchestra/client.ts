@@ -104,7 +104,7 @@ const text = v.nullish(v.string());
 const texts = v.nullish(v.array(v.string()));
 
 /** The objects that Landfall reads, by the words of their collections in paths. */
-interface Objects {
+export interface Objects {
   readonly vms: Vm;
   readonly hosts: Host;
   readonly pools: Pool;

@@ -15,6 +15,7 @@ import {
   type ListVersion,
   type ListWish,
   type Network,
+  type Objects,
   type Pool,
   type VersionedList,
   type Vif,
@@ -32,18 +33,19 @@ export interface Listing {
   readonly surroundings: Surroundings;
 }
 
-/** The small lists around the VMs, which stay in memory. */
-interface Kept {
-  readonly hosts: VersionedList<Host>;
-  readonly pools: VersionedList<Pool>;
-  readonly networks?: VersionedList<Network>;
-  readonly vifs?: VersionedList<Vif>;
+/** The small lists around the VMs. */
+interface Around {
+  readonly hosts: ListReply<Host>;
+  readonly pools: ListReply<Pool>;
+  /** Present only with `addresses.network`. */
+  readonly networks?: ListReply<Network> | undefined;
+  readonly vifs?: ListReply<Vif> | undefined;
 }
 
-interface Round extends Kept {
-  /** Only the version of the VMs: there may be thousands of them. */
+/** The last round. The small lists stay in memory, but only the version of the VMs: there may be thousands of them. */
+type Round = { readonly [C in keyof Around]: VersionedList<Objects[C]> | undefined } & {
   readonly vms: ListVersion | undefined;
-}
+};
 
 /** What lists show beside what inventories need. */
 export interface Followed {
@@ -61,6 +63,7 @@ export interface LastListing {
   readonly hosts: readonly Host[];
 }
 
+const SMALL_LISTS = ["hosts", "pools", "networks", "vifs"] as const;
 /** How often Landfall requests everything in full, in case a cache in between keeps old answers. */
 const WHOLE_INTERVAL_MS = 600_000;
 
@@ -115,11 +118,18 @@ export class Lister {
     const last = isWhole ? undefined : this.#last;
     const more = this.#followed?.vms;
     const filter = ids && (more ? `|(${byIds(ids)} ${more.filter})` : byIds(ids));
-    const [vms, around] = await Promise.all([
+    const hasNetwork = this.#network !== undefined;
+    const [vms, hosts, pools, networks, vifs] = await Promise.all([
       this.#api.relist("vms", { filter, known: last?.vms, more }, signal),
-      this.#listAround(last, signal),
+      this.#relist("hosts", last?.hosts, signal, this.#followed?.hosts),
+      this.#relist("pools", last?.pools, signal),
+      hasNetwork ? this.#relist("networks", last?.networks, signal) : undefined,
+      hasNetwork ? this.#relist("vifs", last?.vifs, signal) : undefined,
     ]);
-    if (vms === "unchanged" && last && isSame(around, last)) return undefined;
+    const around = { hosts, pools, networks, vifs };
+    // A list that was not sent again is the same object.
+    const isSame = SMALL_LISTS.every((one) => around[one] === last?.[one]);
+    if (vms === "unchanged" && isSame) return undefined;
     // An instance depends on its VM and on its surroundings.
     const all = vms === "unchanged" ? await this.#api.list("vms", signal, filter, more) : vms;
     const surroundings = toSurroundings(around, this.#network);
@@ -128,57 +138,16 @@ export class Lister {
     return { vms: all, surroundings };
   }
 
-  async #listAround(last: Round | undefined, signal: AbortSignal): Promise<Kept> {
-    const [hosts, pools, networks, vifs] = await Promise.all([
-      this.#relist("hosts", last?.hosts, signal, this.#followed?.hosts),
-      this.#relist("pools", last?.pools, signal),
-      ...(this.#network === undefined
-        ? []
-        : ([
-            this.#relist("networks", last?.networks, signal),
-            this.#relist("vifs", last?.vifs, signal),
-          ] as const)),
-    ]);
-    return { hosts, pools, ...(networks && { networks }), ...(vifs && { vifs }) };
-  }
-
-  async #relist<C extends "hosts" | "pools" | "networks" | "vifs">(
+  async #relist<C extends keyof Around>(
     collection: C,
-    kept: VersionedList<Around[C]> | undefined,
+    kept: VersionedList<Objects[C]> | undefined,
     signal: AbortSignal,
-    more?: ListWish<Around[C]>,
-  ): Promise<VersionedList<Around[C]>> {
+    more?: ListWish<Objects[C]>,
+  ): Promise<VersionedList<Objects[C]>> {
     const list = await this.#api.relist(collection, { known: kept?.version, more }, signal);
     if (list !== "unchanged") return list;
     return kept ?? (await this.#api.list(collection, signal, undefined, more));
   }
-}
-
-interface Around {
-  readonly hosts: Host;
-  readonly pools: Pool;
-  readonly networks: Network;
-  readonly vifs: Vif;
-}
-
-/** Whether nothing changed: a list that was not sent again is the same object. */
-function isSame(after: Kept, before: Kept): boolean {
-  return (
-    after.hosts === before.hosts &&
-    after.pools === before.pools &&
-    after.networks === before.networks &&
-    after.vifs === before.vifs
-  );
-}
-
-/** The replies of one refresh. */
-interface Replies {
-  readonly vms: ListReply<Vm>;
-  readonly hosts: ListReply<Host>;
-  readonly pools: ListReply<Pool>;
-  /** Present only with `addresses.network`. */
-  readonly networks?: ListReply<Network>;
-  readonly vifs?: ListReply<Vif>;
 }
 
 /** The settings that change an instance. */
@@ -217,7 +186,7 @@ const STATES: Readonly<Record<string, InstanceState>> = {
 
 /** Builds the surroundings from replies. */
 export function toSurroundings(
-  { hosts, pools, networks, vifs }: Omit<Replies, "vms">,
+  { hosts, pools, networks, vifs }: Around,
   network: string | undefined,
 ): Surroundings {
   const base = {

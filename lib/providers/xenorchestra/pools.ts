@@ -23,31 +23,23 @@ export class PoolScope {
   /** IDs in lower case, and names; absent: all pools. */
   readonly #wanted: ReadonlySet<string> | undefined;
   readonly #lastNames: ReadonlyMap<string, string>;
+  readonly #log: Logger;
+  /** The pools that are only named, as logged last. */
+  #logged: ReadonlySet<string> = new Set();
+  #hadNone = false;
 
   /**
    * @param pools IDs in any form, or names; absent: all pools
    * @param lastNames The last known names of pools, by ID. They keep the Nodes of a removed pool ours
    */
-  constructor(pools: readonly string[] | undefined, lastNames: ReadonlyMap<string, string>) {
+  constructor(
+    pools: readonly string[] | undefined,
+    lastNames: ReadonlyMap<string, string>,
+    log: Logger,
+  ) {
     this.#wanted = pools && new Set(pools.map((one) => parseUuid(one) ?? one));
     this.#lastNames = lastNames;
-  }
-
-  /**
-   * Whether a pool is ours. A name counts only if the pool was shown since the start, because before that it is not
-   * known.
-   */
-  owns(poolId: string, known: Pick<Known, "coverage">): boolean {
-    if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
-    const name = this.#findName(poolId, known);
-    return name !== undefined && this.#wanted.has(name);
-  }
-
-  /** Lists the IDs and names for which no pool was shown since the start. */
-  listUnknown({ coverage }: Pick<Known, "coverage">): string[] {
-    if (this.#wanted === undefined) return [];
-    const names = new Set([...coverage.values()].map(({ name }) => name));
-    return [...this.#wanted].filter((one) => !coverage.has(one) && !names.has(one));
+    this.#log = log;
   }
 
   /**
@@ -57,7 +49,7 @@ export class PoolScope {
   refuse(identity: Identity, known: Known): Presence | undefined {
     if (this.#wanted === undefined || identity.kind !== "providerId") return undefined;
     const { vmId, poolId = known.instances.get(vmId)?.region } = identity;
-    if (poolId !== undefined && this.owns(poolId, known)) return undefined;
+    if (poolId !== undefined && this.#owns(poolId, known)) return undefined;
     const pool =
       poolId === undefined ? "no pool" : `pool ${this.#findName(poolId, known) ?? poolId}`;
     return toForeign(`its provider ID names ${pool}, which is not in "pools"`);
@@ -70,7 +62,7 @@ export class PoolScope {
   place(identity: Identity, presence: Presence, known: Known): Presence {
     if (presence.kind !== "present") return presence;
     const { region, id } = presence.instance;
-    if (region === undefined || this.owns(region, known)) return presence;
+    if (region === undefined || this.#owns(region, known)) return presence;
     const name = this.#findName(region, known) ?? region;
     const where = `VM ${id} is in pool ${name}, which is not in "pools"`;
     if (identity.kind !== "providerId") return toForeign(where);
@@ -78,9 +70,81 @@ export class PoolScope {
     return { ...presence, caution };
   }
 
-  #findName(poolId: string, { coverage }: Pick<Known, "coverage">): string | undefined {
+  /**
+   * Adds pools to an inventory that our Nodes or the setting `pools` name. Logs each missing pool once, and logs once
+   * if no pool is shown. Returns `inventory` itself if there are none.
+   *
+   * Only the provider IDs of Nodes whose VMs are not shown count. If a VM moves, its provider ID still names its first
+   * pool, which may be gone. Region labels do not count, because any client can write one again and again.
+   *
+   * Such a pool protects its own Nodes and causes an alert. It does not protect the Nodes of other pools: it may have
+   * been removed long ago, or belong to another Xen Orchestra, and Landfall cannot find out.
+   */
+  addNamed(inventory: Inventory, identities: readonly Identity[]): Inventory {
+    const unknown = this.#listUnknown(inventory);
+    const named = new Map(unknown.map((one) => [one, toNamed(NOT_SHOWN)]));
+    for (const identity of identities) {
+      if (named.size >= NAMED_POOLS_MAX + unknown.length) break;
+      if (identity.kind !== "providerId" || identity.poolId === undefined) continue;
+      const { vmId, poolId } = identity;
+      if (inventory.coverage.has(poolId) || named.has(poolId)) continue;
+      if (!this.#owns(poolId, inventory)) continue;
+      if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) continue;
+      named.set(poolId, toNamed(NEVER_SHOWN));
+    }
+    this.#logNamed(named, inventory);
+    if (named.size === 0) return inventory;
+    return { ...inventory, coverage: new Map([...inventory.coverage, ...named]) };
+  }
+
+  #logNamed(named: ReadonlyMap<string, Coverage>, { coverage }: Shown): void {
+    const hasNone = coverage.size === 0;
+    if (hasNone && !this.#hadNone) {
+      const advice = "check the connections of Xen Orchestra, and the user's right to read pools";
+      this.#log.warn("Xen Orchestra shows no pool", { advice });
+    }
+    this.#hadNone = hasNone;
+    for (const [pool, part] of named) {
+      if (this.#logged.has(pool)) continue;
+      const { reason } = part;
+      const advice = isUnknownEntry(part)
+        ? toEntryAdvice(pool, coverage)
+        : "reconnect it; if it was removed for good, delete its Nodes";
+      this.#log.warn("Xen Orchestra does not show a pool that a Node or a setting names", {
+        pool,
+        reason,
+        advice,
+      });
+    }
+    this.#logged = new Set(named.keys());
+  }
+
+  /** Lists the IDs and names for which no pool was shown since the start. */
+  #listUnknown({ coverage }: Shown): string[] {
+    const names = new Set([...coverage.values()].map(({ name }) => name));
+    return [...(this.#wanted ?? [])].filter((one) => !coverage.has(one) && !names.has(one));
+  }
+
+  /**
+   * Whether a pool is ours. A name counts only if the pool was shown since the start, because before that it is not
+   * known.
+   */
+  #owns(poolId: string, known: Shown): boolean {
+    if (this.#wanted === undefined || this.#wanted.has(poolId)) return true;
+    const name = this.#findName(poolId, known);
+    return name !== undefined && this.#wanted.has(name);
+  }
+
+  #findName(poolId: string, { coverage }: Shown): string | undefined {
     return coverage.get(poolId)?.name ?? this.#lastNames.get(poolId);
   }
+}
+
+/** Maximum number of such pools in one inventory, because a client that registers Nodes can name any pool. */
+const NAMED_POOLS_MAX = 64;
+
+function toNamed(reason: string): Coverage {
+  return { complete: false, isOnlyNamed: true, reason };
 }
 
 function toForeign(message: string): Presence {
@@ -90,7 +154,7 @@ function toForeign(message: string): Presence {
 type Shown = Pick<Inventory, "coverage">;
 
 /** Why such an entry is not covered. */
-export const NOT_SHOWN: string =
+const NOT_SHOWN =
   'it is in "pools", but Xen Orchestra has not shown it since Landfall started: ' +
   "its connection may be down, or the name is wrong";
 
@@ -102,8 +166,8 @@ function isUnknownEntry({ isOnlyNamed, reason }: Coverage): boolean {
 }
 
 /** What to do about such an entry while its pool may exist. It suggests the pool with the closest name or UUID. */
-function toEntryAdvice(entry: string, shown: Shown): string {
-  const closest = suggestPool(entry, shown);
+function toEntryAdvice(entry: string, coverage: Shown["coverage"]): string {
+  const closest = suggestPool(entry, coverage);
   const hint = closest === undefined ? "" : ` (did you mean ${closest}?)`;
   return `correct it in "pools"${hint}, or reconnect the pool`;
 }
@@ -124,10 +188,10 @@ export function listUnknownEntryFindings(
     const message = `pool ${quote(entry)} is in "pools", but`;
     if (!isWhole) {
       const why = "its connection may be down, or the name is wrong";
-      const advice = toEntryAdvice(entry, { coverage: pools });
+      const advice = toEntryAdvice(entry, pools);
       return { ...finding, message: `${message} Xen Orchestra does not show it: ${why}`, advice };
     }
-    const closest = suggestPool(entry, { coverage: pools });
+    const closest = suggestPool(entry, pools);
     const hint = closest === undefined ? "" : `; did you mean ${closest}?`;
     const advice = `correct it in "pools"${hint}`;
     return { ...finding, message: `${message} ${NONE}`, advice };
@@ -148,14 +212,15 @@ function isEveryPoolShown(servers: ServersReply, coverage: Inventory["coverage"]
   return judgeConnections(servers, coverage).kind === "clear";
 }
 
-function split(coverage: Inventory["coverage"]): [entries: string[], pools: Map<string, Coverage>] {
-  const entries = [...coverage].filter(([, part]) => isUnknownEntry(part));
-  const pools = [...coverage].filter(([, part]) => !isUnknownEntry(part));
+function split(coverage: Shown["coverage"]): [entries: string[], pools: Map<string, Coverage>] {
+  const { entries = [], pools = [] } = Object.groupBy(coverage, ([, part]) =>
+    isUnknownEntry(part) ? "entries" : "pools",
+  );
   return [entries.map(([entry]) => entry), new Map(pools)];
 }
 
 /** Names differ by case, too: that is the most common mistake. */
-function suggestPool(entry: string, { coverage }: Shown): string | undefined {
+function suggestPool(entry: string, coverage: Shown["coverage"]): string | undefined {
   const pools = [...coverage].filter(([, { isOnlyNamed }]) => !isOnlyNamed);
   const words = pools.flatMap(([id, { name }]) => [...(name === undefined ? [] : [name]), id]);
   const lower = words.map((word) => word.toLowerCase());
@@ -163,85 +228,6 @@ function suggestPool(entry: string, { coverage }: Shown): string | undefined {
   return closest === undefined ? undefined : words[lower.indexOf(closest)];
 }
 
-/** Maximum number of such pools in one inventory, because a client that registers Nodes can name any pool. */
-const NAMED_POOLS_MAX = 64;
-
 /** Reason for a pool that was not shown since the start. */
 export const NEVER_SHOWN: string =
   "Xen Orchestra has not shown the pool since Landfall started; its connection may be down";
-
-/**
- * Adds pools to an inventory that our Nodes or the setting `pools` name. Returns `inventory` itself if there are none.
- *
- * Only the provider IDs of Nodes whose VMs are not shown count. If a VM moves, its provider ID still names its first
- * pool, which may be gone. Region labels do not count, because any client can write one again and again.
- *
- * Such a pool protects its own Nodes and causes an alert. It does not protect the Nodes of other pools: it may have
- * been removed long ago, or belong to another Xen Orchestra, and Landfall cannot find out.
- */
-export function withNamedPools(
-  inventory: Inventory,
-  identities: readonly Identity[],
-  scope: PoolScope,
-): Inventory {
-  const unknown = scope.listUnknown(inventory);
-  const named = new Map<string, Coverage>(
-    unknown.map((one) => [one, { complete: false, isOnlyNamed: true, reason: NOT_SHOWN }]),
-  );
-  for (const identity of identities) {
-    if (named.size >= NAMED_POOLS_MAX + unknown.length) break;
-    if (identity.kind !== "providerId" || identity.poolId === undefined) continue;
-    const { vmId, poolId } = identity;
-    if (inventory.coverage.has(poolId) || named.has(poolId)) continue;
-    if (!scope.owns(poolId, inventory)) continue;
-    if (inventory.instances.has(vmId) || inventory.undecodable.has(vmId)) continue;
-    named.set(poolId, { complete: false, isOnlyNamed: true, reason: NEVER_SHOWN });
-  }
-  if (named.size === 0) return inventory;
-  return { ...inventory, coverage: new Map([...inventory.coverage, ...named]) };
-}
-
-/** Adds such pools to each inventory. Logs each missing pool once, and logs once if no pool is shown. */
-export class NamedPools {
-  readonly #scope: PoolScope;
-  readonly #log: Logger;
-  #logged: ReadonlySet<string> = new Set();
-  #hadNone = false;
-
-  /** @param scope The pools whose Nodes are ours */
-  constructor(scope: PoolScope, log: Logger) {
-    this.#scope = scope;
-    this.#log = log;
-  }
-
-  /** Adds to an inventory, as {@linkcode withNamedPools}. */
-  addTo(inventory: Inventory, identities: readonly Identity[]): Inventory {
-    const whole = withNamedPools(inventory, identities, this.#scope);
-    this.#logPools(whole);
-    return whole;
-  }
-
-  #logPools({ coverage }: Inventory): void {
-    const named = [...coverage].filter(([, { isOnlyNamed }]) => isOnlyNamed);
-    const hasNone = coverage.size === named.length;
-    if (hasNone && !this.#hadNone) {
-      const advice = "check the connections of Xen Orchestra, and the user's right to read pools";
-      this.#log.warn("Xen Orchestra shows no pool", { advice });
-    }
-    this.#hadNone = hasNone;
-    if (named.length === 0 && this.#logged.size === 0) return;
-    for (const [pool, part] of named) {
-      if (this.#logged.has(pool)) continue;
-      const { reason } = part;
-      const advice = isUnknownEntry(part)
-        ? toEntryAdvice(pool, { coverage })
-        : "reconnect it; if it was removed for good, delete its Nodes";
-      this.#log.warn("Xen Orchestra does not show a pool that a Node or a setting names", {
-        pool,
-        reason,
-        advice,
-      });
-    }
-    this.#logged = new Set(named.map(([pool]) => pool));
-  }
-}

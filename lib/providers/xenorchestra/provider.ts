@@ -37,7 +37,7 @@ import {
 import { LABEL_KEYS, ORIGIN_LABELS, toPlaces } from "./labels.ts";
 import { listDoubtful, mayBeCopy, VmFinder, withLosses } from "./presence.ts";
 import { PowerProof } from "./power.ts";
-import { NamedPools, PoolScope } from "./pools.ts";
+import { PoolScope } from "./pools.ts";
 import { UnfitEntries } from "./topology.ts";
 import type { Session } from "./session/session.ts";
 import { inspectToken, type TokenWatch } from "./session/token_watch.ts";
@@ -89,7 +89,6 @@ export class XenOrchestraProvider implements Provider, Changes {
   /** The pools whose Nodes are ours. */
   readonly #scope: PoolScope;
   readonly #lister: Lister;
-  readonly #namedPools: NamedPools;
   readonly #finder: VmFinder;
   readonly #unfitEntries: UnfitEntries;
   #last: Inventory | undefined;
@@ -110,9 +109,8 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.handover = { memory, connection };
     this.refreshIntervalMs = settings.refreshIntervalMs;
     this.unmanaged = toUnmanaged(settings);
-    this.#scope = new PoolScope(settings.pools, memory.pools.names);
+    this.#scope = new PoolScope(settings.pools, memory.pools.names, log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
-    this.#namedPools = new NamedPools(this.#scope, log);
     this.#finder = new VmFinder({ api, settings, memory });
     this.#unfitEntries = new UnfitEntries(settings, log);
     this.#shownPools = new Set(memory.pools.names.keys());
@@ -265,7 +263,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     const lost = [...suspects].filter(isLost).map(([vmId]) => vmId);
     const copies = new Set([...lost, ...halted]);
     this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
-    const whole = this.#namedPools.addTo(inventory, identities);
+    const whole = this.#scope.addNamed(inventory, identities);
     // A pool that was removed for good is no longer part of the cloud, even if a Node names it.
     this.#shown = { ...whole, coverage: withoutPools(whole.coverage, this.#memory.pools.removed) };
     return this.#shown;

@@ -431,11 +431,28 @@ describe("XenOrchestraProvider with the setting pools", () => {
   });
   afterEach(() => fake.stop());
 
-  test("has every Node without the setting, and those of its pools with it", async () => {
-    expect(await ask(createWithPools(), PARIS)).toEqual(["present", "present"]);
-    expect(await ask(createWithPools([POOL_PARIS]), PARIS)).toEqual(["present", "present"]);
-    expect(await ask(createWithPools([POOL_LYON]), PARIS)).toEqual(["foreign", "foreign"]);
-    expect(await ask(createWithPools(["no such pool"]), PARIS)).toEqual(["foreign", "foreign"]);
+  const POOLLESS = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };
+  const BY_UUID = { name: "w1", systemUuid: WORKER_1 };
+  test.each<[string, readonly string[] | undefined, boolean]>([
+    ["all without the setting", undefined, true],
+    ["by UUID", [POOL_PARIS], true],
+    ["by UUID in another form", [POOL_PARIS.toUpperCase()], true],
+    ["by name", ["pool-paris"], true],
+    ["by name and UUID", [POOL_LYON, "pool-paris"], true],
+    ["not those of another pool", [POOL_LYON], false],
+    ["none by a name that no pool has", ["no such pool"], false],
+    ["none by part of a name", ["pool-par"], false],
+  ])("chooses Nodes %s", async (_title, pools, isOurs) => {
+    const provider = createWithPools(pools);
+    for (const node of [PARIS, POOLLESS, BY_UUID]) {
+      expect(await ask(provider, node)).toEqual(Array(2).fill(isOurs ? "present" : "foreign"));
+    }
+  });
+
+  test("knows a UUID before any pool is shown, and a name only afterwards", async () => {
+    fake.dropPool(POOL_PARIS);
+    expect(await ask(createWithPools([POOL_PARIS]), PARIS)).toEqual(["unknown", "unknown"]);
+    expect(await ask(createWithPools(["pool-paris"]), PARIS)).toEqual(["foreign", "foreign"]);
   });
 
   test("never calls a VM gone whose Node is not ours", async () => {
@@ -448,12 +465,6 @@ describe("XenOrchestraProvider with the setting pools", () => {
       const node = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };
       expect(await ask(provider, node)).toEqual(["foreign", "foreign"]);
     }
-  });
-
-  test("leaves a Node without a provider ID alone whose VM is in a pool of somebody else", async () => {
-    const node = { name: "w1", systemUuid: WORKER_1 };
-    expect(await ask(createWithPools([POOL_PARIS]), node)).toEqual(["present", "present"]);
-    expect(await ask(createWithPools([POOL_LYON]), node)).toEqual(["foreign", "foreign"]);
   });
 
   test("looks at every pool for the VM of a Node of ours, and keeps one that is elsewhere", async () => {

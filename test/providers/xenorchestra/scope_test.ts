@@ -1,18 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Coverage, Inventory } from "../../../lib/cloud/inventory/inventory.ts";
+import type { Coverage } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
-import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
-import { parseIdentity } from "../../../lib/providers/xenorchestra/identity.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
 import {
   listUnknownEntryFindings,
-  NamedPools,
   NEVER_SHOWN,
-  NOT_SHOWN,
-  PoolScope,
-  withNamedPools,
   withoutUnknownEntries,
 } from "../../../lib/providers/xenorchestra/pools.ts";
-import { toInstance } from "../../support/cloud/instances.ts";
 import {
   createProvider,
   FakeXenOrchestra,
@@ -33,111 +27,7 @@ import {
 } from "../../../lib/providers/xenorchestra/topology.ts";
 import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings.ts";
 
-const KNOWN: Pick<Inventory, "coverage" | "instances"> = {
-  coverage: new Map([
-    [POOL_PARIS, { complete: true, name: "Paris" }],
-    // Lost, but shown before.
-    [POOL_LYON, { complete: false, name: "Lyon" }],
-  ]),
-  instances: new Map([[WORKER_1, toInstance(WORKER_1, { region: POOL_PARIS })]]),
-};
-const NOTHING: typeof KNOWN = { coverage: new Map(), instances: new Map() };
-
-describe("PoolScope.owns()", () => {
-  test.each<[string, readonly string[] | undefined, boolean, boolean]>([
-    ["all without the setting", undefined, true, true],
-    ["by UUID", [POOL_PARIS], true, false],
-    ["by UUID in another form", [POOL_PARIS.toUpperCase()], true, false],
-    ["by name", ["Lyon"], false, true],
-    ["by name and UUID", ["Lyon", POOL_PARIS], true, true],
-    ["none by a name that no pool has", ["Nice"], false, false],
-    ["none by part of a name", ["Par"], false, false],
-  ])("chooses %s", (_title, pools, paris, lyon) => {
-    const scope = toScope(pools);
-    expect([scope.owns(POOL_PARIS, KNOWN), scope.owns(POOL_LYON, KNOWN)]).toEqual([paris, lyon]);
-  });
-
-  test("knows a UUID before any pool is shown, and a name only afterwards", () => {
-    expect(toScope([POOL_PARIS]).owns(POOL_PARIS, NOTHING)).toBe(true);
-    expect(toScope(["Paris"]).owns(POOL_PARIS, NOTHING)).toBe(false);
-  });
-
-  test("keeps what a pool was called when it was shown last, after that was removed for good", () => {
-    const lastNames = new Map([[POOL_PARIS, "Paris"]]);
-    const scope = new PoolScope(["Paris"], lastNames);
-    expect(scope.owns(POOL_PARIS, NOTHING)).toBe(true);
-    const renamed = new Map([[POOL_PARIS, { complete: true, name: "Nice" }]]);
-    expect(scope.owns(POOL_PARIS, { coverage: renamed })).toBe(false);
-    lastNames.set(POOL_PARIS, "Nice");
-    expect(scope.owns(POOL_PARIS, NOTHING)).toBe(false);
-  });
-});
-
-test("PoolScope.listUnknown() lists what no pool that was shown is called", () => {
-  const scope = toScope(["Paris", "Nice", POOL_LYON]);
-  expect(scope.listUnknown(KNOWN)).toEqual(["Nice"]);
-  expect(scope.listUnknown(NOTHING)).toEqual(["Paris", "Nice", POOL_LYON]);
-  expect(toScope(undefined).listUnknown(NOTHING)).toEqual([]);
-});
-
-describe("PoolScope.refuse()", () => {
-  test.each<[string, NodeIdentity, boolean]>([
-    ["of a pool of ours", toNode(`xenorchestra://${POOL_PARIS}/${WORKER_1}`), false],
-    ["of another pool", toNode(`xenorchestra://${POOL_LYON}/${WORKER_1}`), true],
-    ["without a pool, whose VM is in ours", toNode(`xenorchestra:///${WORKER_1}`), false],
-    ["without a pool, whose VM is not shown", toNode(`xenorchestra:///${POOL_LYON}`), true],
-    ["without a provider ID", { name: "n", systemUuid: WORKER_1 }, false],
-    ["of another cloud, which is refused elsewhere", toNode("aws:///i-1"), false],
-  ])("refuses a Node %s: %p", (_title, node, isRefused) => {
-    const refusal = toScope(["Paris"]).refuse(parseIdentity(node), KNOWN);
-    expect(refusal?.kind).toBe(isRefused ? "foreign" : undefined);
-    expect(toScope(undefined).refuse(parseIdentity(node), KNOWN)).toBeUndefined();
-  });
-});
-
-describe("PoolScope.place()", () => {
-  const instance = toInstance(WORKER_1, { region: POOL_LYON });
-  const present: Presence = { kind: "present", instance, matchedBy: "providerId" };
-  const scope = toScope(["Paris"]);
-
-  test("keeps a Node of ours whose VM is in another pool, with a caution", () => {
-    const identity = parseIdentity(toNode(`xenorchestra://${POOL_PARIS}/${WORKER_1}`));
-    const placed = scope.place(identity, present, KNOWN);
-    expect(placed).toMatchObject({ kind: "present", instance });
-    expect(placed).toHaveProperty("caution", expect.stringContaining("pool Lyon"));
-  });
-
-  test("leaves a Node without a provider ID to others when its VM is in another pool", () => {
-    const identity = parseIdentity({ name: "n", systemUuid: WORKER_1 });
-    expect(scope.place(identity, present, KNOWN).kind).toBe("foreign");
-  });
-
-  test("says nothing more of a VM in a pool of ours, nor of one that is not there", () => {
-    const identity = parseIdentity({ name: "n", systemUuid: WORKER_1 });
-    const here: Presence = { ...present, instance: toInstance(WORKER_1, { region: POOL_PARIS }) };
-    expect(scope.place(identity, here, KNOWN)).toBe(here);
-    const unknown: Presence = { kind: "unknown", reason: "notFound", message: "no" };
-    expect(scope.place(identity, unknown, KNOWN)).toBe(unknown);
-  });
-});
-
-function toNode(providerId: string): NodeIdentity {
-  return { name: "n", providerId };
-}
-
-function toScope(pools: readonly string[] | undefined): PoolScope {
-  return new PoolScope(pools, new Map());
-}
-
 const signal = new AbortController().signal;
-const ALL = new PoolScope(undefined, new Map());
-const NO_LISTS: Inventory = {
-  observedAtMs: 0,
-  instances: new Map(),
-  coverage: new Map(),
-  undecodable: new Map(),
-};
-
 let fake: FakeXenOrchestra;
 let provider: Provider;
 let lines: string[];
@@ -202,48 +92,50 @@ describe("named pools", () => {
     });
   });
 
-  describe("withNamedPools()", () => {
-    test("leaves the inventory as it is when every pool is known, or no Node needs one", async () => {
-      const inventory = await provider.listInventory([PARIS], signal);
-      expect(withNamedPools(inventory, [parseIdentity(PARIS)], ALL)).toBe(inventory);
-      // Its VM moved: the pool of its provider ID may be gone for good.
+  describe("only provider IDs name pools", () => {
+    const show = async (...nodes: readonly NodeIdentity[]): Promise<string[]> => {
+      const { coverage } = await provider.listInventory(nodes, signal);
+      return [...coverage.keys()].sort();
+    };
+
+    test("and none whose VM is shown elsewhere: that pool may be gone for good", async () => {
+      const both = [POOL_LYON, POOL_PARIS].sort();
       const moved = { name: "w1", providerId: `xenorchestra://${toUuid("gone")}/${WORKER_1}` };
-      expect(withNamedPools(inventory, [parseIdentity(moved)], ALL)).toBe(inventory);
-      expect([...inventory.coverage.keys()].sort()).toEqual([POOL_LYON, POOL_PARIS].sort());
+      expect(await show(PARIS)).toEqual(both);
+      expect(await show(moved)).toEqual(both);
     });
 
-    test("does not take a label's word for a pool, nor what names none", () => {
+    test("and no label, nor an ID without a pool or of another cloud", async () => {
+      for (const name of Object.keys(fake.collections)) fake.collections[name] = [];
       const nodes: NodeIdentity[] = [
         { name: "a", systemUuid: WORKER_1, region: POOL_PARIS },
         { name: "b", providerId: `xenorchestra:///${WORKER_1}`, region: POOL_PARIS },
         { name: "c", providerId: "aws:///zone/i-1", region: POOL_PARIS },
       ];
-      expect(withNamedPools(NO_LISTS, nodes.map(parseIdentity), ALL)).toBe(NO_LISTS);
+      expect(await show(...nodes)).toEqual([]);
     });
 
-    test("names a bounded number of pools, however many are made up", () => {
-      const nodes = Array.from({ length: 1_000 }, (_, at) => ({
+    test("and no more than 64, however many are made up", async () => {
+      const nodes = Array.from({ length: 300 }, (_, at) => ({
         name: `n${at}`,
         providerId: `xenorchestra://${toUuid(`pool/${at}`)}/${toUuid(`vm/${at}`)}`,
       }));
-      expect(withNamedPools(NO_LISTS, nodes.map(parseIdentity), ALL).coverage.size).toBe(64);
+      expect(await show(...nodes)).toHaveLength(64 + 2);
     });
-  });
 
-  describe("NamedPools", () => {
-    test("reports a pool again when it was shown, or no Node named it, meanwhile", () => {
-      const told: string[] = [];
-      const log = createLogger({ format: "json", write: (line) => told.push(line), now: () => 0 });
-      const pools = new NamedPools(ALL, log);
-      const paris = parseIdentity(PARIS);
-      for (const named of [[paris], [paris], [], [paris]]) pools.addTo(NO_LISTS, named);
-      expect(told.filter((line) => line.includes(POOL_PARIS))).toHaveLength(2);
+    test("and each is reported again when it was shown, or no Node named it, meanwhile", async () => {
+      fake.dropPool(POOL_PARIS);
+      for (const nodes of [[PARIS], [PARIS], [], [PARIS]]) await show(...nodes);
+      expect(listWarnings()).toHaveLength(2);
     });
   });
 });
 
 const PARIS_ID = toUuid("paris");
-const ENTRY: Coverage = { complete: false, isOnlyNamed: true, reason: NOT_SHOWN };
+const REASON =
+  'it is in "pools", but Xen Orchestra has not shown it since Landfall started: ' +
+  "its connection may be down, or the name is wrong";
+const ENTRY: Coverage = { complete: false, isOnlyNamed: true, reason: REASON };
 const OF_A_NODE: Coverage = { complete: false, isOnlyNamed: true, reason: NEVER_SHOWN };
 
 function toShown(entry: string): { coverage: Map<string, Coverage> } {
