@@ -151,6 +151,80 @@ describe("proveAbsence()", () => {
     },
   );
 
+  /** Answers requests whose path begins so. */
+  function answer(part: string, response: () => Response): void {
+    fake.answer = ({ path }) => (path.startsWith(part) ? response() : undefined);
+  }
+
+  /** Changes the connection to a pool. */
+  function connect(poolId: string, to: object): void {
+    fake.change("servers", (one) => one["poolId"] === poolId, to);
+  }
+
+  /** The pool shows no dom0, and this as its VMs. */
+  function showVms(...vms: readonly object[]): void {
+    fake.collections["vm-controllers"] = [];
+    answer("/vms?", () => Response.json(vms));
+  }
+
+  const DENIED = (): Response => toResponse(loadCapture("nonadmin-vm-403"));
+  test.each<[string, () => void, string?]>([
+    ["the pool may not be seen", () => answer("/pools/", DENIED), "unknown denied"],
+    [
+      "the answer for the pool is of another pool",
+      () => answer("/pools/", () => Response.json({ id: POOL_LYON, master: HOST_PARIS_1 })),
+    ],
+    ["the pool names no master host", () => fake.change("pools", POOL_PARIS, { master: null })],
+    [
+      "the master host is of another pool",
+      () => fake.change("hosts", HOST_PARIS_1, { $pool: POOL_LYON }),
+    ],
+    [
+      "the dom0 is of another pool",
+      () => fake.change("vm-controllers", () => true, { $pool: POOL_LYON }),
+    ],
+    ["the pool shows neither its dom0 nor any VM", () => showVms()],
+    ["the pool shows a VM of another pool", () => showVms({ id: HOST_PARIS_1, $pool: POOL_LYON })],
+    ["the pool shows nothing but the VM", () => showVms({ id: WORKER_1, $pool: POOL_PARIS })],
+    ["the pool shows a VM without a pool", () => showVms({ id: HOST_PARIS_1 })],
+    [
+      "the VM is a template now",
+      () => fake.list("vm-templates").push({ id: WORKER_1, $pool: POOL_PARIS }),
+      "unknown notListed",
+    ],
+    ["the VM may be a template now", () => answer("/vm-templates/", DENIED), "unknown denied"],
+    [
+      "a page says that the connections may not be seen",
+      () => answer("/servers", () => new Response("<html>", { status: 403 })),
+      "unknown denied",
+    ],
+    [
+      "the list of connections fails",
+      () => answer("/servers", () => new Response("", { status: 502 })),
+      "unknown unreachable",
+    ],
+    ["a connection is up without a pool", () => connect(POOL_LYON, { poolId: undefined })],
+    [
+      "a connection is up, but its pool is not loaded",
+      () => connect(POOL_LYON, { poolId: HOST_LYON }),
+    ],
+    [
+      "a connection is not up although its pool still shows",
+      () => connect(POOL_LYON, { status: "connecting" }),
+    ],
+    [
+      "the connection to the pool itself is disabled",
+      () => connect(POOL_PARIS, { enabled: false }),
+    ],
+    [
+      "a connection cannot be read",
+      () => fake.list("servers").push({ id: HOST_PARIS_1, enabled: "yes" }),
+    ],
+  ])("is unsure when %s", async (_title, change, expected = "unknown notCovered") => {
+    change();
+    expect(await read()).toBe(expected);
+  });
+
   test.each([
     ["the second look at the VM", `/vms/${WORKER_1}`],
     ["the second look at the pool", `/pools/${POOL_PARIS}`],
@@ -175,34 +249,12 @@ describe("proveAbsence()", () => {
     expect(fake.paths.at(-1)).toBe(`/pools/${POOL_PARIS}`);
   });
 
-  test("is unsure when the answer for the pool is of another pool, or names no master host", async () => {
-    fake.answer = ({ path }) =>
-      path.startsWith("/pools/")
-        ? Response.json({ id: POOL_LYON, master: HOST_PARIS_1 })
-        : undefined;
-    expect(await read()).toBe("unknown notCovered");
-    fake.answer = () => undefined;
-    fake.change("pools", POOL_PARIS, { master: null });
-    expect(await read()).toBe("unknown notCovered");
-  });
-
-  test("is unsure when the pool may not be seen", async () => {
-    fake.answer = ({ path }) =>
-      path.startsWith("/pools/") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
-    expect(await read()).toBe("unknown denied");
-  });
-
   test("is unsure while the pool's master host is not shown, alone or in the list", async () => {
     const hosts = fake.list("hosts");
     fake.remove("hosts", HOST_PARIS_1);
     expect(await read()).toBe("unknown notCovered");
     inventory = await provider.listInventory([NODE], signal);
     fake.collections["hosts"] = hosts;
-    expect(await read()).toBe("unknown notCovered");
-  });
-
-  test("is unsure when the master host is of another pool", async () => {
-    fake.change("hosts", HOST_PARIS_1, { $pool: POOL_LYON });
     expect(await read()).toBe("unknown notCovered");
   });
 
@@ -230,35 +282,6 @@ describe("proveAbsence()", () => {
       return undefined;
     };
     expect(await read()).toBe("unknown notCovered");
-  });
-
-  test("is unsure while the pool shows neither its dom0 nor any VM", async () => {
-    fake.collections["vm-controllers"] = [];
-    fake.collections["vms"] = fake.list("vms").filter((one) => one["$pool"] !== POOL_PARIS);
-    expect(await read()).toBe("unknown notCovered");
-  });
-
-  test("does not take a dom0 of another pool as proof", async () => {
-    fake.change("vm-controllers", () => true, { $pool: POOL_LYON });
-    expect(await read()).toBe("unknown notCovered");
-  });
-
-  test.each([
-    ["a VM of another pool", { id: HOST_PARIS_1, $pool: POOL_LYON }],
-    ["the VM itself", { id: WORKER_1, $pool: POOL_PARIS }],
-    ["a VM without a pool", { id: HOST_PARIS_1 }],
-  ])("does not take %s as proof that the pool's VMs are loaded", async (_title, vm) => {
-    fake.collections["vm-controllers"] = [];
-    fake.answer = ({ path }) => (path.startsWith("/vms?") ? Response.json([vm]) : undefined);
-    expect(await read()).toBe("unknown notCovered");
-  });
-
-  test("is unsure when the VM was turned into a template, or may have been", async () => {
-    fake.list("vm-templates").push({ id: WORKER_1, $pool: POOL_PARIS });
-    expect(await read()).toBe("unknown notListed");
-    fake.answer = ({ path }) =>
-      path.startsWith("/vm-templates/") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
-    expect(await read()).toBe("unknown denied");
   });
 
   test("does without a collection that the server does not have: another VM of the pool proves it", async () => {
@@ -314,12 +337,6 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("absent");
   });
 
-  test("is unsure while a page says that the connections may not be seen", async () => {
-    fake.answer = ({ path }) =>
-      path.startsWith("/servers") ? new Response("<html>", { status: 403 }) : undefined;
-    expect(await read()).toBe("unknown denied");
-  });
-
   test("is unsure while another pool that was seen before is lost: the VM may have moved there", async () => {
     fake.dropPool(POOL_LYON);
     fake.collections["servers"] = [];
@@ -336,29 +353,6 @@ describe("proveAbsence()", () => {
     expect(await read()).toBe("unknown partLost");
   });
 
-  test.each([undefined, HOST_LYON])(
-    "is unsure while a connection is up but its pool, %p, is not loaded",
-    async (poolId) => {
-      fake.change("servers", (one) => one["poolId"] === POOL_LYON, { poolId });
-      expect(await read()).toBe("unknown notCovered");
-    },
-  );
-
-  test("is unsure while a connection is not up although its pool still shows, as it was", async () => {
-    fake.change("servers", (one) => one["poolId"] === POOL_LYON, { status: "connecting" });
-    expect(await read()).toBe("unknown notCovered");
-  });
-
-  test("is unsure while the connection to the pool itself is disabled while the pool is shown", async () => {
-    fake.change("servers", (one) => one["poolId"] === POOL_PARIS, { enabled: false });
-    expect(await read()).toBe("unknown notCovered");
-  });
-
-  test("is unsure while a connection cannot be read", async () => {
-    fake.list("servers").push({ id: HOST_PARIS_1, enabled: "yes" });
-    expect(await read()).toBe("unknown notCovered");
-  });
-
   test("does not mind a disabled connection, or one that may not be seen, of a VM that it saw", async () => {
     fake.change("servers", (one) => one["poolId"] === POOL_LYON, {
       enabled: false,
@@ -369,12 +363,6 @@ describe("proveAbsence()", () => {
     fake.answer = ({ path }) =>
       path.startsWith("/servers") ? toResponse(loadCapture("nonadmin-vm-403")) : undefined;
     expect(await read()).toBe("absent");
-  });
-
-  test("is unsure when the list of connections fails", async () => {
-    fake.answer = ({ path }) =>
-      path.startsWith("/servers") ? new Response("", { status: 502 }) : undefined;
-    expect(await read()).toBe("unknown unreachable");
   });
 
   test("asks for the VM again at the end, for the first 404 may be older than the pool's loading", async () => {
