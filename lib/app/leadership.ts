@@ -12,51 +12,32 @@ import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
 import { LEADER_COMPONENT } from "../kube/election/words.ts";
 import type { Recovery } from "../kube/api/recovery.ts";
 import type { Check } from "../http/probes.ts";
-import type { AppOptions, ElectionSettings } from "./options.ts";
+import type { AppOptions } from "./options.ts";
 
 /** The chosen controllers that wait for the same Lease. */
 interface LeaseGroup {
-  /** Name of the Lease; absent without election. */
-  readonly lease?: string;
+  /** Absent without election. */
+  readonly elector?: LeaderElector;
   /** Whether it is the Lease of the process, which a cloud waits for, too. So is the one group without election. */
   readonly isMain: boolean;
   readonly controllers: readonly LoadedController[];
 }
 
 /**
- * Groups controllers by the Lease that they wait for. The Lease of the process comes first. If no controller waits for
- * it, the process does not need it.
+ * Groups controllers by the Lease that they wait for, and creates an elector for each. The Lease of the process comes
+ * first. If no controller waits for it, the process does not need it. In all Leases the process has the same identity.
  */
 export function groupByLease(
-  controllers: readonly LoadedController[],
-  election: Pick<ElectionSettings, "name"> | undefined,
+  { controllers, election, host, clock, log, metrics }: AppOptions,
+  { events, recovery }: { readonly events: EventSender; readonly recovery: Recovery },
 ): LeaseGroup[] {
-  for (const { definition } of controllers) {
-    const { name, lease, needsCloud, needs = [] } = definition;
+  const definitions = controllers.map(({ definition }) => definition);
+  for (const { name, lease, needsCloud, needs = [] } of definitions) {
     const isFenced = !needsCloud || (needs.length > 0 && needs.every((one) => one === "machines"));
     assert(lease === undefined || isFenced, `${name} has a Lease that its cloud does not wait for`);
   }
   if (election === undefined) return [{ isMain: true, controllers }];
-  const { name: own } = election;
-  const definitions = controllers.map(({ definition }) => definition);
-  return listLeases(definitions, own).map((lease) => ({
-    lease,
-    isMain: lease === own,
-    controllers: controllers.filter(({ definition }) => (definition.lease ?? own) === lease),
-  }));
-}
-
-/**
- * Creates an elector for each Lease, by its name; none without election. In all Leases the process has the same
- * identity.
- */
-export function createElectors(
-  { election, host, clock, log, metrics }: AppOptions,
-  names: readonly string[],
-  { events, recovery }: { readonly events: EventSender; readonly recovery: Recovery },
-): ReadonlyMap<string, LeaderElector> {
-  if (election === undefined) return new Map();
-  const { client, namespace, name: _main, ...times } = election;
+  const { client, namespace, name: own, ...times } = election;
   const shared = {
     times,
     identity: createIdentity(host),
@@ -66,12 +47,11 @@ export function createElectors(
     log,
     recovery,
   };
-  return new Map(
-    names.map((name) => [
-      name,
-      new LeaderElector({ ...shared, client, lease: { namespace, name } }),
-    ]),
-  );
+  return listLeases(definitions, own).map((name) => ({
+    elector: new LeaderElector({ ...shared, client, lease: { namespace, name } }),
+    isMain: name === own,
+    controllers: controllers.filter(({ definition }) => (definition.lease ?? own) === name),
+  }));
 }
 
 /**

@@ -26,7 +26,7 @@ import { createWatcherMetrics } from "../kube/cache/watcher.ts";
 import type { LeaderElector } from "../kube/election/leader.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events/events.ts";
 import { NODES } from "../kube/kinds/node.ts";
-import { createElectors, groupByLease } from "./leadership.ts";
+import { groupByLease } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 import { OWN_NAME } from "./announcer.ts";
 
@@ -81,9 +81,6 @@ export function createParts(options: AppOptions): Parts {
   const findSelector = (): LabelSelector =>
     (findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard).selector;
   const cloud = provider && createNodeCloud(provider, { ...options, caches, findSelector });
-  const planned = groupByLease(options.controllers, options.election);
-  const names = planned.flatMap(({ lease }) => lease ?? []);
-  const electors = createElectors(options, names, { events, recovery });
   const shared: Omit<ControllerContext, "client" | "cloud" | "events" | "fence" | "settings"> = {
     findSettings: (section) => findSettings(section, sections) ?? section.standard,
     caches,
@@ -110,8 +107,8 @@ export function createParts(options: AppOptions): Parts {
     const context = cloud && definition.needsCloud ? { ...base, cloud } : base;
     return { definition, controller: module.create(context) };
   };
-  const elected = planned.map(({ lease, isMain, controllers }): ElectedGroup => {
-    const elector = lease === undefined ? undefined : electors.get(lease);
+  const planned = groupByLease(options, { events, recovery });
+  const elected = planned.map(({ elector, isMain, controllers }): ElectedGroup => {
     const own = isMain ? fence : new Fence();
     own.follow(elector ?? ALONE);
     const created = controllers.map((one) => createController(one, own));
@@ -123,8 +120,9 @@ export function createParts(options: AppOptions): Parts {
     // Every Node is looked at again, and those that are selected now are asked for.
     if (!isDeepStrictEqual(before, findSelector())) cloud?.source.requestRefresh(true);
   };
+  const electors = elected.flatMap(({ elector }) => elector ?? []);
   const controllers = elected.flatMap((group) => group.controllers);
-  const all = { caches, events, groups: elected, electors: [...electors.values()], controllers };
+  const all = { caches, events, groups: elected, electors, controllers };
   return { ...all, noteSections, ...(cloud && { cloud }) };
 }
 

@@ -24,8 +24,12 @@ interface Reply {
 
 /** Replies with one object. `?format=text` gives the text instead. */
 export function showView(context: Context, view: object, toText: ToText): Promise<Response> {
-  const toJson = (): Response => context.body(`${formatJson(view)}\n`, 200, JSON_TYPE);
-  return show(context, { toJson, toText });
+  return show(context, { toJson: () => showJson(context, view), toText });
+}
+
+/** Replies with one object as JSON. */
+export function showJson(context: Context, view: object): Response {
+  return context.body(`${formatJson(view)}\n`, 200, JSON_TYPE);
 }
 
 /** A long list, and what is shown after it. */
@@ -42,7 +46,7 @@ export function showList<T extends object>(
   context: Context,
   { toText, ...list }: ListToShow<T>,
 ): Promise<Response> {
-  const toJson = (): Response => context.body(toStream(toListJson(list)), 200, JSON_TYPE);
+  const toJson = (): Response => new Response(toListJson(list), { headers: JSON_TYPE });
   return show(context, { toJson, toText });
 }
 
@@ -86,20 +90,6 @@ async function* toListJson<T extends object>({
     yield `,\n  ${JSON.stringify(key)}: ${formatJson(list).replaceAll("\n", "\n  ")}`;
   }
   yield "\n}\n";
-}
-
-function toStream(texts: AsyncGenerator<string, void>): ReadableStream {
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await texts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await texts.return();
-    },
-  });
 }
 
 /**

@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
-import {
-  createElectors,
-  groupByLease,
-  toElectionChecks,
-  toElectionView,
-} from "../../lib/app/leadership.ts";
+import { groupByLease, toElectionChecks, toElectionView } from "../../lib/app/leadership.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
@@ -29,6 +24,7 @@ import {
 } from "../../lib/simulator/kubernetes/mod.ts";
 import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
 import { until } from "../support/nodes/rig.ts";
+import { toBareApp } from "../support/process/bare_app.ts";
 
 const LEASE = { namespace: "kube-system", name: "ccm" } as const;
 /** A busy machine may keep a renewal waiting for seconds. */
@@ -234,39 +230,6 @@ test("runApp() watches again as soon as the Lease tells that the API server is b
   await ended;
 });
 
-describe("createElectors() and what stands on them", () => {
-  const toEvents = (said: string[]): EventSender => ({
-    speakAs: (component) => (said.push(component), { record() {} }),
-    async run() {},
-  });
-
-  test("there is none without an election", async () => {
-    const { election: _none, ...options } = await toOptions("h", new FakeProvider());
-    const shared = { events: toEvents([]), recovery: new Recovery() };
-    expect(createElectors(options, ["l"], shared).size).toBe(0);
-    expect(toElectionChecks([])).toEqual([]);
-  });
-
-  test("electors have the name of their host, one for all Leases", async () => {
-    const options = await toOptions("h", new FakeProvider());
-    const said: string[] = [];
-    const shared = { events: toEvents(said), recovery: new Recovery() };
-    const electors = [...createElectors(options, ["ccm", "kind"], shared).values()];
-    expect(said).toEqual(["cloud-controller-manager"]);
-    const { identity = "" } = electors[0] ?? {};
-    expect(identity).toMatch(/^h_[0-9a-f-]{36}$/);
-    expect(electors.map(toElectionView)).toEqual([
-      { lease: "ccm", identity, holder: "", isLeading: false },
-      { lease: "kind", identity, holder: "", isLeading: false },
-    ]);
-    expect(electors.map(({ lease }) => lease.namespace)).toEqual(["kube-system", "kube-system"]);
-    expect(toElectionChecks(electors).map(({ name }) => name)).toEqual([
-      "leaderElection",
-      "leaderElection-kind",
-    ]);
-  });
-});
-
 describe("groupByLease()", () => {
   const [sample] = CONTROLLERS;
   if (sample === undefined) throw new Error("there is no controller");
@@ -276,12 +239,33 @@ describe("groupByLease()", () => {
   };
   const [node, service] = [toLoaded("node"), toLoaded("service")];
   const [shop, till] = [toLoaded("shop", "shops"), toLoaded("till", "shops")];
+  const group = (controllers: readonly LoadedController[], name?: string) => {
+    const options = toBareApp({ controllers, host: "h" });
+    const election =
+      name === undefined ? {} : { election: { ...LEASE, ...TIMES, name, client: options.client } };
+    const events: EventSender = { speakAs: () => ({ record() {} }), async run() {} };
+    return groupByLease({ ...options, ...election }, { events, recovery: new Recovery() });
+  };
   const list = (controllers: readonly LoadedController[], name?: string): unknown =>
-    groupByLease(controllers, name === undefined ? undefined : { name }).map((group) => [
-      group.lease,
-      group.isMain,
-      ...group.controllers.map(({ definition }) => definition.name),
+    group(controllers, name).map(({ elector, isMain, controllers: own }) => [
+      elector?.lease.name,
+      isMain,
+      ...own.map(({ definition }) => definition.name),
     ]);
+
+  test("gives all electors the name of their host, and their checks a name each", () => {
+    const electors = group([node, shop], "ccm").flatMap(({ elector }) => elector ?? []);
+    const { identity = "" } = electors[0] ?? {};
+    expect(identity).toMatch(/^h_[0-9a-f-]{36}$/);
+    expect(electors.map(toElectionView)).toEqual([
+      { lease: "ccm", identity, holder: "", isLeading: false },
+      { lease: "shops", identity, holder: "", isLeading: false },
+    ]);
+    expect(toElectionChecks(electors).map(({ name }) => name)).toEqual([
+      "leaderElection",
+      "leaderElection-shops",
+    ]);
+  });
 
   test.each([
     ["one Lease as ever", [node, service], "ccm", [["ccm", true, "node", "service"]]],
@@ -310,7 +294,7 @@ describe("groupByLease()", () => {
   test("refuses a controller with a Lease that needs a cloud, whose writes wait for another Lease", () => {
     const { definition, module } = shop;
     const wrong = { definition: { ...definition, needsCloud: true }, module };
-    expect(() => groupByLease([wrong], { name: "ccm" })).toThrow(
+    expect(() => group([wrong], "ccm")).toThrow(
       "shop has a Lease that its cloud does not wait for",
     );
   });
@@ -318,8 +302,6 @@ describe("groupByLease()", () => {
   test("takes one whose only way to the cloud asks the fence of its own Lease", () => {
     const { definition, module } = shop;
     const one = { ...definition, needsCloud: true, needs: ["machines"] as const };
-    expect(groupByLease([{ definition: one, module }], { name: "ccm" })).toMatchObject([
-      { lease: "shops", isMain: false },
-    ]);
+    expect(list([{ definition: one, module }], "ccm")).toEqual([["shops", false, "shop"]]);
   });
 });

@@ -244,13 +244,6 @@ describe("runReload()", () => {
     );
   });
 
-  test("refuses settings whose files cannot be read, at the line that names them", async () => {
-    await start("xenorchestra", XO);
-    await bench.change(`${XO}caFile: /nowhere/ca.pem\ndeletion: { enabled: false }\n`);
-    expect(bench.said[0]).toContain(":3:1: caFile: /nowhere/ca.pem: cannot be read: there is no");
-    expect(bench.deletions).toEqual([]);
-  });
-
   test("refuses another scheme of the static provider, which needs a restart", async () => {
     await start("static", toStaticFile("static"));
     await bench.change(toStaticFile("other"));

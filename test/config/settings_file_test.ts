@@ -1,25 +1,14 @@
 /**
- * A file of settings that a provider lives on, and that is followed as well.
+ * A file of settings that a provider reads again.
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
-import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
-import { InventorySource } from "../../lib/cloud/inventory/source.ts";
-import { ProviderInUse } from "../../lib/cloud/provider_in_use.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
-import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { SettingsFile } from "../../lib/config/settings_file.ts";
-import { Fence } from "../../lib/core/fence.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
-import type { RunningController } from "../../lib/controllers/definition.ts";
-import { silentLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
-import { ManualClock } from "../support/manual_clock.ts";
 import { GALLERY_SECTION } from "../support/galleries/settings.ts";
-import { SecretMount } from "../support/process/secret_mount.ts";
 
 const toText = (name: string, more = ""): string =>
   `instances: [{ id: a, name: ${name} }]\n${more}`;
@@ -57,101 +46,5 @@ describe("SettingsFile", () => {
     const both = parse(toText("x", `${block}\ndeletion: { x: 1 }`));
     await expect(both).rejects.toThrow("FILE:3:13: deletion.x: unknown key");
     await expect(parse(toText("x", "loadBalancer: {}"))).rejects.toThrow("loadBalancer: unknown");
-  });
-});
-
-/** An inventory file that is followed while the static provider refreshes, on a clock that a test moves. */
-class Stage implements AsyncDisposable {
-  readonly clock: ManualClock;
-  readonly #mount: SecretMount;
-  readonly #stop = new AbortController();
-  readonly deletions: boolean[] = [];
-  #running: Promise<unknown> = Promise.resolve();
-  source: InventorySource | undefined;
-
-  constructor(text: string) {
-    this.#mount = new SecretMount({ "config.yaml": text });
-    this.clock = new ManualClock(0, async () => {
-      // Both sleep when nothing is read.
-      while (this.clock.pending < 2 && !this.#stop.signal.aborted) await Bun.sleep(0);
-    });
-  }
-
-  static async start(text: string): Promise<Stage> {
-    const stage = new Stage(text);
-    await stage.#run();
-    return stage;
-  }
-
-  write(text: string): void {
-    this.#mount.update({ "config.yaml": text });
-  }
-
-  async #run(): Promise<void> {
-    const { clock } = this;
-    const { signal } = this.#stop;
-    const path = this.#mount.path("config.yaml");
-    const sections = [DELETION, LOAD_BALANCERS];
-    const definition = staticProvider;
-    const common = { clock, log: silentLogger, metrics: new MetricsRegistry() };
-    const file = new SettingsFile(path, {}, sections);
-    const current = await loadProviderConfig({ path, env: {}, definition, sections });
-    const deps = { ...common, signal, fence: new Fence(), configFile: file };
-    const provider = new ProviderInUse(staticProvider, current.settings, deps);
-    const replace = provider.replace.bind(provider);
-    const source = new InventorySource({ ...common, provider, interest: () => [] });
-    this.source = source;
-    const configuration = { path, env: {}, definition, replace, sections, current };
-    const controller: RunningController<DeletionSettings> = {
-      run: () => Promise.resolve(),
-      reconfigure: ({ enabled }) => void this.deletions.push(enabled),
-    };
-    const controllers = [{ definition: { section: DELETION }, controller }];
-    const success = createReloadMetric(common.metrics);
-    const reload = { ...common, configuration, source, controllers, success };
-    this.#running = Promise.all([runReload(reload, signal), source.run(signal)]);
-    await clock.advance(1_000);
-  }
-
-  get name(): string | undefined {
-    return this.source?.current?.instances.get("a")?.name;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error("the test is over"));
-    await this.#running;
-    this.#mount[Symbol.dispose]();
-  }
-}
-
-describe("an inventory file that is followed", () => {
-  test.each(["1s", "10s", "30s"])(
-    "brings a change to both within 20 s, with refreshInterval %s",
-    async (interval) => {
-      for (const passedMs of [0, 400, 5_000, 9_900]) {
-        await using stage = await Stage.start(toText("one", `refreshInterval: ${interval}`));
-        await stage.clock.advance(60_000 + passedMs);
-        stage.write(toText("two", `refreshInterval: ${interval}\ndeletion: { enabled: false }`));
-        await stage.clock.advance(20_000);
-        expect([stage.deletions, stage.name]).toEqual([[false], "two"]);
-      }
-    },
-  );
-
-  test("goes on with the machines while only its load balancers are wrong", async () => {
-    await using stage = await Stage.start(toText("one"));
-    await stage.clock.advance(60_000);
-    stage.write(toText("two", "loadBalancers: 5"));
-    await stage.clock.advance(60_000);
-    expect([stage.name, stage.source?.lastError]).toEqual(["two", undefined]);
-    stage.write(toText("three", "loadBalancers: 5\ndeletion: { enabled: false }"));
-    await stage.clock.advance(60_000);
-    expect([stage.name, stage.source?.lastError?.message]).toEqual([
-      "two",
-      expect.stringContaining("loadBalancers"),
-    ]);
-    stage.write(toText("three", "deletion: { enabled: false }"));
-    await stage.clock.advance(60_000);
-    expect([stage.name, stage.deletions]).toEqual(["three", [false]]);
   });
 });

@@ -313,16 +313,8 @@ export class InventorySource {
   }
 }
 
-/** The source of the metrics. */
-export interface ExportedInventory {
-  /** Absent before the first inventory. */
-  readonly current: Pick<Inventory, "coverage"> | undefined;
-  /** Milliseconds since it was observed; absent without one. */
-  readonly ageMs: number | undefined;
-}
-
 /** Registers the gauges. Each collection reads `source`. */
-export function exportInventory(source: ExportedInventory, metrics: MetricsRegistry): void {
+function exportInventory(source: InventorySource, metrics: MetricsRegistry): void {
   const age = metrics.gauge({
     name: "landfall_inventory_age_seconds",
     help: "Seconds since the inventory in use was observed; absent before the first.",

@@ -1,7 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import { type ExportedInventory, exportInventory } from "../../../lib/cloud/inventory/source.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import { type SourceRig, startSource } from "../../support/cloud/source.ts";
 
@@ -174,40 +172,26 @@ test("InventorySource shows the same instances, of another revision, when settin
   expect(provider.lists).toBe(1);
 });
 
-test("InventorySource exports age, coverage and results", async () => {
-  const { clock, metrics } = await start();
-  await clock.advance(10_000);
-  const text = metrics.render();
-  expect(text).toContain("landfall_inventory_age_seconds 10");
-  expect(text).toContain('landfall_inventory_covered{part="cloud"} 1');
-  expect(text).toContain('landfall_inventory_refreshes_total{provider="test",result="ok"} 1');
-});
-
-test("InventorySource stops during a refresh without calling it a failure", async () => {
-  const gate = Promise.withResolvers<void>();
-  const { source, provider, stop } = await start((p) => {
-    p.gate = gate.promise;
+test("InventorySource exports results, and age and parts of the last inventory alone", async () => {
+  const { clock, metrics, provider } = await start((p) => {
+    p.failure = new CloudError("unreachable", "down");
   });
-  const stopped = stop();
-  gate.resolve();
-  await stopped;
-  expect(source.lastError).toBeUndefined();
-  expect(provider.lists).toBe(1);
-});
-
-test("exportInventory() shows no age before the first inventory, and each part of the last one alone", () => {
-  const metrics = new MetricsRegistry();
-  const source: { -readonly [K in keyof ExportedInventory]: ExportedInventory[K] } = {
-    current: undefined,
-    ageMs: undefined,
-  };
-  exportInventory(source, metrics);
   expect(metrics.render()).not.toMatch(/^landfall_inventory_(age_seconds|covered)[ {]/m);
-  source.ageMs = 1_500;
-  source.current = { coverage: new Map([["a", { complete: true }]]) };
-  expect(metrics.render()).toContain("landfall_inventory_age_seconds 1.5\n");
-  expect(metrics.render()).toContain('landfall_inventory_covered{part="a"} 1\n');
-  source.current = { coverage: new Map([["b", { complete: false }]]) };
-  expect(metrics.render()).toContain('landfall_inventory_covered{part="b"} 0\n');
-  expect(metrics.render()).not.toContain('part="a"');
+  provider.failure = undefined;
+  await clock.advance(1_000);
+  expect(metrics.render()).toContain("landfall_inventory_age_seconds 0\n");
+  expect(metrics.render()).toContain('landfall_inventory_covered{part="cloud"} 1\n');
+  const { listInventory } = provider;
+  provider.listInventory = async (...asked) => ({
+    ...(await listInventory.apply(provider, asked)),
+    coverage: new Map([["b", { complete: false }]]),
+  });
+  await clock.advance(40_000);
+  const text = metrics.render();
+  expect(text).toContain("landfall_inventory_age_seconds 10\n");
+  expect(text).toContain('landfall_inventory_covered{part="b"} 0\n');
+  expect(text).not.toContain('part="cloud"');
+  const counter = 'landfall_inventory_refreshes_total{provider="test",result=';
+  expect(text).toContain(`${counter}"unreachable"} 1`);
+  expect(text).toContain(`${counter}"ok"} 2`);
 });
