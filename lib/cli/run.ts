@@ -256,7 +256,7 @@ async function readSettings(
     env,
     definition,
     sections,
-    current: config,
+    current: { settings: config.settings, sections: config.sections },
   };
   const read = { announcer, sections: config.sections, ...(configuration && { configuration }) };
   if (!hasCloud) return read;

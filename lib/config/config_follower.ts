@@ -10,12 +10,7 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { MessageDedup } from "../core/message_dedup.ts";
 import { readConfigText } from "./config_text.ts";
-import {
-  chooseSyntax,
-  parseProviderConfig,
-  placeIssues,
-  type ProviderConfig,
-} from "./provider_config.ts";
+import { parseProviderConfig, type ProviderConfig } from "./provider_config.ts";
 
 /** The result of a change. */
 export type ConfigOutcome =
@@ -138,28 +133,11 @@ class ConfigFollower<S> {
     const config = await parseProviderConfig(sight.text, options);
     const { settings, sections } = config;
     if (isDeepStrictEqual({ settings, sections }, this.#current)) return undefined;
-    if (await isEmpty(sight.text, parser)) {
-      throw new ConfigError([{ source: path, message: EMPTIED }]);
-    }
-    try {
-      apply(config);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      const where = { path, text: sight.text, definition: parser };
-      throw new ConfigError(await placeIssues(error.issues, where), { cause: error });
-    }
+    if (config.isEmpty) throw new ConfigError([{ source: path, message: EMPTIED }]);
+    await config.use(() => apply(config));
     this.#current = { settings, sections };
     return config;
   }
-}
-
-/** Whether a text has no settings, only comments perhaps. */
-async function isEmpty(
-  text: string,
-  parser: Pick<ConfigParser<unknown>, "syntax">,
-): Promise<boolean> {
-  const { raw } = await chooseSyntax(text, parser).parse(text);
-  return Object.keys(raw ?? {}).length === 0;
 }
 
 async function see({

@@ -46,6 +46,14 @@ export interface ProviderConfig<S> {
   readonly warnings: readonly ConfigIssue[];
   /** The syntax in which the file was read, if the provider has one of its own besides YAML. */
   readonly syntax?: string;
+  /** Whether there is a file without any settings, perhaps with comments only. */
+  readonly isEmpty: boolean;
+  /**
+   * Does work that uses the settings. Holds the text of the file: keep only what is needed after that.
+   *
+   * @throws {ConfigError} as the work does, with the place of each issue that has a path
+   */
+  use<T>(work: () => T): Promise<T>;
 }
 
 /** More are too many to read at once, and the place of each has to be looked up. */
@@ -65,7 +73,12 @@ export async function loadProviderConfig<S>({
 }: ProviderConfigOptions<S>): Promise<ProviderConfig<S>> {
   if (path === undefined || path === "") {
     const { sections: standard } = splitConfig(undefined, sections);
-    return toConfig(definition.parseConfig(undefined, env), standard);
+    return {
+      ...toValid(definition.parseConfig(undefined, env)),
+      sections: standard,
+      isEmpty: false,
+      use: async (work) => work(),
+    };
   }
   const text = await readConfigText(path);
   return await parseProviderConfig(text, { path, env, definition, sections });
@@ -113,11 +126,24 @@ export async function parseProviderConfig<S>(
     toFew(all, path)
       .map((issue) => toPlaced(issue, path, find, spell))
       .toSorted(byLine);
-  const config = toConfig<S>(
-    { ...parsed, issues: place(issues), warnings: place(warnings) },
+  return {
+    ...toValid<S>({ ...parsed, issues: place(issues), warnings: place(warnings) }),
     sections,
-  );
-  return definition.syntax === undefined ? config : { ...config, syntax: syntax.name };
+    ...(definition.syntax && { syntax: syntax.name }),
+    isEmpty: Object.keys(raw ?? {}).length === 0,
+    use: async (work) => {
+      try {
+        return work();
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        const located = await locate();
+        const placed = error.issues.map((issue) =>
+          issue.source === undefined ? toPlaced(issue, path, located, spell) : issue,
+        );
+        throw new ConfigError(placed, { cause: error });
+      }
+    },
+  };
 }
 
 /** The sections of a file that have no meaning for its cloud. An empty one is one that a template left behind. */
@@ -176,25 +202,6 @@ export function toSectionParser<P extends ConfigParser<unknown>>(definition: P):
   return { ...definition, parseConfig: () => ({ settings: {}, issues: [], warnings: [] }) };
 }
 
-/** Adds to issues where they are in the text: file, line and column, if they have a path. */
-export async function placeIssues(
-  issues: readonly ConfigIssue[],
-  {
-    path,
-    text,
-    definition,
-  }: {
-    readonly path: string;
-    readonly text: string;
-    readonly definition: Pick<ConfigParser<unknown>, "settings" | "syntax">;
-  },
-): Promise<ConfigIssue[]> {
-  const parsed = await chooseSyntax(text, definition).parse(text, definition.settings);
-  const { spell } = parsed;
-  const find = await parsed.locate();
-  return issues.map((issue) => toPlaced(issue, path, find, spell));
-}
-
 function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigIssue[] {
   if (issues.length <= ISSUES_MAX) return issues;
   const more = { source, message: `and ${issues.length - ISSUES_MAX} more` };
@@ -236,18 +243,17 @@ function toShownPath(written: string): string {
   });
 }
 
-function toConfig<S>(
+/** @throws {ConfigError} with every problem. A warning often names the cause of one, so warnings are among them */
+function toValid<S>(
   parsed: ReturnType<ConfigParser<S>["parseConfig"]>,
-  sections: SectionValues,
-): ProviderConfig<S> {
+): Pick<ProviderConfig<S>, "settings" | "warnings"> {
   const { settings, warnings } = parsed;
   const issues = parsed.issues.map(({ solvedBy: _settings, ...issue }) => issue);
-  // A warning often names the cause of a problem: report both.
   if (issues.length > 0) {
     throw new ConfigError([...issues, ...warnings.map((one) => ({ ...one, isWarning: true }))]);
   }
   if (settings === undefined) throw new TypeError("Cannot use settings: there are none");
-  return { settings, sections, warnings };
+  return { settings, warnings };
 }
 
 /**

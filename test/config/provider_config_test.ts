@@ -15,7 +15,6 @@ import {
   listUnknownKeys,
   loadProviderConfig,
   parseProviderConfig,
-  placeIssues,
   type ProviderConfig,
   toSectionParser,
 } from "../../lib/config/provider_config.ts";
@@ -90,7 +89,7 @@ async function listIssues(
 
 describe("loadProviderConfig()", () => {
   test("loadProviderConfig() reads a file", async () => {
-    expect(await load("url: https://xo\ntoken: abc\n", definition)).toEqual({
+    expect(await load("url: https://xo\ntoken: abc\n", definition)).toMatchObject({
       settings: { url: "https://xo", token: "abc" },
       sections: new Map([["deletion", DEFAULT_DELETION]]),
       warnings: [],
@@ -263,12 +262,14 @@ describe("a provider with a syntax of its own", () => {
     expect(await listIssues("odd", {}, noting)).toHaveLength(3);
   });
 
-  test("placeIssues() finds by it what a provider refuses", async () => {
-    const issue = { path: "token", message: "cannot change" };
-    const placed = { ...issue, source: "FILE", line: 2, column: 1 };
-    expect(
-      await placeIssues([issue], { path: "FILE", text: "url = u\ntoken = t", definition: parser }),
-    ).toEqual([placed]);
+  test("ProviderConfig.use() finds by it what a provider refuses", async () => {
+    const config = await load("url = u\ntoken = t", parser);
+    const refuse = (): never => {
+      throw new ConfigError([{ path: "token", message: "cannot change" }]);
+    };
+    const where = `${join(folder, "config.yaml")}:2:1`;
+    await expect(config.use(refuse)).rejects.toThrow(`${where}: token: cannot change`);
+    expect(await config.use(() => 7)).toBe(7);
   });
 });
 

@@ -5,9 +5,8 @@
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition, ProviderRegistry } from "../../cloud/provider_definition.ts";
 import type { SectionValues, SettingsSection } from "../../cloud/settings/section.ts";
-import { readConfigText } from "../../config/config_text.ts";
 import { SettingsFile } from "../../config/settings_file.ts";
-import { placeIssues, toSectionParser } from "../../config/provider_config.ts";
+import { toSectionParser } from "../../config/provider_config.ts";
 import { systemClock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
 import { Fence } from "../../core/fence.ts";
@@ -60,20 +59,23 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
     const odd = config.warnings.map((warning) => toFinding("warning", warning));
     const step = toStep(sources, [toGood(sources, config.syntax), ...flags, ...odd]);
     if (!hasCloud) return { step, sections: config.sections };
-    const provider = definition.create(config.settings, {
-      clock: systemClock,
-      log: silentLogger,
-      metrics: new MetricsRegistry(),
-      signal,
-      fence: new Fence(),
-      isTransient: true,
-      ...(cloudConfig ? { configFile: new SettingsFile(cloudConfig, env, sections) } : {}),
-    });
+    const provider = await config.use(() =>
+      definition.create(config.settings, {
+        clock: systemClock,
+        log: silentLogger,
+        metrics: new MetricsRegistry(),
+        signal,
+        fence: new Fence(),
+        isTransient: true,
+        ...(cloudConfig ? { configFile: new SettingsFile(cloudConfig, env, sections) } : {}),
+      }),
+    );
     return { step, provider, sections: config.sections };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const issues = await placeAll(error.issues, cloudConfig, definition);
-    const found = issues.map((issue) => toFinding(issue.isWarning ? "warning" : "failure", issue));
+    const found = error.issues.map((issue) =>
+      toFinding(issue.isWarning ? "warning" : "failure", issue),
+    );
     const findings = [...flags, ...found];
     return { step: toStep(sources, findings) };
   }
@@ -104,14 +106,4 @@ function toFinding(
   { isWarning: _level, ...issue }: ConfigIssue,
 ): CheckFinding {
   return { level, code: "settings", ...issue };
-}
-
-/** A provider reports the paths of wrong settings; this finds their lines in the file. */
-async function placeAll(
-  issues: readonly ConfigIssue[],
-  path: string | undefined,
-  definition: ProviderDefinition,
-): Promise<readonly ConfigIssue[]> {
-  if (!path || issues.every((issue) => issue.source !== undefined)) return issues;
-  return await placeIssues(issues, { path, text: await readConfigText(path), definition });
 }

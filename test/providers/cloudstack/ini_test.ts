@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
-import { parseProviderConfig, placeIssues } from "../../../lib/config/provider_config.ts";
+import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { ConfigError, formatConfigIssue } from "../../../lib/core/errors.ts";
 import {
   type CloudStackSettings,
@@ -255,13 +255,11 @@ describe("INI_SYNTAX", () => {
   });
 
   test("finds the line of a setting that the provider refuses later", async () => {
-    const issue = { path: "caFile", message: "cannot be read" };
-    const placed = await placeIssues([issue], {
-      path: "FILE",
-      text: EVERYTHING_INI,
-      definition: PARSER,
-    });
-    expect(placed.map(formatConfigIssue)).toEqual(["FILE:7:1: ca-file: cannot be read"]);
+    const { use } = await read(EVERYTHING_INI);
+    const refuse = (): never => {
+      throw new ConfigError([{ path: "caFile", message: "cannot be read" }]);
+    };
+    await expect(use(refuse)).rejects.toThrow("FILE:7:1: ca-file: cannot be read");
   });
 
   test("never shows a value", async () => {
