@@ -539,7 +539,7 @@ export function explainUrl(text: string): string | undefined {
 }
 
 /** Returns a token without spaces around it; `undefined` if it is not valid. */
-export function parseToken(text: string): string | undefined {
+function parseToken(text: string): string | undefined {
   return explainToken(text) === undefined ? text.trim() : undefined;
 }
 

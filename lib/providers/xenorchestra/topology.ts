@@ -120,89 +120,70 @@ function countMatches(entry: string, places: Named): number {
   return count;
 }
 
-/** An entry that names no place or several. */
-interface UnfitEntry {
-  readonly setting: "regions" | "zones";
-  readonly entry: string;
-  readonly isAmbiguous: boolean;
-}
+type EntrySettings = Pick<XenOrchestraSettings, "regions" | "zones">;
 
-/** Lists entries that name no place, or several of one kind. */
-export function listUnfitEntries(
+/** Lists entries that name no place, or several of one kind, for an operator who sets up the cloud. */
+export function listUnfitFindings(
   { pools, hosts }: Places,
-  { regions, zones }: Pick<XenOrchestraSettings, "regions" | "zones">,
-): UnfitEntry[] {
+  { regions, zones }: EntrySettings,
+): UnfitFinding[] {
   return [
-    ...judgeEntries("regions", regions, [pools]),
-    ...judgeEntries("zones", zones, [hosts, pools]),
+    ...judgeEntries("regions", "pool", { names: regions, kinds: [pools] }),
+    ...judgeEntries("zones", "pool or host", { names: zones, kinds: [hosts, pools] }),
   ];
 }
 
+type UnfitFinding = Finding & { readonly advice: string };
+
 function judgeEntries(
-  setting: UnfitEntry["setting"],
-  names: OwnNames | undefined,
-  kinds: readonly Named[],
-): UnfitEntry[] {
-  const unfit: UnfitEntry[] = [];
+  setting: keyof EntrySettings,
+  what: string,
+  { names, kinds }: { readonly names: OwnNames | undefined; readonly kinds: readonly Named[] },
+): UnfitFinding[] {
+  const findings: UnfitFinding[] = [];
   for (const entry of names?.keys() ?? []) {
     const counts = kinds.map((places) => countMatches(entry, places));
-    const isAmbiguous = counts.some((count) => count > 1);
-    if (isAmbiguous || counts.every((count) => count === 0)) {
-      unfit.push({ setting, entry, isAmbiguous });
+    const path = `the entry ${setting}: ${quote(entry)}`;
+    if (counts.some((count) => count > 1)) {
+      findings.push({
+        level: "warning",
+        code: "ambiguousEntry",
+        message: `${path} is the name of more than one ${what}, so it counts for none of them`,
+        advice: "use UUIDs; their Nodes keep the labels that they have",
+      });
+    } else if (counts.every((count) => count === 0)) {
+      findings.push({
+        level: "warning",
+        code: "unmatchedEntry",
+        message: `${path} matches no ${what} that Xen Orchestra shows`,
+        advice: `correct the UUID or name in ${setting}, or reconnect the pool`,
+      });
     }
   }
-  return unfit;
+  return findings;
 }
-
-type Settings = Pick<XenOrchestraSettings, "regions" | "zones">;
 
 /** Logs such entries if they changed. */
 export class UnfitEntries {
-  readonly #settings: Settings;
+  readonly #settings: EntrySettings;
   readonly #log: Logger;
   readonly #reported = new MessageDedup();
 
-  constructor(settings: Settings, log: Logger) {
+  constructor(settings: EntrySettings, log: Logger) {
     this.#settings = settings;
     this.#log = log;
   }
 
   /** Checks the entries with the pools and hosts that are shown now. */
   log(places: Places): void {
-    const { regions, zones } = this.#settings;
-    if (regions === undefined && zones === undefined) return;
-    const unfit = listUnfitEntries(places, this.#settings);
+    const unfit = listUnfitFindings(places, this.#settings);
     if (unfit.length === 0) this.#reported.end();
     else if (this.#reported.isNew(JSON.stringify(unfit))) {
-      for (const one of unfit) {
-        const { message, advice } = toFinding(one);
+      for (const { message, advice } of unfit) {
         this.#log.warn("An entry of regions or zones has no effect", { why: message, advice });
       }
     }
   }
-}
-
-/** Returns such entries as findings, for an operator who sets up the cloud. */
-export function listUnfitFindings(places: Places, settings: Settings): Finding[] {
-  return listUnfitEntries(places, settings).map(toFinding);
-}
-
-function toFinding({ setting, entry, isAmbiguous }: UnfitEntry): Finding & { advice: string } {
-  const places = setting === "regions" ? "pool" : "pool or host";
-  const path = `${setting}: ${quote(entry)}`;
-  return isAmbiguous
-    ? {
-        level: "warning",
-        code: "ambiguousEntry",
-        message: `the entry ${path} is the name of more than one ${places}, so it counts for none of them`,
-        advice: "use UUIDs; their Nodes keep the labels that they have",
-      }
-    : {
-        level: "warning",
-        code: "unmatchedEntry",
-        message: `the entry ${path} matches no ${places} that Xen Orchestra shows`,
-        advice: `correct the UUID or name in ${setting}, or reconnect the pool`,
-      };
 }
 
 /** The objects whose tags count. */

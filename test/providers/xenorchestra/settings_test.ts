@@ -8,7 +8,6 @@ import {
   describeSettings,
   explainToken,
   explainUrl,
-  parseToken,
   parseUrl,
   parseXenOrchestraConfig,
   toUnmanaged,
@@ -161,11 +160,6 @@ describe("parseXenOrchestraConfig()", () => {
     expect(settings?.clientTimeoutMs).toBe(ms);
   });
 
-  test("takes the address of the REST API for that of Xen Orchestra", () => {
-    const file = { ...FILE, url: "https://xoa.example.com/rest/v0/" };
-    expect(parseXenOrchestraConfig(file, {}).settings?.url).toBe(FILE.url);
-  });
-
   test.each([
     ["token with username and password", { ...FILE, username: "u", password: "p" }, "token"],
     ["token with tokenFile", { ...FILE, tokenFile: "/t" }, "token"],
@@ -175,11 +169,6 @@ describe("parseXenOrchestraConfig()", () => {
       "tokenFile",
     ],
     ["no credentials", { url: FILE.url }, "token"],
-    ["a user without password", { url: FILE.url, username: "u" }, "password"],
-    ["no url", { token: "t" }, "url"],
-    ["httpfoo", { ...FILE, url: "httpfoo" }, "url"],
-    ["a WebSocket address", { ...FILE, url: "wss://xoa" }, "url"],
-    ["a password in the address", { ...FILE, url: "https://u:s3cret@xoa" }, "url"],
     ["a token with a line break inside", { ...FILE, token: "s3c\nret" }, "token"],
     ["a token that is a number", { ...FILE, token: 12345 }, "token"],
     ["insecure as text", { ...FILE, insecure: "yes" }, "insecure"],
@@ -189,17 +178,13 @@ describe("parseXenOrchestraConfig()", () => {
       "insecure",
     ],
     ["a short fingerprint", { ...FILE, certificateFingerprint: "26:D3" }, "certificateFingerprint"],
-    ["a bare number as duration", { ...FILE, clientTimeout: "60" }, "clientTimeout"],
     ["a negative duration", { ...FILE, clientTimeout: "-1s" }, "clientTimeout"],
-    ["too short an interval", { ...FILE, refreshInterval: "100ms" }, "refreshInterval"],
     [
       "a bad CIDR",
       { ...FILE, addresses: { exclude: ["10.0.0.0/8", "10.0.0.0/33"] } },
       "addresses.exclude.1",
     ],
     ["CIDRs as text", { ...FILE, addresses: { exclude: "10.0.0.0/8" } }, "addresses.exclude"],
-    ["addresses as text", { ...FILE, addresses: "all" }, "addresses"],
-    ["an unknown zone source", { ...FILE, zoneLabelFrom: "rack" }, "zoneLabelFrom"],
     ["an empty host tag", { ...FILE, zoneLabelFrom: "hostTag:" }, "zoneLabelFrom"],
   ] as const)("refuses %s, and shows no value", (_title, file, path) => {
     const { settings, issues } = parseXenOrchestraConfig(file, {});
@@ -399,12 +384,6 @@ describe("a setting that cannot be used", () => {
       },
     ]);
   });
-
-  test("gives the path of what is wrong", () => {
-    expect(listIssues({ addresses: { exclude: [7] } })).toEqual([
-      { path: "addresses.exclude.0", message: expect.stringContaining("must be") },
-    ]);
-  });
 });
 
 describe("parseUrl()", () => {
@@ -425,26 +404,20 @@ describe("parseUrl()", () => {
 describe("explainUrl()", () => {
   test.each([
     ["xo.example.com", "begin it with https://"],
-    ["xo.example.com/s3cret", "begin it with https://"],
     ["xo.example.com:8443", "begin it with https://"],
     ["localhost:8443/s3cret", "begin it with https://"],
-    ["10.0.0.1:443", "begin it with https://"],
-    ["[fd00::1]:443", "begin it with https://"],
     ["//xo.example.com", "begin it with https://"],
     ["wss://xo/s3cret", "is the address of a WebSocket: write https:// instead of wss://"],
     ["WS://xo", "is the address of a WebSocket: write http:// instead of ws://"],
     ["ftp://xo", "for example https://"],
     ["https://", "for example https://"],
     ["https://xo/v6", "remove /v6"],
-    ["https://xo/v6/", "remove /v6"],
     ["https://xo/v5", "remove /v5"],
     ["https://xo/sub/v6/pool/s3cret", "remove /v6"],
     ["https://xo/v6/#/pool/s3cret", "remove /v6"],
     ["https://user:s3cret@xo", "holds a user or password"],
-    ["https://s3cret@xo", "holds a user or password"],
     ["https://:s3cret@xo", "holds a user or password"],
     ["https://xo/?token=s3cret", "holds a query"],
-    ["https://xo/?", "holds a query"],
     ["https://xo/#s3cret", "holds a fragment"],
   ])("says what is wrong with %j without repeating it", (text, problem) => {
     expect(explainUrl(text)).toContain(problem);
@@ -455,13 +428,6 @@ describe("explainUrl()", () => {
     for (const url of ["https://xo:8443/sub", "https://xo/v60", "http://v6.xo"]) {
       expect(explainUrl(url)).toBeUndefined();
     }
-  });
-});
-
-describe("parseToken()", () => {
-  test("drops blanks around it, and refuses what explainToken() has something against", () => {
-    expect(parseToken(" s3cret\n")).toBe("s3cret");
-    expect(parseToken("s3 cret")).toBeUndefined();
   });
 });
 

@@ -5,7 +5,7 @@ import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import {
   findRegionLabel,
   findZone,
-  listUnfitEntries,
+  listUnfitFindings,
   type Places,
 } from "../../../../lib/providers/xenorchestra/topology.ts";
 
@@ -86,7 +86,7 @@ describe("findZone() by entries", () => {
   });
 });
 
-test("listUnfitEntries() names entries that match nothing, or several places", () => {
+test("listUnfitFindings() names entries that match nothing, or several places", () => {
   const regions = new Map([
     ["paris", "a"],
     ["twin", "b"],
@@ -100,14 +100,17 @@ test("listUnfitEntries() names entries that match nothing, or several places", (
     ["gone", "d"],
     ["twin", "e"],
   ]);
-  expect(listUnfitEntries(TWINS, { regions, zones })).toEqual([
-    { setting: "regions", entry: "twin", isAmbiguous: true },
-    { setting: "regions", entry: "gone", isAmbiguous: false },
-    { setting: "regions", entry: H1, isAmbiguous: false },
-    { setting: "zones", entry: "gone", isAmbiguous: false },
-    { setting: "zones", entry: "twin", isAmbiguous: true },
+  const found = listUnfitFindings(TWINS, { regions, zones });
+  expect(
+    found.map(({ code, message }) => [code, message.split(" ").slice(2, 4).join(" ")]),
+  ).toEqual([
+    ["ambiguousEntry", 'regions: "twin"'],
+    ["unmatchedEntry", 'regions: "gone"'],
+    ["unmatchedEntry", `regions: "${H1}"`],
+    ["unmatchedEntry", 'zones: "gone"'],
+    ["ambiguousEntry", 'zones: "twin"'],
   ]);
-  expect(listUnfitEntries(TWINS, {})).toEqual([]);
+  expect(listUnfitFindings(TWINS, {})).toEqual([]);
 });
 
 const POOL = toUuid("pool");
@@ -121,15 +124,6 @@ const PLACES: Places = {
 const HOST = { kind: "host" } as const;
 const NONE = { kind: "none" } as const;
 const TAG = { kind: "hostTag", prefix: "rack=" } as const;
-
-test("findRegionLabel() names the region, leaves it to the pool's ID, or does not know", () => {
-  const find = (regions?: Record<string, string>, poolId = POOL): string | undefined =>
-    findRegionLabel(poolId, PLACES, regions ? { regions: new Map(Object.entries(regions)) } : {});
-  expect(find({ paris: "eu" })).toBe("eu");
-  expect(find({ lyon: "eu" })).toBeUndefined();
-  expect(find()).toBeUndefined();
-  expect(find({ paris: "eu" }, H1)).toBe("");
-});
 
 describe("findZone()", () => {
   test.each([

@@ -57,20 +57,6 @@ describe("tokens", () => {
     const path = join(folder, "token");
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    test("keeps the last token while the file is away or empty", async () => {
-      writeFileSync(path, " one \n");
-      const source = new FileToken(path, { clock, log: silentLogger });
-      rmSync(path);
-      expect(await source.refuse("one")).toBe(false);
-      await clock.advance(1_000);
-      expect(await source.read()).toBe("one");
-      writeFileSync(path, "\n");
-      expect(await source.refuse("one")).toBe(false);
-      writeFileSync(path, "two");
-      expect(await source.refuse("one")).toBe(true);
-      expect(await source.read()).toBe("two");
-    });
-
     test.each([
       ["\n", "is empty"],
       ["canary token", "holds a blank"],
@@ -356,15 +342,6 @@ describe("token life", () => {
       cloud.auth.addToken("two", ANN, 40 * DAY_MS);
       cloud.auth.addToken("three", BOB, 60 * DAY_MS);
       expect(await readTokenLife(open("two"), signal)).toEqual({ endsAtMs: now() + 40 * DAY_MS });
-    });
-
-    test.each([
-      [`${OWN_CLIENT}abc`, true],
-      ["terraform", false],
-    ])("says that a token with the client ID %j is ours: %p", async (id, isOurs) => {
-      const token = cloud.auth.mint(ANN, { client: { id }, expiresIn: "10 days" });
-      const life = await readTokenLife(open(token.id), signal);
-      expect(life?.renewal).toEqual(isOurs ? { userId: ANN.id, clientId: id } : undefined);
     });
 
     test("gives nothing for a token that is not listed, or of which no end is told", async () => {
