@@ -275,33 +275,37 @@ export function toInstance(
   surroundings: Surroundings,
   settings: InstanceSettings,
 ): Instance {
+  const { pools, hosts } = surroundings;
   const hostId = findHostId(vm, surroundings);
-  const poolName = surroundings.pools.get(vm.$pool)?.name_label ?? undefined;
-  const host = hostId === undefined ? undefined : surroundings.hosts.get(hostId);
-  const hostName = host?.name_label ?? undefined;
-  const vmName = vm.name_label ?? undefined;
-  const place = { poolId: vm.$pool, poolName, hostId, hostName };
-  const devices = surroundings.devices && (surroundings.devices.get(vm.id) ?? NO_DEVICES);
-  const source = {
+  const details = dropAbsent({
+    vmId: vm.id,
+    vmName: vm.name_label,
+    powerState: vm.power_state,
+    poolId: vm.$pool,
+    poolName: pools.get(vm.$pool)?.name_label,
+    hostId,
+    hostName: hosts.get(hostId ?? "")?.name_label,
+  });
+  const addresses = {
     addresses: vm.addresses ?? {},
     mainIpAddress: vm.mainIpAddress ?? undefined,
-    devices,
+    devices: surroundings.devices && (surroundings.devices.get(vm.id) ?? NO_DEVICES),
   };
-  const details = { vmId: vm.id, vmName, powerState: vm.power_state ?? undefined, ...place };
+  const tagLabels = toVmTagLabels(vm.tags ?? undefined, settings.tagPrefixes ?? []);
   return Object.freeze({
     id: vm.id,
     providerId: formatProviderId(vm.$pool, vm.id),
-    name: vmName ?? vm.id,
+    name: details["vmName"] ?? vm.id,
     state: STATES[vm.power_state ?? ""] ?? "unknown",
     systemUuid: vm.id,
     region: vm.$pool,
     ...optional("regionLabel", findRegionLabel(vm.$pool, surroundings, settings)),
     ...optional("zone", findZone({ hostId, poolId: vm.$pool }, surroundings, settings)),
     ...optional("instanceType", findInstanceType(vm, settings)),
-    ...(settings.leavesAddresses ? NO_ADDRESSES : toAddresses(source, settings.addresses)),
-    labels: Object.freeze(toLabels({ vmName, ...place })),
-    ...toTagged(vm, settings),
-    details: Object.freeze(dropAbsent(details)),
+    ...(settings.leavesAddresses ? NO_ADDRESSES : toAddresses(addresses, settings.addresses)),
+    labels: Object.freeze(toLabels(details)),
+    ...(tagLabels && { tagLabels }),
+    details: Object.freeze(details),
   });
 }
 
@@ -321,11 +325,6 @@ function findHostId(vm: Vm, { hosts }: Surroundings): string | undefined {
   if (container === undefined || container === vm.$pool) return undefined;
   if (vm.power_state === "Running") return container;
   return vm.power_state === "Paused" && hosts.has(container) ? container : undefined;
-}
-
-function toTagged({ tags }: Vm, { tagPrefixes }: InstanceSettings): Pick<Instance, "tagLabels"> {
-  const tagLabels = toVmTagLabels(tags ?? undefined, tagPrefixes ?? []);
-  return tagLabels ? { tagLabels } : {};
 }
 
 function findInstanceType(vm: Vm, { instanceTypeTag }: InstanceSettings): string | undefined {
@@ -389,8 +388,9 @@ function optional<K extends string>(key: K, value: string | undefined): { [key i
   return pair;
 }
 
-function dropAbsent(record: Record<string, string | undefined>): Record<string, string> {
+function dropAbsent(record: Record<string, string | null | undefined>): Record<string, string> {
   const kept: Record<string, string> = {};
-  for (const [key, value] of Object.entries(record)) if (value !== undefined) kept[key] = value;
+  for (const [key, value] of Object.entries(record))
+    if (typeof value === "string") kept[key] = value;
   return kept;
 }

@@ -17,14 +17,16 @@ export const HOST_ID_LABEL = "topology.k8s.xenorchestra/host_id";
 /** Name of the host that the VM runs on. */
 export const HOST_NAME_LABEL = "topology.k8s.xenorchestra/host_name_label";
 
-/** Labels whose values change with the VM. */
-export const LABEL_KEYS: ReadonlySet<string> = new Set([
-  VM_NAME_LABEL,
-  POOL_ID_LABEL,
-  POOL_NAME_LABEL,
-  HOST_ID_LABEL,
-  HOST_NAME_LABEL,
-]);
+/** Labels whose values change with the VM, and the detail of the instance that each shows. */
+const SOURCES: Readonly<Record<string, string>> = {
+  [VM_NAME_LABEL]: "vmName",
+  [POOL_ID_LABEL]: "poolId",
+  [POOL_NAME_LABEL]: "poolName",
+  [HOST_ID_LABEL]: "hostId",
+  [HOST_NAME_LABEL]: "hostName",
+};
+
+export const LABEL_KEYS: ReadonlySet<string> = new Set(Object.keys(SOURCES));
 
 /** UUID of the host before the VM's first move. */
 const ORIGINAL_HOST_ID_LABEL = "topology.k8s.xenorchestra/original_host_id";
@@ -52,29 +54,16 @@ export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
     "UUID of the pool before the VM's first move to another pool. Set after that move, and never changed.",
 };
 
-/** The values of labels. An absent value is not known now, and gives no label. */
-interface LabelSource {
-  readonly vmName?: string | undefined;
-  readonly poolId?: string | undefined;
-  readonly poolName?: string | undefined;
-  readonly hostId?: string | undefined;
-  readonly hostName?: string | undefined;
-}
-
 /**
- * Builds labels with values that the API server accepts. A name without any valid character gives an empty value. An
- * unknown value gives no label.
+ * Builds labels with values that the API server accepts. A name without any valid character gives an empty value. A
+ * detail that is not known now gives no label.
  */
-export function toLabels(source: LabelSource): Record<string, string> {
-  const pairs: [string, string | undefined][] = [
-    [VM_NAME_LABEL, source.vmName],
-    [POOL_ID_LABEL, source.poolId],
-    [POOL_NAME_LABEL, source.poolName],
-    [HOST_ID_LABEL, source.hostId],
-    [HOST_NAME_LABEL, source.hostName],
-  ];
+export function toLabels(details: Instance["details"]): Record<string, string> {
   const labels: Record<string, string> = {};
-  for (const [key, value] of pairs) if (value !== undefined) labels[key] = toLabelValue(value);
+  for (const [key, source] of Object.entries(SOURCES)) {
+    const value = details[source];
+    if (value !== undefined) labels[key] = toLabelValue(value);
+  }
   return labels;
 }
 

@@ -4,7 +4,7 @@
  */
 import { CloudError } from "../../cloud/errors.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
-import type { Instance, NodeIdentity, Place } from "../../cloud/instance.ts";
+import type { Instance, NodeIdentity } from "../../cloud/instance.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import {
   type ChangeHint,
@@ -81,6 +81,7 @@ export class XenOrchestraProvider implements Provider, Changes {
   readonly unmanaged: ReadonlySet<"addresses" | "zone">;
   readonly handover: XenOrchestraHandover;
   readonly changes: Changes = this;
+  readonly toPlaces: NonNullable<Provider["toPlaces"]> = toPlaces;
   readonly provenOff: PowerProof;
   readonly machines: LazyMachines;
   readonly #options: XenOrchestraOptions;
@@ -227,13 +228,6 @@ export class XenOrchestraProvider implements Provider, Changes {
   toInstanceId(providerId: string): string | undefined {
     const parsed = parseProviderId(providerId);
     return parsed.kind === "ours" ? parsed.vmId : undefined;
-  }
-
-  toPlaces(
-    instance: Instance | undefined,
-    labels: Readonly<Record<string, string>>,
-  ): readonly Place[] {
-    return toPlaces(instance, labels);
   }
 
   /** `undefined` before the first inventory that shows machines. */

@@ -45,7 +45,7 @@ describe("toLabels()", () => {
   });
 
   test("leaves out what is not known", () => {
-    expect(toLabels({ poolId: "p", poolName: undefined })).toEqual({
+    expect(toLabels({ poolId: "p", powerState: "Running" })).toEqual({
       "topology.k8s.xenorchestra/pool_id": "p",
     });
   });
