@@ -6,12 +6,11 @@
 import * as v from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
-import type { CloudNotice } from "../../../cloud/provider_definition.ts";
+import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
-import { type Clock, withDeadline } from "../../../core/clock.ts";
+import { withDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
-import type { Logger } from "../../../core/log.ts";
-import type { Gauge, MetricsRegistry } from "../../../core/metrics.ts";
+import type { Gauge } from "../../../core/metrics.ts";
 import type { SignIn } from "../settings.ts";
 import { isTime, OWN_CLIENT, toMinted } from "./tokens.ts";
 import { toReplyError } from "./reply_error.ts";
@@ -21,14 +20,11 @@ import type { Session } from "./session.ts";
 interface TokenLife {
   /** Wall-clock milliseconds. */
   readonly endsAtMs: number;
-  /** How to renew it; absent if Landfall did not create it, because its owner decides. */
-  readonly renewal?: TokenRenewal;
-}
-
-/** The user and client of a token. A new request for the same client and user gives the same token a new expiry. */
-interface TokenRenewal {
-  readonly userId: string;
-  readonly clientId: string;
+  /**
+   * The user and client of the token. A new request for both gives the same token a new expiry. Absent if Landfall did
+   * not create it, because its owner decides.
+   */
+  readonly renewal?: { readonly userId: string; readonly clientId: string };
 }
 
 type Asker = Pick<Session, "get" | "post" | "readToken">;
@@ -81,7 +77,7 @@ function toLife({ expiration, user_id: userId, client }: v.InferOutput<typeof LI
  */
 export async function renewToken(
   session: Asker,
-  { userId, clientId }: TokenRenewal,
+  { userId, clientId }: NonNullable<TokenLife["renewal"]>,
   signal: AbortSignal,
 ): Promise<number> {
   const client = { id: clientId };
@@ -97,13 +93,8 @@ export async function renewToken(
 }
 
 /** The dependencies of a {@linkcode TokenWatch}. */
-interface TokenWatchOptions {
+interface TokenWatchOptions extends Pick<ProviderDeps, "clock" | "log" | "metrics" | "notify"> {
   readonly session: Asker;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
-  /** Notifies the operator. */
-  readonly notify?: ((notice: CloudNotice) => void) | undefined;
 }
 
 const DAY_MS = 86_400_000;
