@@ -80,7 +80,7 @@ export function compareSettings<S extends { readonly url: string }>(
 }
 
 /** A problem of a cloud that an operator should fix before it becomes a failure. */
-export interface CloudNotice {
+interface CloudNotice {
   /** `credentialExpires`: Landfall's credentials expire soon. */
   readonly kind: "credentialExpires";
   /** What the problem is and what to do, for operators; no full stop, no secret. */

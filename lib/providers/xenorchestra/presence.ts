@@ -185,7 +185,7 @@ const REMOVED = "the pool was removed from Xen Orchestra";
  * Says why the VM of a provider ID is not in an inventory. The result is `notListed`, one observation of absence, only
  * if the request included the VM, every pool that may hold it answered in full, and it is not migrating.
  */
-export function judgeUnlisted(question: AbsenceQuestion): Presence {
+function judgeUnlisted(question: AbsenceQuestion): Presence {
   const { vmId, poolIds, inventory, isMoving, removed } = question;
   const { coverage, lookedFor, undecodable } = inventory;
   const say = (reason: UnknownReason, why: string): Presence =>

@@ -618,6 +618,13 @@ describe("proveAbsence() while another pool is removed for good", () => {
     await removeLyon(STAYED);
     const node = { name: "w1", providerId: `xenorchestra://${POOL_LYON}/${NEVER_SEEN}` };
     expect(await read(node)).toBe("unknown notCovered");
+    inventory = await provider.listInventory([node], signal);
+    expect(provider.findInstance(inventory, node)).toMatchObject({
+      reason: "notCovered",
+      message: expect.stringMatching(
+        /pool pool-lyon: .* was removed from Xen Orchestra.*delete the Node/,
+      ),
+    });
   });
 
   test("does not look there for a VM that was made there, and was last seen in its own pool", async () => {

@@ -7,9 +7,7 @@ import { InstanceResolver } from "../../../../lib/cloud/inventory/resolver.ts";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import { InventorySource } from "../../../../lib/cloud/inventory/source.ts";
 import type { NodeIdentity } from "../../../../lib/cloud/instance.ts";
-import type { Presence, Provider, UnknownReason } from "../../../../lib/cloud/provider.ts";
-import type { AbsenceQuestion } from "../../../../lib/providers/xenorchestra/absence.ts";
-import { judgeUnlisted } from "../../../../lib/providers/xenorchestra/presence.ts";
+import type { Presence, Provider } from "../../../../lib/cloud/provider.ts";
 import {
   createProvider,
   FakeXenOrchestra,
@@ -32,119 +30,11 @@ import type { ManualClock } from "../../../support/manual_clock.ts";
 const signal = new AbortController().signal;
 const POOLLESS: NodeIdentity = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };
 
-describe("judgeUnlisted()", () => {
-  const complete = { complete: true };
-  const lost = { complete: false, name: "pool-b", reason: "it is away" };
-  const INVENTORY: Inventory = {
-    observedAtMs: 0,
-    instances: new Map(),
-    coverage: new Map<string, { complete: boolean }>([
-      ["a", complete],
-      ["b", lost],
-      ["c", complete],
-    ]),
-    undecodable: new Map(),
-    lookedFor: new Set(["vm"]),
-  };
-  const QUESTION: AbsenceQuestion = {
-    vmId: "vm",
-    poolIds: ["a"],
-    inventory: INVENTORY,
-    isMoving: false,
-    isSeen: false,
-    removed: [],
-    stay: undefined,
-    sinceMs: 0,
-    findShownMs: () => 0,
-    mayPartsBeLost: false,
-  };
-
-  test.each<[string, string[], Partial<Inventory>, UnknownReason, string, boolean?]>([
-    ["its pool answered in full", ["a"], {}, "notListed", "does not prove that it is gone"],
-    [
-      "all its pools answered in full",
-      ["a", "c"],
-      {},
-      "notListed",
-      "does not prove that it is gone",
-    ],
-    [
-      "a pool is lost",
-      ["a", "b"],
-      {},
-      "notCovered",
-      "in pool pool-b: it is away; if the pool was removed for good",
-    ],
-    [
-      "a pool was never seen",
-      ["a", "x"],
-      {},
-      "notCovered",
-      "in pool x: Xen Orchestra has not shown the pool since",
-    ],
-    ["no pool is known", [], {}, "notCovered", "names no pool"],
-    [
-      "no pool is shown at all, as without any right",
-      ["a"],
-      { coverage: new Map() },
-      "notCovered",
-      "make the user an administrator",
-    ],
-    ["it was not asked for", ["a"], { lookedFor: new Set() }, "noInventory", "did not include it"],
-    [
-      "a VM cannot be read, not even its ID",
-      ["a"],
-      { undecodable: new Map([["#3", "id: must be string"]]) },
-      "undecodable",
-      "id: must be string",
-    ],
-    [
-      "another VM cannot be read",
-      ["a"],
-      { undecodable: new Map([[POOL_LYON, "tags: must be array"]]) },
-      "notListed",
-      "does not prove that it is gone",
-    ],
-    ["it was being migrated", ["a"], {}, "notCovered", "it was migrating", true],
-    [
-      "so, and a pool is lost",
-      ["a", "b"],
-      {},
-      "notCovered",
-      "in pool pool-b: it is away; if the pool was removed for good",
-      true,
-    ],
-  ])("when %s", (_title, poolIds, over, reason, words, isMoving = false) => {
-    const inventory = { ...INVENTORY, ...over };
-    expect(judgeUnlisted({ ...QUESTION, poolIds, inventory, isMoving })).toMatchObject({
-      kind: "unknown",
-      reason,
-      message: expect.stringContaining(words),
-    });
-  });
-
-  test("an inventory that does not say what was looked for shows everything", () => {
-    const { lookedFor: _, ...everything } = INVENTORY;
-    expect(judgeUnlisted({ ...QUESTION, inventory: everything })).toMatchObject({
-      reason: "notListed",
-    });
-  });
-
-  test("a VM of a pool that was removed for good is unknown for good, and its Node to be deleted", () => {
-    const removed = [{ poolId: "c", name: "Paris", goneMs: 0 }];
-    const inventory = { ...INVENTORY, coverage: new Map() };
-    expect(judgeUnlisted({ ...QUESTION, inventory, poolIds: ["c"], removed })).toMatchObject({
-      reason: "notCovered",
-      message: expect.stringMatching(
-        /pool Paris: .* was removed from Xen Orchestra.*delete the Node/,
-      ),
-    });
-  });
-});
-
 describe("findInstance() of a Node with a provider ID", () => {
   let fake: FakeXenOrchestra;
   let provider: Provider;
+  /** The message of the last presence that is not known. */
+  let said: string;
 
   beforeEach(() => {
     fake = new FakeXenOrchestra();
@@ -155,12 +45,15 @@ describe("findInstance() of a Node with a provider ID", () => {
   async function look(node: NodeIdentity = NODE, interest = [node]): Promise<string> {
     const inventory = await provider.listInventory(interest, signal);
     const presence = provider.findInstance(inventory, node);
-    return presence.kind === "unknown" ? presence.reason : presence.kind;
+    if (presence.kind !== "unknown") return presence.kind;
+    said = presence.message;
+    return presence.reason;
   }
 
   test("C-03 is an observation of absence while its pool answers in full", async () => {
     fake.remove("vms", WORKER_1);
     expect(await look()).toBe("notListed");
+    expect(said).toContain("does not prove that it is gone");
     expect(await look({ ...NODE, region: POOL_LYON })).toBe("notListed");
     expect(await look({ ...NODE, region: "eu-west-1" })).toBe("notListed");
   });
@@ -175,16 +68,30 @@ describe("findInstance() of a Node with a provider ID", () => {
     expect(await look()).toBe("notListed");
     fake.dropPool(POOL_PARIS);
     expect(await look()).toBe("notCovered");
+    expect(said).toMatch(
+      /in pool pool-paris: the pool is disconnected.*; if the pool was removed for good/,
+    );
   });
 
   test("is none while its pool was never seen, as when Landfall starts in an outage", async () => {
     fake.dropPool(POOL_PARIS);
     expect(await look()).toBe("notCovered");
+    expect(said).toContain(`in pool ${POOL_PARIS}: Xen Orchestra has not shown the pool since`);
   });
 
-  test("is none while every list is empty", async () => {
+  test("is none while every list is empty, as without any right", async () => {
     for (const name of Object.keys(fake.collections)) fake.collections[name] = [];
     expect(await look()).toBe("notCovered");
+    expect(said).toContain("make the user an administrator");
+  });
+
+  test("is none while the list holds a VM that cannot be read, not even its ID", async () => {
+    fake.remove("vms", WORKER_1);
+    fake.list("vms").push({ id: HOST_PARIS_1, tags: "none" });
+    expect(await look(NODE, [])).toBe("notListed");
+    fake.list("vms").push({ id: "half" });
+    expect(await look(NODE, [])).toBe("undecodable");
+    expect(said).toContain("holds a VM that Landfall cannot read: id: must be");
   });
 
   test("is none while the pool that the VM moved to is lost", async () => {
