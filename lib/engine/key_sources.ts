@@ -13,8 +13,7 @@ export interface KeySource {
    */
   subscribe(listener: (keys: Iterable<Key>) => void): () => void;
   /** A view that reconciles read: no object is reconciled before it is synced. @default {none} */
-  readonly reader?: Pick<StoreReader<KubeObject>, "synced" | "untilSynced"> &
-    Partial<Pick<StoreReader<KubeObject>, "catchUp">>;
+  readonly reader?: Pick<StoreReader<KubeObject>, "catchUp" | "synced" | "untilSynced">;
 }
 
 /**

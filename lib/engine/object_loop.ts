@@ -69,6 +69,12 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   readonly findGone?: (key: Key) => T | undefined;
   /** Other reasons to reconcile objects. @default {none} */
   readonly sources?: readonly KeySource[];
+  /**
+   * Finds out what must be known before the first reconcile, in every run. No object is reconciled before that.
+   *
+   * @default {nothing}
+   */
+  readonly prepare?: (signal: AbortSignal) => Promise<void>;
   /** How often {@linkcode onTick} is called, in milliseconds. @default {never} */
   readonly tickIntervalMs?: number;
   /** @default {reconciles every object} */
@@ -175,7 +181,7 @@ export class ObjectLoop<T extends KubeObject> {
       ),
     ];
     try {
-      const work = this.#catchUp(signal).then(() => this.#workers.run(signal));
+      const work = this.#prepare(signal).then(() => this.#workers.run(signal));
       await Promise.all([work, this.#tick(signal)]);
     } finally {
       for (const end of unsubscribe) end();
@@ -205,12 +211,15 @@ export class ObjectLoop<T extends KubeObject> {
     }
   }
 
-  /** Waits until all views have what the last leader wrote. */
-  async #catchUp(signal: AbortSignal): Promise<void> {
-    const { objects, sources = [] } = this.#options;
+  /** Waits until all views have what the last leader wrote, and everything else is known. */
+  async #prepare(signal: AbortSignal): Promise<void> {
+    const { objects, sources = [], prepare } = this.#options;
     const readers = [objects, ...sources.flatMap(({ reader }) => reader ?? [])];
-    // Only the signal can reject this.
-    await Promise.all(readers.map((reader) => reader.catchUp?.(signal))).catch(() => undefined);
+    try {
+      await Promise.all([...readers.map((reader) => reader.catchUp(signal)), prepare?.(signal)]);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
 
   /** A controller that cannot see its own objects would create them again: waits for the missing view. */

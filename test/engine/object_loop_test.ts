@@ -197,6 +197,17 @@ test("ObjectLoop works on nothing before all that it reads is there, and then on
   expect(rig.worked).toEqual(["ns/w"]);
 });
 
+test("ObjectLoop works on nothing before it is prepared", async () => {
+  const prepared = Promise.withResolvers<void>();
+  await using rig = start({ prepare: () => prepared.promise });
+  rig.widgets.apply(toWidget("w", "1"));
+  await rig.clock.advance(600_000);
+  expect(rig.worked).toEqual([]);
+  prepared.resolve();
+  await rig.clock.advance(0);
+  expect(rig.worked).toEqual(["ns/w"]);
+});
+
 test("ObjectLoop works on nothing while a kind that it reads is gone, and then on what it was asked to", async () => {
   await using rig = startWidgets({ over: BY_NAME });
   for (const name of ["a", "b", "c", "d"]) rig.widgets.apply(toWidget(name, "1"));

@@ -63,9 +63,6 @@ export class NodeController {
   readonly #services: NodeControllerOptions["services"];
   readonly #addresses: AddressIndex;
   readonly #loop: ObjectLoop<Node>;
-  /** Resolved when Nodes may be planned without the addresses of Services. */
-  readonly #waited = Promise.withResolvers<void>();
-  #hasWaited = false;
   /** Enqueues Nodes whose addresses may depend on a change of something else. */
   #enqueue: (names: readonly string[]) => void = () => {};
 
@@ -103,16 +100,16 @@ export class NodeController {
             this.#enqueue = listener;
             return () => (this.#enqueue = () => {});
           },
-          reader: this.#toServicesReader(),
         },
       ],
+      prepare: (signal) => this.#waitForServices(signal),
       tickIntervalMs: fullPassIntervalMs,
     });
   }
 
   /** Runs until the signal aborts and all reconciles have ended. */
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#waitForServices(signal), this.#loop.run(signal)]);
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal);
   }
 
   /** Describes the last reconcile of a Node, for the debug pages. */
@@ -148,17 +145,6 @@ export class NodeController {
     });
   }
 
-  #toServicesReader(): Pick<StoreReader<Node>, "synced" | "untilSynced"> {
-    const [services, waited] = [this.#services, this.#waited.promise];
-    const isReady = (): boolean => this.#hasWaited || services.synced;
-    return {
-      get synced() {
-        return isReady();
-      },
-      untilSynced: (signal) => Promise.race([services.untilSynced(signal), waited]),
-    };
-  }
-
   /** Ends by itself, at the latest after {@linkcode SERVICES_WAIT_MS}. */
   async #waitForServices(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
@@ -170,8 +156,6 @@ export class NodeController {
         advice,
       });
     }
-    this.#hasWaited = true;
-    this.#waited.resolve();
   }
 
   /** Lists the Nodes that waited for a refresh or for the cloud's recovery, and those whose instance changed. */

@@ -10,6 +10,7 @@ import type {
 import { AddressPools } from "../../cloud/pools/address_pools.ts";
 import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
+import { abortable } from "../../core/clock.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
@@ -17,6 +18,7 @@ import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
 import type { RunningController } from "../definition.ts";
 import { readFlag, readTextFlag } from "../flags.ts";
+import { findClusterIds } from "./cluster_ids.ts";
 import { Backends } from "./passes/backends.ts";
 import { describeService, type ServiceReport } from "./describe.ts";
 import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
@@ -29,7 +31,6 @@ import { createServiceMetrics } from "./metrics.ts";
 import { ServiceEvents } from "./events.ts";
 import { NodeAddresses } from "./passes/node_addresses.ts";
 import { NodePass } from "./passes/node_pass.ts";
-import { Readiness } from "./start/readiness.ts";
 import { ServiceReconciler } from "./reconcile.ts";
 import { ServiceWriter } from "./state/service_writer.ts";
 import { showsIngress } from "./spec/status.ts";
@@ -64,7 +65,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   readonly #writer: ServiceWriter;
   readonly #reconciler: ServiceReconciler;
   readonly #backends: Backends;
-  readonly #readiness: Readiness;
+  /** Resolved when everything is known that a plan needs. */
+  readonly #prepared = Promise.withResolvers<void>();
   readonly #nodePass: NodePass;
   readonly #loop: ObjectLoop<Service>;
 
@@ -108,8 +110,6 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       inputs,
       enqueue,
     });
-    const known = { ...context, services: this.objects, nodes: cloud.nodes, loadBalancers };
-    this.#readiness = new Readiness(known);
     const listOutdated = (): Key[] => this.#listOutdated();
     this.#nodePass = new NodePass({ clock, metrics, listOutdated, enqueue });
     this.#loop = new ObjectLoop({
@@ -125,7 +125,11 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       sliceMs: SLICE_MS,
       forget: () => undefined,
       findGone: (key) => this.#managed.get(key)?.service,
-      sources: [{ subscribe: () => () => undefined, reader: this.#readiness }],
+      prepare: async (signal) => {
+        await Promise.all([services.catchUp(signal), cloud.nodes.catchUp(signal)]);
+        loadBalancers.setClusterIds(await findClusterIds({ ...context, services }, signal));
+        this.#prepared.resolve();
+      },
       forgetsSuccesses: true,
       backoffMs: BACKOFF_MS,
     });
@@ -142,7 +146,6 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const end = this.#backends.follow(() => this.#nodePass.request());
     try {
       await Promise.all([
-        this.#readiness.run(signal),
         this.#nodePass.run(signal),
         this.#runFullPasses(signal),
         this.#loop.run(signal),
@@ -190,7 +193,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
 
   async #runFullPasses(signal: AbortSignal): Promise<void> {
     const { clock, log, flags } = this.#context;
-    await this.#readiness.untilSynced(signal).catch(() => undefined);
+    await abortable(this.#prepared.promise, signal).catch(() => undefined);
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
     const look = async (stop: AbortSignal): Promise<void> => {
       await this.#looks.look(0, stop);

@@ -22,7 +22,7 @@ import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { toHostName } from "./hosts/names.ts";
 import { type BareMetalHosts, HostPublisher } from "./hosts/publish/host_publisher.ts";
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
-import { InventoryKeySource, readLastView } from "./inventory.ts";
+import { fromInventory, readLastView, untilInventory } from "./inventory.ts";
 import { MachineEvents } from "./machines/events.ts";
 import { readSeed } from "./machines/seed.ts";
 import { createVinoMetrics } from "./metrics.ts";
@@ -149,7 +149,8 @@ class VinoController implements RunningController {
       reconcile: (vino, signal) => reconciler.reconcile(toKey(vino), signal),
       sliceMs: SLICE_MS,
       forget: (key) => reconciler.forget(key),
-      sources: [new InventoryKeySource(source, this.objects), ...options.sources],
+      sources: [fromInventory(source, this.objects), ...options.sources],
+      prepare: (signal) => untilInventory(source, signal),
       backoffMs: BACKOFF_MS,
     });
     metrics.readFrom({

@@ -9,7 +9,11 @@ import { toReport, toReports } from "../../support/vino/reports.ts";
 import type { MachinesQuestion } from "../../../lib/cloud/capabilities/machines.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { InventoryListener, InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import { InventoryKeySource, readLastView } from "../../../lib/controllers/vino/inventory.ts";
+import {
+  fromInventory,
+  readLastView,
+  untilInventory,
+} from "../../../lib/controllers/vino/inventory.ts";
 import { toInventory } from "../../support/cloud/instances.ts";
 
 const CONDITION = { type: "Ready", message: "", lastTransitionTime: "" };
@@ -120,10 +124,10 @@ class Source implements Pick<InventorySource, "current" | "lastError" | "subscri
 
 const VINOES = { keys: () => ["metal/a", "metal/b"] };
 
-test("InventoryKeySource names all Vinos after each inventory and each read of single VMs", () => {
+test("fromInventory() names all Vinos after each inventory and each read of single VMs", () => {
   const source = new Source();
   const told: string[][] = [];
-  const end = new InventoryKeySource(source, VINOES).subscribe((keys) => {
+  const end = fromInventory(source, VINOES).subscribe((keys) => {
     told.push([...keys]);
   });
   const show = (observedAtMs: number, changed: Parameters<Source["tell"]>[0]): string[] => {
@@ -143,27 +147,26 @@ test("InventoryKeySource names all Vinos after each inventory and each read of s
   expect(show(3, "everything")).toEqual([]);
 });
 
-test("InventoryKeySource holds Vinos back before the first inventory or its failure", async () => {
+test("untilInventory() waits for the first inventory or its failure", async () => {
   const source = new Source();
-  const { reader } = new InventoryKeySource(source, VINOES);
-  expect(reader.synced).toBe(false);
-  const waiting = reader.untilSynced(new AbortController().signal);
+  let isOver = false;
+  const waiting = untilInventory(source, signal).then(() => (isOver = true));
   source.tell(new Set());
+  await Promise.resolve();
+  expect(isOver).toBe(false);
   source.lastError = new Error("no answer");
   source.tell(new Set());
   await waiting;
-  expect(reader.synced).toBe(true);
   expect(source.listeners.size).toBe(0);
   source.lastError = undefined;
   source.current = toInventory([]);
-  await reader.untilSynced(new AbortController().signal);
+  await untilInventory(source, signal);
 });
 
-test("InventoryKeySource stops waiting when the signal aborts", async () => {
+test("untilInventory() stops waiting when the signal aborts", async () => {
   const source = new Source();
   const stop = new AbortController();
-  const { reader } = new InventoryKeySource(source, VINOES);
-  const waiting = reader.untilSynced(stop.signal);
+  const waiting = untilInventory(source, stop.signal);
   stop.abort(new Error("over"));
   await expect(waiting).rejects.toThrow("over");
   expect(source.listeners.size).toBe(0);

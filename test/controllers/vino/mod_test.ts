@@ -72,6 +72,26 @@ async function startReady(spec: VinoSpec): Promise<VinoStage<MachinesDouble>> {
   return stage;
 }
 
+test("a Vino waits for the first inventory, and says nothing before", async () => {
+  const answer = Promise.withResolvers<void>();
+  await using stage = await VinoStage.start((clock) => {
+    const cloud = new MachinesDouble();
+    cloud.refreshIntervalMs = 2_000;
+    cloud.clock = () => clock.monotonic();
+    const listInventory = cloud.listInventory.bind(cloud);
+    cloud.listInventory = async (...question) => {
+      await answer.promise;
+      return await listInventory(...question);
+    };
+    return cloud;
+  });
+  stage.create("edge", toSpec(1));
+  await stage.clock.sleep(5_000, AbortSignal.timeout(10_000));
+  expect(stage.read("edge")?.status).toBeUndefined();
+  answer.resolve();
+  await stage.untilCondition("edge", "Ready", READY);
+});
+
 /** Waits until an inventory shows what is there now. */
 async function untilInventory(cloud: MachinesDouble): Promise<void> {
   const { lists } = cloud;

@@ -18,7 +18,7 @@ import { toClaim } from "../../../controllers/service/spec/spec.ts";
 import { isBackendNode, listInternalIps } from "../../../controllers/service/spec/node_set.ts";
 import { NAME } from "../../../controllers/service/words.ts";
 import { toLiveServices } from "../../../controllers/service/spec/live.ts";
-import { CLUSTER_SERVICE, readClusterIds } from "../../../controllers/service/start/cluster_ids.ts";
+import { CLUSTER_SERVICE, readClusterIds } from "../../../controllers/service/cluster_ids.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { listAll } from "../../../kube/cache/list_all.ts";

@@ -2,17 +2,17 @@
  * Finds the IDs of this cluster.
  * @module
  */
-import { toBackoffMs } from "../../../core/backoff.ts";
-import type { Clock } from "../../../core/clock.ts";
-import type { Logger } from "../../../core/log.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import { isKubeError } from "../../../kube/api/errors.ts";
-import type { StoreReader } from "../../../kube/cache/store.ts";
-import { NAMESPACES } from "../../../kube/kinds/namespace.ts";
-import type { Service } from "../../../kube/kinds/service.ts";
+import { toBackoffMs } from "../../core/backoff.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { isKubeError } from "../../kube/api/errors.ts";
+import type { StoreReader } from "../../kube/cache/store.ts";
+import { NAMESPACES } from "../../kube/kinds/namespace.ts";
+import type { Service } from "../../kube/kinds/service.ts";
 
 /** What {@linkcode findClusterIds} needs. */
-export interface ClusterIdOptions {
+interface ClusterIdOptions {
   readonly client: Pick<KubeClient, "read">;
   readonly clock: Clock;
   readonly log: Logger;

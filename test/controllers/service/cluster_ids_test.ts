@@ -4,7 +4,7 @@ import { Store } from "../../../lib/kube/cache/store.ts";
 import { type Service, SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { ServiceServer } from "../../support/kube/service_server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { findClusterIds } from "../../../lib/controllers/service/start/cluster_ids.ts";
+import { findClusterIds } from "../../../lib/controllers/service/cluster_ids.ts";
 
 function startClusterIds(
   namespace: ServiceServer["namespace"],
