@@ -7,13 +7,12 @@ import { createReloadMetric } from "../../lib/app/reload.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
-import { createReconcileMetrics } from "../../lib/engine/workers.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../lib/engine/work_queue.ts";
+import { createLoopMetrics } from "../../lib/engine/metrics.ts";
 import { createRedfishMetrics } from "../../lib/http/redfish/metrics.ts";
 import { exportLog } from "../../lib/host/log_pipe.ts";
 import { exportProcess } from "../../lib/host/process_metrics.ts";
@@ -65,14 +64,13 @@ function listMetricsWith(
   const metrics = new MetricsRegistry();
   exportProcess(metrics, systemClock);
   exportLog(metrics, undefined);
-  createReconcileMetrics(metrics);
   createRunningMetric(metrics);
   for (const controller of controllers) controller.registerMetrics?.(metrics);
   exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), () => ({
     kind: "foreign",
     providerId: "",
   }));
-  createWorkQueueMetrics(metrics);
+  createLoopMetrics(metrics);
   createEventMetrics(metrics);
   createRequestMetrics(metrics);
   createReviewMetrics(metrics);

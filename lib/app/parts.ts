@@ -18,8 +18,7 @@ import { DeletionHolds } from "../controllers/deletion_holds.ts";
 import { toIdentity } from "../controllers/identity.ts";
 import type { LoadedController } from "../controllers/load.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
-import { createReconcileMetrics } from "../engine/workers.ts";
-import { createWorkQueueMetrics } from "../engine/work_queue.ts";
+import { createLoopMetrics } from "../engine/metrics.ts";
 import { Recovery } from "../kube/api/recovery.ts";
 import { Caches } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";
@@ -88,8 +87,7 @@ export function createParts(options: AppOptions): Parts {
     clock,
     log,
     metrics,
-    queueMetrics: createWorkQueueMetrics(metrics),
-    reconcileMetrics: createReconcileMetrics(metrics),
+    loopMetrics: createLoopMetrics(metrics),
   };
   const createController = (
     { definition, module }: LoadedController,

@@ -10,21 +10,16 @@ import type { Logger } from "../core/log.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 import type { Key, StoreReader } from "../kube/cache/store.ts";
-import {
-  type ReconcileMetrics,
-  type ReconcileOutcome,
-  type ReconcileResult,
-  Workers,
-} from "./workers.ts";
+import { type ReconcileOutcome, type ReconcileResult, Workers } from "./workers.ts";
 import type { KeySource } from "./key_sources.ts";
-import { WorkQueue, type WorkQueueMetrics } from "./work_queue.ts";
+import type { LoopMetrics } from "./metrics.ts";
+import { WorkQueue } from "./work_queue.ts";
 
 /** What the loops of a process share. */
 export interface LoopContext {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly queueMetrics: WorkQueueMetrics;
-  readonly reconcileMetrics: ReconcileMetrics;
+  readonly loopMetrics: LoopMetrics;
 }
 
 /** What makes one loop differ from another. */
@@ -122,11 +117,11 @@ export class ObjectLoop<T extends KubeObject> {
   constructor(options: ObjectLoopOptions<T>) {
     const { name, noun, queueName, objects, workers, forgetsSuccesses = false } = options;
     const { backoffMs, sliceMs } = options;
-    const { clock, log, queueMetrics, reconcileMetrics } = options.context;
+    const { clock, log, loopMetrics: metrics } = options.context;
     this.#options = options;
     this.#sleeper = new Sleeper(clock);
     const backoff = { ...(backoffMs !== undefined && { backoffMs }) };
-    this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics, ...backoff });
+    this.#queue = new WorkQueue({ name: queueName, clock, metrics, ...backoff });
     this.#workers = new Workers({
       name,
       noun,
@@ -141,7 +136,7 @@ export class ObjectLoop<T extends KubeObject> {
       forgetsSuccesses,
       clock,
       log,
-      metrics: reconcileMetrics,
+      metrics,
     });
   }
 

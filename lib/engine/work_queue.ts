@@ -5,14 +5,14 @@
 import { toBackoffMs } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import { assert } from "../core/errors.ts";
-import type { Counter, Gauge, Histogram, MetricsRegistry } from "../core/metrics.ts";
+import type { LoopMetrics } from "./metrics.ts";
 
 /** Options of a {@linkcode WorkQueue}. */
 interface WorkQueueOptions {
   /** Label `name` of its metrics. */
   readonly name: string;
   readonly clock: Clock;
-  readonly metrics?: WorkQueueMetrics;
+  readonly metrics?: LoopMetrics;
   /** Delay after the first failure of a key, in milliseconds; it doubles up to 5 min. @default {1_000} */
   readonly backoffMs?: number;
   /** Randomness of the back-off, in [0, 1). @default {Math.random} */
@@ -39,7 +39,7 @@ const RETRY_BACKOFF = { capMs: 300_000, jitter: 0.2 } as const;
 export class WorkQueue {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #metrics: WorkQueueMetrics | undefined;
+  readonly #metrics: LoopMetrics | undefined;
   readonly #backoffMs: number;
   readonly #random: () => number;
   /** Keys in the order they are handed out. A set: taking the first costs the same for any number of keys. */
@@ -210,47 +210,4 @@ export class WorkQueue {
     }
     if (nextMs < Infinity) this.#arm(nextMs);
   }
-}
-
-/** Metrics that all queues of a process share; the label `name` tells the queues apart. */
-export interface WorkQueueMetrics {
-  /** Keys that wait for a worker. */
-  readonly depth: Gauge;
-  /** Added keys, without those that were waiting already. */
-  readonly adds: Counter;
-  /** Keys delayed to a later time. */
-  readonly retries: Counter;
-  /** Seconds from taken in to handed out. */
-  readonly queueDuration: Histogram;
-  /** Seconds from handed out to done. */
-  readonly workDuration: Histogram;
-}
-
-const BUCKETS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10];
-
-/**
- * Registers the metrics of work queues. Call it once for a registry and hand the result to every queue.
- *
- * Names and buckets are those of client-go's `workqueue` package
- * (k8s.io/component-base/metrics/prometheus/workqueue).
- */
-export function createWorkQueueMetrics(registry: MetricsRegistry): WorkQueueMetrics {
-  return {
-    depth: registry.gauge({ name: "workqueue_depth", help: "Keys that wait in the queue." }),
-    adds: registry.counter({ name: "workqueue_adds_total", help: "Keys added to the queue." }),
-    retries: registry.counter({
-      name: "workqueue_retries_total",
-      help: "Keys delayed to a later time.",
-    }),
-    queueDuration: registry.histogram({
-      name: "workqueue_queue_duration_seconds",
-      help: "Seconds a key waited in the queue.",
-      buckets: BUCKETS,
-    }),
-    workDuration: registry.histogram({
-      name: "workqueue_work_duration_seconds",
-      help: "Seconds the work on a key took.",
-      buckets: BUCKETS,
-    }),
-  };
 }

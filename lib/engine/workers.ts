@@ -6,8 +6,8 @@ import type { Clock } from "../core/clock.ts";
 import { AssertionError, describeError } from "../core/errors.ts";
 import { LeadershipLostError } from "../core/fence.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
-import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import { formatDuration } from "../core/text/duration.ts";
+import type { LoopMetrics } from "./metrics.ts";
 import type { WorkQueue } from "./work_queue.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 
@@ -65,12 +65,7 @@ export interface WorkersOptions {
   readonly forgetsSuccesses?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: ReconcileMetrics;
-}
-
-/** Metrics that the workers of all controllers share. */
-export interface ReconcileMetrics {
-  readonly reconciles: Counter;
+  readonly metrics?: LoopMetrics;
 }
 
 const GRACE_MS = 10_000;
@@ -78,16 +73,6 @@ const GRACE_MS = 10_000;
 const OBEY_MS = 1_000;
 /** The reason that ends the timer of a reconcile: it is never shown, and an error would cost a stack trace. */
 const ENDED = "ended";
-
-/** Registers the metrics of reconciles. Call it once for a registry and hand the result to every controller. */
-export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetrics {
-  return {
-    reconciles: registry.counter({
-      name: "landfall_reconciles_total",
-      help: "Reconciles that ended, by controller and outcome.",
-    }),
-  };
-}
 
 /**
  * The workers of one controller, ready to run once.

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { AssertionError } from "../../lib/core/errors.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createWorkQueueMetrics, WorkQueue } from "../../lib/engine/work_queue.ts";
+import { createLoopMetrics } from "../../lib/engine/metrics.ts";
+import { WorkQueue } from "../../lib/engine/work_queue.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;
@@ -225,9 +226,9 @@ test("I-08: WorkQueue never gives a key to two workers and never loses an update
   );
 });
 
-test("createWorkQueueMetrics() gives metrics that several queues share, told apart by name", async () => {
+test("createLoopMetrics() gives metrics that several queues share, told apart by name", async () => {
   const registry = new MetricsRegistry();
-  const metrics = createWorkQueueMetrics(registry);
+  const metrics = createLoopMetrics(registry);
   const clock = new ManualClock();
   const node = new WorkQueue({ name: "node", clock, metrics });
   const service = new WorkQueue({ name: "service", clock, metrics });

@@ -6,13 +6,12 @@ import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
 import {
   type Absence,
-  createReconcileMetrics,
-  type ReconcileMetrics,
   toLastReconcile,
   toVerdict,
   Workers,
   type WorkersOptions,
 } from "../../lib/engine/workers.ts";
+import { createLoopMetrics, type LoopMetrics } from "../../lib/engine/metrics.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import { untilAborted } from "../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -21,7 +20,7 @@ interface SetUp {
   readonly clock: ManualClock;
   readonly queue: WorkQueue;
   readonly workers: Workers;
-  readonly metrics: ReconcileMetrics;
+  readonly metrics: LoopMetrics;
   readonly lines: string[];
   /** The reconciles that began, as `key@ms`. */
   readonly begun: string[];
@@ -37,7 +36,7 @@ function start(reconcile: WorkersOptions["reconcile"], over: Partial<WorkersOpti
   const write = (line: string): void =>
     void lines.push(line.slice("1970-01-01T00:00:00.000Z ".length));
   const log = createLogger({ format: "text", now: () => 0, write });
-  const metrics = createReconcileMetrics(new MetricsRegistry());
+  const metrics = createLoopMetrics(new MetricsRegistry());
   const begun: string[] = [];
   const workers = new Workers({
     name: "test",

@@ -126,8 +126,8 @@ export interface LoadBalancerOverview {
 export interface LoadBalancerStep {
   /** What it does, for logs and the debug page: `create rule tcp 443 on 192.0.2.10`. */
   readonly summary: string;
-  /** Steps with the same turn run one at a time, because the cloud does no two of them at once. @default {any time} */
-  readonly turn?: string;
+  /** Steps with the same lock run one at a time, because the cloud does no two of them at once. @default {any time} */
+  readonly lock?: string;
   /**
    * Which part of the load balancer it is for: `port 443`. If the cloud refuses it, the steps of other parts go on; see
    * {@linkcode LoadBalancers.mayGoOn}. @default {all steps after it need it}

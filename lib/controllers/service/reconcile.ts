@@ -59,16 +59,14 @@ interface ServiceReconcilerOptions {
   readonly enqueue: (key: Key) => void;
 }
 
+/** One change of what the Service shows. */
+interface ShowStep {
+  readonly summary: string;
+  readonly shown: ShownState;
+}
+
 /** One change: of the cloud, or of what the Service shows. */
-type ServiceStep =
-  | {
-      readonly kind: "apply";
-      readonly summary: string;
-      readonly lock?: string;
-      readonly part?: string;
-      readonly change: LoadBalancerStep;
-    }
-  | { readonly kind: "show"; readonly summary: string; readonly shown: ShownState };
+type ServiceStep = LoadBalancerStep | ShowStep;
 
 /** What is to do for a Service. */
 type ServicePlan = Plan<ServiceStep> &
@@ -179,10 +177,10 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     const { service } = task;
     this.#note(task, plan);
     this.#isChanged = true;
-    if (step.kind === "show") return await writer.setIngress(service, step.shown, signal);
+    if ("shown" in step) return await writer.setIngress(service, step.shown, signal);
     this.#noteChange(service, plan, step);
     const record = createRecord(this.#key, service.metadata.uid, this.#options);
-    await loadBalancers.apply(step.change, record, signal);
+    await loadBalancers.apply(step, record, signal);
   }
 
   mayGoOn(error: unknown): boolean {
@@ -230,14 +228,14 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   #toPlan({ kind, service }: Task, plan: LoadBalancerPlan, purpose: Purpose): ServicePlan {
     const { looks, managed, writer } = this.#options;
     const { ingress } = plan;
-    const steps = plan.steps.map(toStep);
+    const steps: ServiceStep[] = [...plan.steps];
     const shown = { ingress: ingress ?? [], annotations: toAnnotations(plan) };
     const isShown =
       showsIngress(service, shown.ingress, writer) && showsAnnotations(service, shown.annotations);
     if (kind === "ensure" && ingress !== undefined && !isShown) {
       // The next plan may depend on what the status shows: the old address goes when the new one is there.
       const summary = `show ${JSON.stringify(ingress)} in the status`;
-      steps.unshift({ kind: "show", summary, shown });
+      steps.unshift({ summary, shown });
     }
     const waiting = findWaiting(plan) && "waiting";
     const conclusion = waiting ?? (kind === "release" ? kind : undefined);
@@ -343,12 +341,6 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     const newest = services.get(toKey(service));
     return newest === undefined || !isDeepStrictEqual(inputs(newest), inputs(service));
   }
-}
-
-function toStep(change: LoadBalancerStep): ServiceStep {
-  const { summary, turn, part } = change;
-  const more = { ...(turn !== undefined && { lock: turn }), ...(part !== undefined && { part }) };
-  return { kind: "apply", summary, ...more, change };
 }
 
 /** What prevents a load balancer. */

@@ -6,8 +6,8 @@ import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { ObjectLoop } from "../../../lib/engine/object_loop.ts";
-import { createReconcileMetrics, type ReconcileResult } from "../../../lib/engine/workers.ts";
-import { createWorkQueueMetrics } from "../../../lib/engine/work_queue.ts";
+import type { ReconcileResult } from "../../../lib/engine/workers.ts";
+import { createLoopMetrics } from "../../../lib/engine/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
@@ -100,8 +100,7 @@ class Stage implements AsyncDisposable {
       context: {
         clock: CLOCK,
         log: silentLogger,
-        queueMetrics: createWorkQueueMetrics(metrics),
-        reconcileMetrics: createReconcileMetrics(metrics),
+        loopMetrics: createLoopMetrics(metrics),
       },
       name: "widget",
       queueName: "widgets",

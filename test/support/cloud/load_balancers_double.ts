@@ -31,7 +31,7 @@ interface DoubleView {
 /** A change. `rule` absent: the rule goes. */
 interface DoubleStep {
   readonly summary: string;
-  readonly turn?: string;
+  readonly lock?: string;
   readonly part?: string;
   readonly uid: string;
   readonly change:
@@ -39,7 +39,7 @@ interface DoubleStep {
     | { readonly kind: "rule"; readonly name: string; readonly rule?: DoubleRule };
 }
 
-/** Annotation with the turn of all steps of a Service. */
+/** Annotation with the lock of all steps of a Service. */
 export const NETWORK = "service.beta.kubernetes.io/test-network";
 /** Annotation with a hostname that the status shows instead of the address. */
 export const HOSTNAME = "service.beta.kubernetes.io/test-hostname";
@@ -56,7 +56,7 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     [];
   /** The summaries of the steps that were begun, in order. */
   readonly steps: string[] = [];
-  /** How many steps of each turn run now, and how many ran at most. */
+  /** How many steps of each lock run now, and how many ran at most. */
   readonly running: Map<string, { now: number; most: number }> = new Map();
   /** Problems of plans, by UID. */
   readonly problems: Map<string, LoadBalancerProblem[]> = new Map();
@@ -106,16 +106,16 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     if (address === undefined) {
       const asked = spec.address === undefined ? {} : { asked: spec.address };
       const change = { kind: "address", isWanted: true, ...asked } as const;
-      steps.push({ summary: "take an address", uid, ...toTurn(spec), change });
+      steps.push({ summary: "take an address", uid, ...toLock(spec), change });
     }
     for (const name of [...actual.keys()].filter((one) => !wanted.has(one))) {
       const change = { kind: "rule", name } as const;
-      steps.push({ summary: `delete ${name}`, part: name, uid, ...toTurn(spec), change });
+      steps.push({ summary: `delete ${name}`, part: name, uid, ...toLock(spec), change });
     }
     for (const [name, rule] of wanted) {
       if (isDeepStrictEqual(actual.get(name), rule)) continue;
       const change = { kind: "rule", name, rule } as const;
-      steps.push({ summary: `set ${name}`, part: name, uid, ...toTurn(spec), change });
+      steps.push({ summary: `set ${name}`, part: name, uid, ...toLock(spec), change });
     }
     const problems = this.problems.get(uid) ?? [];
     const isShown = address !== undefined && steps.length === 0;
@@ -135,20 +135,20 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     const steps: DoubleStep[] = [];
     for (const name of view.rules.get(uid)?.keys() ?? []) {
       const change = { kind: "rule", name } as const;
-      steps.push({ summary: `delete ${name}`, part: name, uid, ...toTurn(claim), change });
+      steps.push({ summary: `delete ${name}`, part: name, uid, ...toLock(claim), change });
     }
     const address = view.addresses.get(uid);
     if (address !== undefined) {
       const change = { kind: "address", isWanted: false } as const;
-      steps.push({ summary: `release ${address}`, uid, ...toTurn(claim), change });
+      steps.push({ summary: `release ${address}`, uid, ...toLock(claim), change });
     }
     return { steps, problems: this.problems.get(uid) ?? [], parts: [], ingress: [] };
   }
 
   async apply(step: DoubleStep, record: LoadBalancerRecord, signal: AbortSignal): Promise<void> {
-    const turn = step.turn ?? "";
-    const running = this.running.get(turn) ?? { now: 0, most: 0 };
-    this.running.set(turn, running);
+    const lock = step.lock ?? "";
+    const running = this.running.get(lock) ?? { now: 0, most: 0 };
+    this.running.set(lock, running);
     running.now += 1;
     running.most = Math.max(running.most, running.now);
     this.steps.push(step.summary);
@@ -182,9 +182,9 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
   }
 }
 
-function toTurn({ annotations }: LoadBalancerClaim): { turn?: string } {
-  const turn = annotations[NETWORK];
-  return turn === undefined ? {} : { turn };
+function toLock({ annotations }: LoadBalancerClaim): { lock?: string } {
+  const lock = annotations[NETWORK];
+  return lock === undefined ? {} : { lock };
 }
 
 function toIngress(ip: string, { annotations }: LoadBalancerClaim): LoadBalancerIngress {

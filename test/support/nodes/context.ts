@@ -7,8 +7,7 @@ import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { NodeContext } from "../../../lib/controllers/context.ts";
 import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
-import { createWorkQueueMetrics } from "../../../lib/engine/work_queue.ts";
+import { createLoopMetrics } from "../../../lib/engine/metrics.ts";
 
 /** What a test gives to controllers of Nodes. */
 interface NodeContextParts extends Pick<
@@ -28,7 +27,6 @@ export function createNodeContext({ metrics, ...given }: NodeContextParts): Node
     source,
     resolver,
     presences: new NodePresences(resolver, source),
-    queueMetrics: createWorkQueueMetrics(metrics),
-    reconcileMetrics: createReconcileMetrics(metrics),
+    loopMetrics: createLoopMetrics(metrics),
   };
 }

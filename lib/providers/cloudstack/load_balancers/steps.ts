@@ -90,7 +90,7 @@ export type Change =
 /** The change of one kind. */
 export type ChangeOf<K extends Change["kind"]> = Extract<Change, { readonly kind: K }>;
 
-/** A step of CloudStack. Its turn is that of the network. */
+/** A step of CloudStack. Its lock is that of the network. */
 export type Step = LoadBalancerStep & {
   readonly change: Change;
   /** The Service, for tags, the record and Events. */

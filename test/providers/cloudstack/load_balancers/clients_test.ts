@@ -249,7 +249,7 @@ test("listOwnItems() goes by the reason, and toDeletion() names the list", () =>
   expect([first?.reason, second?.reason, more]).toEqual([REASON, APACHE, []]);
   if (first === undefined) throw new Error("no item");
   expect(toDeletion(site.scene, first, "net-1")).toMatchObject({
-    turn: "net-1",
+    lock: "net-1",
     change: { kind: "deleteAclItem", itemId: first.id, listId: "list-1" },
   });
   expect([isAllowing(first), isExactly(first, { ipProtocol: "tcp", publicPort: 80 })]).toEqual([

@@ -2,9 +2,8 @@
  * Two kinds that nobody has: widgets, which a loop works on, and gadgets, which speak for widgets.
  * @module
  */
-import { createReconcileMetrics } from "../../../../lib/engine/workers.ts";
 import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/object_loop.ts";
-import { createWorkQueueMetrics } from "../../../../lib/engine/work_queue.ts";
+import { createLoopMetrics } from "../../../../lib/engine/metrics.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { Kind } from "../../../../lib/kube/kinds/kind.ts";
@@ -89,8 +88,7 @@ export function startWidgets({ over, lacksGadgets = false }: WidgetRigOptions = 
     context: {
       clock,
       log,
-      queueMetrics: createWorkQueueMetrics(metrics),
-      reconcileMetrics: createReconcileMetrics(metrics),
+      loopMetrics: createLoopMetrics(metrics),
     },
     name: "widget",
     queueName: "widgets",

@@ -90,14 +90,14 @@ export function listOwnItems({ view, lbName }: Scene): readonly AclItem[] {
   return [...view.aclItems.values()].flat().filter(({ reason }) => isAclReasonOf(lbName, reason));
 }
 
-/** Plans the deletion of an item of the Service. @param turn The network in which one change is made at a time */
+/** Plans the deletion of an item of the Service. @param lock The network in which one change is made at a time */
 export function toDeletion(
   scene: Scene,
   { id, listId, protocol, startPort }: AclItem,
-  turn?: string,
+  lock?: string,
 ): Step {
   const summary = `delete ACL item ${protocol} ${startPort ?? "all"}`;
-  return toStep(scene, summary, { kind: "deleteAclItem", itemId: id, listId }, turn);
+  return toStep(scene, summary, { kind: "deleteAclItem", itemId: id, listId }, lock);
 }
 
 /** Whether an item is for exactly one port. */

@@ -114,8 +114,8 @@ export function listOrphans(scene: Scene, address: PublicAddress): readonly Fire
 
 /** Plans the deletion of firewall rules that no load-balancer rule belongs to. */
 export function planOrphanRemoval(scene: Scene, address: PublicAddress): readonly Step[] {
-  const turn = address.networkId ?? address.vpcId;
-  return listOrphans(scene, address).map((one) => toDeletion(scene, one, address.ip, turn));
+  const lock = address.networkId ?? address.vpcId;
+  return listOrphans(scene, address).map((one) => toDeletion(scene, one, address.ip, lock));
 }
 
 /** Plans the deletion of the firewall rules of a load-balancer rule that goes. */
@@ -179,10 +179,10 @@ function toDeletion(
   scene: Scene,
   { id, protocol, startPort }: FirewallRule,
   ip: string,
-  turn: string | undefined,
+  lock: string | undefined,
 ): Step {
   const summary = `delete firewall rule ${protocol} ${startPort ?? "all"} on ${ip}`;
-  return toStep(scene, summary, { kind: "deleteFirewallRule", firewallRuleId: id }, turn);
+  return toStep(scene, summary, { kind: "deleteFirewallRule", firewallRuleId: id }, lock);
 }
 
 function toCreation({ scene, address, port, networkId }: GateSite, cidrs: readonly string[]): Step {

@@ -141,7 +141,7 @@ export function toAwaiting(scene: Scene): Step | undefined {
   const job = scene.record?.job;
   if (job === undefined) return undefined;
   const change = { kind: "awaitJob" as const, jobId: job.id, command: job.command };
-  // Without a turn: a user who may edit the Service may write a job here that never ends.
+  // Without a lock: a user who may edit the Service may write a job here that never ends.
   return toStep(scene, `wait for ${job.command} (job ${job.id})`, change);
 }
 

@@ -120,12 +120,12 @@ export function toPart({ publicPort, addressId }: Pick<Rule, "addressId" | "publ
   return `port ${publicPort} of ${addressId}`;
 }
 
-/** Writes a step of the Service. @param turn The network in which CloudStack does one change at a time */
-export function toStep(scene: Scene, summary: string, change: Change, turn?: string): Step {
+/** Writes a step of the Service. @param lock The network in which CloudStack does one change at a time */
+export function toStep(scene: Scene, summary: string, change: Change, lock?: string): Step {
   const { claim, record } = scene;
   return {
     summary,
-    ...(turn !== undefined && { turn }),
+    ...(lock !== undefined && { lock }),
     change,
     ...(record && { record }),
     owner: claim.owner satisfies LoadBalancerOwner,

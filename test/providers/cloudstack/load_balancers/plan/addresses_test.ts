@@ -582,8 +582,8 @@ test("an address that a record of other keys may mean is told", () => {
 
 test("tags name this cluster by its first ID", () => {
   const { cloud, address } = setUp();
-  const { change, turn } = toTagging(toScene(cloud.view(), toSpec()), address);
-  expect([change, turn]).toEqual([
+  const { change, lock } = toTagging(toScene(cloud.view(), toSpec()), address);
+  expect([change, lock]).toEqual([
     { kind: "tagAddress", addressId: address.id, tags: toTags(CLUSTER, OWNER) },
     "net-1",
   ]);

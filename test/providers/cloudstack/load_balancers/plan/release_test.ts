@@ -291,11 +291,11 @@ test("a release keeps an address that the record names and nothing proves, and s
   expect(cloud.addresses.size).toBe(1);
 });
 
-test("a job that still runs is waited for, in nobody's turn", () => {
+test("a job that still runs is waited for, without a lock", () => {
   const scene = toScene(createCloud().view(), toSpec({ record: JOB_RECORD }));
   const step = toAwaiting(scene);
   expect(step?.change).toEqual({ kind: "awaitJob", jobId: JOB, command: "associateIpAddress" });
-  expect(step && "turn" in step).toBe(false);
+  expect(step && "lock" in step).toBe(false);
   expect(toAwaiting(toScene(createCloud().view(), toSpec()))).toBeUndefined();
   const { steps, ingress } = planRelease(createCloud().view(), toSpec({ record: JOB_RECORD }));
   expect([steps.length, ingress]).toEqual([1, undefined]);
@@ -355,7 +355,7 @@ test("withItems() deletes each ACL item of the Service once", () => {
   });
   const scene = toScene(cloud.view(), toSpec());
   const steps = withItems(scene, [], ({ id }) => id === needed.id);
-  expect(steps.map(({ change, turn }) => [change, turn])).toEqual([
+  expect(steps.map(({ change, lock }) => [change, lock])).toEqual([
     [{ kind: "deleteAclItem", itemId: item.id, listId: "list-1" }, "net-1"],
   ]);
   expect(withItems(scene, steps, ({ id }) => id === needed.id)).toEqual(steps);
