@@ -60,16 +60,12 @@ const STATES = ["running", "stopped", "deleted"] as const;
 
 const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const ID_LENGTH_MAX = 253;
+/** What is valid before `://`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*$/;
 
 /** Whether a text can be the ID of an instance: letters, digits, `.`, `_` and `-`, at most 253 characters. */
 export function isInstanceId(text: string): boolean {
   return text.length <= ID_LENGTH_MAX && ID.test(text);
-}
-
-/** Whether a text is valid before `://`: lower-case letters, digits, `+`, `.` and `-`, a letter first. */
-export function isScheme(text: string): boolean {
-  return SCHEME.test(text);
 }
 
 const text = v.pipe(v.string(needText), v.nonEmpty(mustBe("text", "empty")));
@@ -156,7 +152,7 @@ const SCHEMA = v.object(
       required(
         v.pipe(
           text,
-          v.check(isScheme, need("lower-case letters, digits, + . -, with a letter first")),
+          v.regex(SCHEME, need("lower-case letters, digits, + . -, with a letter first")),
         ),
         {
           type: "text",

@@ -4,6 +4,21 @@ import { parseConfig, SETTINGS } from "../../../lib/providers/static/settings.ts
 const entry = { id: "a", name: "a" };
 
 describe("parseConfig()", () => {
+  test("asks for a file when there is none", () => {
+    for (const raw of [undefined, null]) {
+      const { settings, issues } = parseConfig(raw);
+      expect(settings).toBeUndefined();
+      expect(issues[0]?.message).toContain("--cloud-config");
+    }
+  });
+
+  test("gives no settings with issues", () => {
+    expect(parseConfig({})).toMatchObject({
+      issues: [{ path: "instances", message: "required" }],
+      warnings: [],
+    });
+  });
+
   test("fills in what is not written", () => {
     expect(parseConfig({ instances: [entry] }).settings).toEqual({
       scheme: "static",
@@ -46,7 +61,9 @@ describe("parseConfig()", () => {
       ["instances.0.labels.x"],
     ],
     ["a label number", { instances: [{ ...entry, labels: { x: 1 } }] }, ["instances.0.labels.x"]],
+    ["an ID that ends with a dash", { instances: [{ id: "a-", name: "a" }] }, ["instances.0.id"]],
     ["a scheme", { scheme: "A b", instances: [] }, ["scheme"]],
+    ["a scheme with a colon", { scheme: "a:b", instances: [] }, ["scheme"]],
     ["an interval", { refreshInterval: "10", instances: [] }, ["refreshInterval"]],
     ["too short an interval", { refreshInterval: "10ms", instances: [] }, ["refreshInterval"]],
     ["a repeated ID", { instances: [entry, { ...entry, name: "b" }] }, ["instances.1.id"]],
