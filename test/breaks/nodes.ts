@@ -19,7 +19,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/client.ts",
     from: 'if (reply.status === 404 && isMissing(reply, type, id)) return { kind: "missing" };',
     to: 'if (reply.status === 404) return { kind: "missing" };',
-    caughtBy: "test/providers/xenorchestra/wire/api_test.ts",
+    caughtBy: "test/providers/xenorchestra/client_test.ts",
   },
   {
     id: "trust-first-404",
@@ -27,7 +27,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/absence.ts",
     from: 'const again = await api.read("vms", vmId, signal); if (again.kind !== "missing")',
     to: 'const again = await api.read("vms", vmId, signal); if (again.kind === "undecodable")',
-    caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
+    caughtBy: "test/providers/xenorchestra/absence_test.ts",
   },
   {
     id: "trust-empty-pool",
@@ -35,7 +35,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/absence.ts",
     from: "if (objects.some((vm) => vm.$pool === poolId && vm.id !== vmId)) return undefined;",
     to: "if (objects.every((vm) => vm.id !== vmId)) return undefined;",
-    caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
+    caughtBy: "test/providers/xenorchestra/absence_test.ts",
   },
   {
     id: "forget-other-pools",
@@ -43,7 +43,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/absence.ts",
     from: "if (mayPartsBeLost && obstacle === undefined) continue;",
     to: "continue;",
-    caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
+    caughtBy: "test/providers/xenorchestra/absence_test.ts",
   },
   {
     id: "forget-connections",
@@ -51,7 +51,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/connections.ts",
     from: 'if (server.status !== "connected") return `the connection "${name}" is ${nameState(server)}`;',
     to: 'if (server.status === "disconnected") return `the connection "${name}" is ${nameState(server)}`;',
-    caughtBy: "test/providers/xenorchestra/proof/absence_test.ts",
+    caughtBy: "test/providers/xenorchestra/absence_test.ts",
   },
   {
     id: "ignore-coverage",
@@ -59,7 +59,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/presence.ts",
     from: "const pool = coverage.get(poolId); if (pool?.complete) continue;",
     to: "const pool = coverage.get(poolId); if (pool?.complete || poolId) continue;",
-    caughtBy: "test/providers/xenorchestra/proof/observation_test.ts",
+    caughtBy: "test/providers/xenorchestra/listed_test.ts",
   },
   {
     id: "skip-hold-off",
@@ -131,7 +131,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/connections.ts",
     from: "return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;",
     to: "return gone !== undefined;",
-    caughtBy: "test/providers/xenorchestra/proof/connections_test.ts",
+    caughtBy: "test/providers/xenorchestra/connections_test.ts",
   },
   {
     id: "trust-listed-power",
@@ -139,7 +139,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/power.ts",
     from: 'if (power_state !== OFF) return { kind: "on" };',
     to: "",
-    caughtBy: "test/providers/xenorchestra/proof/direct_reads_test.ts",
+    caughtBy: "test/providers/xenorchestra/power_test.ts",
   },
   {
     id: "off-is-not-running",
@@ -147,7 +147,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/power.ts",
     from: '?? "in an unknown state"; if (state !== OFF) return',
     to: '?? "in an unknown state"; if (state === "Running") return',
-    caughtBy: "test/providers/xenorchestra/proof/direct_reads_test.ts",
+    caughtBy: "test/providers/xenorchestra/power_test.ts",
   },
   {
     id: "delete-before-detach",

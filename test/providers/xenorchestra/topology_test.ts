@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { toPlaces } from "../../../../lib/providers/xenorchestra/labels.ts";
-import { toInstance } from "../../../support/cloud/instances.ts";
-import { toUuid } from "../../../../lib/simulator/uuid.ts";
+import { toPlaces } from "../../../lib/providers/xenorchestra/labels.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
 import {
   findRegionLabel,
   findZone,
   listUnfitFindings,
   type Places,
-} from "../../../../lib/providers/xenorchestra/topology.ts";
+} from "../../../lib/providers/xenorchestra/topology.ts";
 
 const LABELS = {
   "topology.k8s.xenorchestra/pool_id": "p",

@@ -5,10 +5,10 @@ import {
   type Stay,
   STAY_MS,
   Stays,
-} from "../../../../lib/providers/xenorchestra/memory.ts";
-import type { Vm } from "../../../../lib/providers/xenorchestra/client.ts";
-import { toInstance } from "../../../support/cloud/instances.ts";
-import type { Instance } from "../../../../lib/cloud/instance.ts";
+} from "../../../lib/providers/xenorchestra/memory.ts";
+import type { Vm } from "../../../lib/providers/xenorchestra/client.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import type { Instance } from "../../../lib/cloud/instance.ts";
 
 /** An inventory at a second: the pools of VMs by ID, the pools that are lost, and the VMs on their way. */
 interface Look {

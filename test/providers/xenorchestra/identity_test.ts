@@ -3,14 +3,14 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { swapUuid } from "../../../../lib/core/text/uuid.ts";
+import { swapUuid } from "../../../lib/core/text/uuid.ts";
 import {
   formatProviderId,
   parseIdentity,
   parseProviderId,
   toVmIds,
-} from "../../../../lib/providers/xenorchestra/identity.ts";
-import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "../fake_server.ts";
+} from "../../../lib/providers/xenorchestra/identity.ts";
+import { POOL_LYON, POOL_PARIS, WORKER_1, WORKER_1_SWAPPED } from "./fake_server.ts";
 
 const POOL_ID = "topology.k8s.xenorchestra/pool_id";
 const name = "w1";

@@ -3,8 +3,8 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { COLLECTIONS, XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
-import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import { COLLECTIONS, XenOrchestraApi } from "../../../lib/providers/xenorchestra/client.ts";
+import { Session } from "../../../lib/providers/xenorchestra/session/session.ts";
 import {
   FakeXenOrchestra,
   loadCapture,
@@ -13,15 +13,15 @@ import {
   toResponse,
   toSettings,
   WORKER_1,
-} from "../fake_server.ts";
-import { decode, decodeList } from "../../../../lib/cloud_http/decode.ts";
-import { Lister } from "../../../../lib/providers/xenorchestra/inventory.ts";
+} from "./fake_server.ts";
+import { decode, decodeList } from "../../../lib/cloud_http/decode.ts";
+import { Lister } from "../../../lib/providers/xenorchestra/inventory.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
-} from "../../../../lib/simulator/xenorchestra/mod.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
 let fake: FakeXenOrchestra;

@@ -9,10 +9,10 @@ import {
   toInstance,
   toInventory,
   toSurroundings,
-} from "../../../../lib/providers/xenorchestra/inventory.ts";
-import { decodeList } from "../../../../lib/cloud_http/decode.ts";
-import { COLLECTIONS, type Vm } from "../../../../lib/providers/xenorchestra/client.ts";
-import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "../fake_server.ts";
+} from "../../../lib/providers/xenorchestra/inventory.ts";
+import { decodeList } from "../../../lib/cloud_http/decode.ts";
+import { COLLECTIONS, type Vm } from "../../../lib/providers/xenorchestra/client.ts";
+import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "./fake_server.ts";
 
 function list(name: string): unknown[] {
   const { body } = loadCapture(name);

@@ -3,11 +3,11 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { InstanceResolver } from "../../../../lib/cloud/inventory/resolver.ts";
-import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
-import { InventorySource } from "../../../../lib/cloud/inventory/source.ts";
-import type { NodeIdentity } from "../../../../lib/cloud/instance.ts";
-import type { Presence, Provider } from "../../../../lib/cloud/provider.ts";
+import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
+import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
 import {
   createProvider,
   FakeXenOrchestra,
@@ -18,14 +18,14 @@ import {
   toDeps,
   toSettings,
   WORKER_1,
-} from "../fake_server.ts";
-import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
+} from "./fake_server.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
-} from "../../../../lib/simulator/xenorchestra/mod.ts";
-import type { ManualClock } from "../../../support/manual_clock.ts";
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import type { ManualClock } from "../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
 const POOLLESS: NodeIdentity = { name: "w1", providerId: `xenorchestra:///${WORKER_1}` };

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { parseCidr, type Cidr } from "../../../../lib/core/net/ip.ts";
-import { toAddresses } from "../../../../lib/providers/xenorchestra/addresses.ts";
+import { parseCidr, type Cidr } from "../../../lib/core/net/ip.ts";
+import { toAddresses } from "../../../lib/providers/xenorchestra/addresses.ts";
 
 function cidrs(...texts: string[]): Cidr[] {
   return texts.flatMap((text) => parseCidr(text) ?? []);

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
+import type { Coverage } from "../../../lib/cloud/inventory/inventory.ts";
 import {
   judgeConnections,
   PoolHistory,
   withoutLost,
-} from "../../../../lib/providers/xenorchestra/connections.ts";
+} from "../../../lib/providers/xenorchestra/connections.ts";
 import {
   type Server,
   type ServersReply,
   XenOrchestraApi,
-} from "../../../../lib/providers/xenorchestra/client.ts";
-import type { Reply } from "../../../../lib/cloud_http/http.ts";
-import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
-import { CloudError } from "../../../../lib/cloud/errors.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
+} from "../../../lib/providers/xenorchestra/client.ts";
+import type { Reply } from "../../../lib/cloud_http/http.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 const COVERAGE = new Map<string, Coverage>([
   ["a", { complete: true, name: "Paris" }],

@@ -4,20 +4,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChangeHint } from "../../../../lib/cloud/provider.ts";
-import { readEvents, type ServerSentEvent } from "../../../../lib/cloud_http/change_feed.ts";
-import { createLogger } from "../../../../lib/core/log.ts";
-import type { SignIn } from "../../../../lib/providers/xenorchestra/settings.ts";
-import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
-import { createEventFeed, SUBSCRIPTIONS } from "../../../../lib/providers/xenorchestra/events.ts";
-import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import type { ChangeHint } from "../../../lib/cloud/provider.ts";
+import { readEvents, type ServerSentEvent } from "../../../lib/cloud_http/change_feed.ts";
+import { createLogger } from "../../../lib/core/log.ts";
+import type { SignIn } from "../../../lib/providers/xenorchestra/settings.ts";
+import { XenOrchestraApi } from "../../../lib/providers/xenorchestra/client.ts";
+import { createEventFeed, SUBSCRIPTIONS } from "../../../lib/providers/xenorchestra/events.ts";
+import { Session } from "../../../lib/providers/xenorchestra/session/session.ts";
 import {
   createDemoWorld,
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
-} from "../../../../lib/simulator/xenorchestra/mod.ts";
-import { until } from "../../../support/nodes/rig.ts";
-import { FakeXenOrchestra, toDeps, toSettings } from "../fake_server.ts";
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { FakeXenOrchestra, toDeps, toSettings } from "./fake_server.ts";
 
 const world = createDemoWorld();
 const { hostIds, poolIds } = world;
@@ -77,7 +77,7 @@ class Follower {
 }
 
 const CAPTURE = readFileSync(
-  new URL("../../../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
+  new URL("../../fixtures/xenorchestra/sse-stream.txt", import.meta.url),
   "utf8",
 ).replaceAll(/^# .*\n/gm, "");
 

@@ -3,15 +3,15 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { isLabelKey, isLabelValue } from "../../../../lib/core/text/label.ts";
+import { isLabelKey, isLabelValue } from "../../../lib/core/text/label.ts";
 import {
   findTagValue,
   formatInstanceType,
   LABEL_DESCRIPTIONS,
   toLabels,
   toVmTagLabels,
-} from "../../../../lib/providers/xenorchestra/labels.ts";
-import { NO_TAG_LABELS } from "../../../../lib/cloud/tag_labels.ts";
+} from "../../../lib/providers/xenorchestra/labels.ts";
+import { NO_TAG_LABELS } from "../../../lib/cloud/tag_labels.ts";
 
 describe("LABEL_DESCRIPTIONS", () => {
   test("holds exactly the keys that are in clusters already", () => {

@@ -3,19 +3,16 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
-import type { NodeIdentity } from "../../../../lib/cloud/instance.ts";
-import type { Presence, Provider } from "../../../../lib/cloud/provider.ts";
-import { swapUuid } from "../../../../lib/core/text/uuid.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
-import {
-  type AbsenceQuestion,
-  proveAbsence,
-} from "../../../../lib/providers/xenorchestra/absence.ts";
-import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
-import { Memory, type Stay } from "../../../../lib/providers/xenorchestra/memory.ts";
-import { XenOrchestraProvider } from "../../../../lib/providers/xenorchestra/provider.ts";
-import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
+import { swapUuid } from "../../../lib/core/text/uuid.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { type AbsenceQuestion, proveAbsence } from "../../../lib/providers/xenorchestra/absence.ts";
+import { XenOrchestraApi } from "../../../lib/providers/xenorchestra/client.ts";
+import { Memory, type Stay } from "../../../lib/providers/xenorchestra/memory.ts";
+import { XenOrchestraProvider } from "../../../lib/providers/xenorchestra/provider.ts";
+import { Session } from "../../../lib/providers/xenorchestra/session/session.ts";
 import {
   createProvider,
   FakeXenOrchestra,
@@ -28,8 +25,8 @@ import {
   toSettings,
   WORKER_1,
   NODE,
-} from "../fake_server.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
+} from "./fake_server.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
 
