@@ -6,7 +6,7 @@
 import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
 import type { AppOptions } from "./options.ts";
 import { createParts, type ElectedGroup, type Parts } from "./parts.ts";
-import { createReloadMetric, runReload } from "./reload.ts";
+import { followSettings } from "./reload.ts";
 import { startListeners } from "./serving/listeners.ts";
 import { supervise } from "./supervision.ts";
 import type { Presence } from "../cloud/provider.ts";
@@ -69,19 +69,6 @@ async function runBackground(
   ]);
 }
 
-async function followSettings(
-  { clock, log, metrics, announcer, configuration }: AppOptions,
-  { cloud, controllers, noteSections }: Parts,
-  signal: AbortSignal,
-): Promise<void> {
-  if (cloud === undefined && configuration === undefined) return;
-  const success = createReloadMetric(metrics);
-  if (configuration === undefined) return;
-  const { source } = cloud ?? {};
-  const shared = { source, controllers, noteSections, announcer, clock, log, success };
-  await runReload({ ...shared, configuration }, signal);
-}
-
 /**
  * Runs the work of each group while this process holds its Lease. If one group loses its Lease or breaks, the others
  * end in order, and give back their Leases.
@@ -91,22 +78,13 @@ async function runGroups(
   work: (group: ElectedGroup, signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const broken = new AbortController();
-  const stop = AbortSignal.any([signal, broken.signal]);
-  const failures: unknown[] = [];
-  const run = async (group: ElectedGroup): Promise<void> => {
-    try {
-      const { elector } = group;
-      if (elector === undefined) await work(group, stop);
-      else await elector.run((ended) => work(group, ended), stop);
-    } catch (error) {
-      failures.push(error);
-      // Not the error itself: another group still leads, and has time to finish.
-      broken.abort(new Error("the process ends", { cause: error }));
-    }
-  };
-  await Promise.all(groups.map(run));
-  if (failures.length > 0) throw failures[0];
+  const works = groups.map((group) => async (stop: AbortSignal) => {
+    const { elector } = group;
+    if (elector === undefined) await work(group, stop);
+    else await elector.run((ended) => work(group, ended), stop);
+  });
+  // Not the error itself: another group still leads, and has time to finish.
+  await runTogether(works, (cause) => new Error("the process ends", { cause }), signal);
 }
 
 async function runControllers(
@@ -119,14 +97,33 @@ async function runControllers(
   }
   // Without controllers the process still serves its pages.
   if (controllers.length === 0) return await untilAborted(signal);
+  const works = controllers.map(
+    ({ controller }) =>
+      (stop: AbortSignal) =>
+        controller.run(stop),
+  );
+  await runTogether(works, (error) => error, signal);
+}
+
+/**
+ * Runs all until they have ended. After the first failure the signal of the others aborts, and the failure is thrown.
+ *
+ * @param toReason Why the signal of the others aborts
+ */
+async function runTogether(
+  works: readonly ((stop: AbortSignal) => Promise<void>)[],
+  toReason: (failure: unknown) => unknown,
+  signal: AbortSignal,
+): Promise<void> {
   const broken = new AbortController();
   const stop = AbortSignal.any([signal, broken.signal]);
-  await Promise.all(
-    controllers.map(({ controller }) =>
-      controller.run(stop).catch((error: unknown) => broken.abort(error)),
-    ),
-  );
-  broken.signal.throwIfAborted();
+  const failures: unknown[] = [];
+  const note = (failure: unknown): void => {
+    failures.push(failure);
+    broken.abort(toReason(failure));
+  };
+  await Promise.all(works.map((work) => work(stop).catch(note)));
+  if (failures.length > 0) throw failures[0];
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -3,9 +3,11 @@
  * @module
  */
 import type { Announcer } from "./announcer.ts";
-import type { Configuration } from "./reload.ts";
 import type { Provider } from "../cloud/provider.ts";
-import type { SectionValues } from "../cloud/settings/section.ts";
+import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import type { ProviderInUse } from "../cloud/provider_in_use.ts";
+import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
+import type { ProviderConfig } from "../config/provider_config.ts";
 import type { FlagValues } from "../controllers/flags.ts";
 import type { LoadedController } from "../controllers/load.ts";
 import type { Clock } from "../core/clock.ts";
@@ -30,6 +32,21 @@ export interface SecureSettings {
   readonly keyFile?: string;
   /** Paths that need no token; a `*` at the end matches any text. */
   readonly alwaysAllowPaths: readonly string[];
+}
+
+/** The file of `--cloud-config`, and its content at the start. */
+export interface Configuration {
+  readonly path: string;
+  /** Reads the file, as `followConfig()` does. */
+  readonly read?: (path: string) => Promise<string>;
+  readonly env: Environment;
+  /** Parses the file. */
+  readonly definition: ConfigParser<unknown>;
+  /** Uses other settings of the cloud. Absent if the process has none: the file then has only sections for it. */
+  readonly replace?: ProviderInUse["replace"];
+  /** The sections that the file may have besides the provider's settings, as `parseProviderConfig()` takes them. */
+  readonly sections: readonly SettingsSection[];
+  readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
 }
 
 /** Everything that a process needs to run. */

@@ -4,54 +4,27 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { InventorySource } from "../cloud/inventory/source.ts";
-import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
-import type { ProviderInUse } from "../cloud/provider_in_use.ts";
-import {
-  findSettings,
-  type SectionValues,
-  type SettingsSection,
-} from "../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import { listIdleSettings } from "../controllers/load.ts";
-import type { Clock } from "../core/clock.ts";
 import { formatConfigIssue } from "../core/errors.ts";
-import type { Logger } from "../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
-import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
+import { PROCESS_EVENTS } from "./announcer.ts";
+import type { AppOptions } from "./options.ts";
 
-/** The file of `--cloud-config`, and its content at the start. */
-export interface Configuration {
-  readonly path: string;
-  /** Reads the file, as in {@linkcode followConfig}. */
-  readonly read?: (path: string) => Promise<string>;
-  readonly env: Environment;
-  /** Parses the file. */
-  readonly definition: ConfigParser<unknown>;
-  /** Uses other settings of the cloud. Absent if the process has none: the file then has only sections for it. */
-  readonly replace?: ProviderInUse["replace"];
-  /** The sections that the file may have besides the provider's settings, as `parseProviderConfig()` takes them. */
-  readonly sections: readonly SettingsSection[];
-  readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
-}
+type ReloadOptions = Pick<AppOptions, "announcer" | "clock" | "configuration" | "log" | "metrics">;
 
-/** What {@linkcode runReload} needs. */
-interface ReloadOptions {
-  readonly configuration: Configuration;
-  /** The inventory of the cloud. */
-  readonly source?: Pick<InventorySource, "requestRefresh"> | undefined;
+/** What takes changed settings. */
+interface ReloadedParts {
+  readonly cloud?: { readonly source: Pick<InventorySource, "requestRefresh"> };
   readonly controllers: readonly {
     readonly definition: Pick<ControllerDefinition, "section">;
     readonly controller: Pick<RunningController, "reconfigure">;
   }[];
   /** Takes the settings of all sections. Called before the controllers get them. */
   readonly noteSections?: (sections: SectionValues) => void;
-  readonly announcer?: Pick<Announcer, "announce"> | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** See {@linkcode createReloadMetric}. */
-  readonly success: Gauge;
 }
 
 /** Registers the gauge that says whether the process uses the current content of the file. */
@@ -62,18 +35,24 @@ export function createReloadMetric(metrics: MetricsRegistry): Gauge {
   });
 }
 
-/** Follows the file until the signal aborts; then returns. */
-export async function runReload(options: ReloadOptions, signal: AbortSignal): Promise<void> {
-  const { configuration, clock, success } = options;
+/** Follows the file until the signal aborts; then returns. Without a file it returns at once. */
+export async function followSettings(
+  options: ReloadOptions,
+  { cloud, controllers, noteSections }: ReloadedParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { configuration, clock, log } = options;
+  if (cloud === undefined && configuration === undefined) return;
+  const success = createReloadMetric(options.metrics);
+  if (configuration === undefined) return;
   const { definition: parser, current, replace, ...where } = configuration;
   success.set(1);
   let { sections, settings } = current;
   const apply = (config: ProviderConfig<unknown>): void => {
-    const { source, controllers } = options;
     // Landfall signs in to the cloud again only if the provider's own settings changed.
     const isCloudSame = isDeepStrictEqual(config.settings, settings);
     const isOtherCloud = !isCloudSame && replace?.(config.settings) === "otherCloud";
-    options.noteSections?.(config.sections);
+    noteSections?.(config.sections);
     for (const {
       definition: { section },
       controller,
@@ -84,19 +63,19 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
     }
     const running = controllers.map(({ definition }) => definition);
     for (const idle of listIdleSettings(configuration.sections, config.sections, running)) {
-      options.log.warn("Cloud settings", { warning: formatConfigIssue(idle) });
+      log.warn("Cloud settings", { warning: formatConfigIssue(idle) });
     }
     ({ sections, settings } = config);
-    if (!isCloudSame) source?.requestRefresh(true);
+    if (!isCloudSame) cloud?.source.requestRefresh(true);
   };
-  const onOutcome = (outcome: ConfigOutcome): void => tell(options, outcome);
+  const onOutcome = (outcome: ConfigOutcome): void => {
+    success.set(outcome.kind === "refused" ? 0 : 1);
+    tell(options, where.path, outcome);
+  };
   await followConfig({ ...where, parser, current, apply, onOutcome, clock }, signal);
 }
 
-function tell({ configuration, ...options }: ReloadOptions, outcome: ConfigOutcome): void {
-  const { log, announcer, success } = options;
-  const { path } = configuration;
-  success.set(outcome.kind === "refused" ? 0 : 1);
+function tell({ log, announcer }: ReloadOptions, path: string, outcome: ConfigOutcome): void {
   if (outcome.kind === "withdrawn") {
     log.info("The configuration file is valid again; its settings are in use", { path });
     return;

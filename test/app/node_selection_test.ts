@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Configuration } from "../../lib/app/reload.ts";
+import type { Configuration } from "../../lib/app/options.ts";
 import { listNodePlans } from "../../lib/cli/check/nodes.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";

@@ -3,7 +3,8 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
+import { Announcer, toOwnObject } from "../../lib/app/announcer.ts";
+import { followSettings } from "../../lib/app/reload.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { RunningController } from "../../lib/controllers/definition.ts";
@@ -70,27 +71,27 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
   const deps = { clock, log, metrics, signal, fence };
   const provider = new ProviderInUse(definition, current.settings, deps);
   const replace = provider.replace.bind(provider);
-  const success = createReloadMetric(metrics);
   const counters = { refreshes: 0 };
   const controller: RunningController<DeletionSettings> = {
     run: () => Promise.resolve(),
     reconfigure: (to, { isOtherCloud }) => void deletions.push([to, isOtherCloud]),
   };
-  const running = runReload(
-    {
-      configuration: { path, env, definition, sections, current, replace },
-      source: {
-        requestRefresh: (isForNewSettings) => void (counters.refreshes += isForNewSettings ? 1 : 0),
-      },
-      controllers: [
-        { definition: {}, controller: {} },
-        { definition: { section: DELETION }, controller },
-      ],
-      announcer: { announce: ({ reason }, message) => void said.push(`${reason}: ${message}`) },
-      clock,
-      log,
-      success,
-    },
+  const announcer = new Announcer(toOwnObject({}, name));
+  announcer.connect({
+    record: (_object, { reason, message }) => void said.push(`${reason}: ${message}`),
+  });
+  const configuration = { path, env, definition, sections, current, replace };
+  const source = {
+    requestRefresh: (isForNewSettings?: boolean) =>
+      void (counters.refreshes += isForNewSettings ? 1 : 0),
+  };
+  const controllers = [
+    { definition: {}, controller: {} },
+    { definition: { section: DELETION }, controller },
+  ];
+  const running = followSettings(
+    { configuration, announcer, clock, log, metrics },
+    { cloud: { source }, controllers },
     signal,
   );
   await clock.advance(1_000);
@@ -102,7 +103,7 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
     get refreshes(): number {
       return counters.refreshes;
     },
-    metric: () => success.value(),
+    metric: () => readMetric(metrics),
     change: async (next) => {
       mount.update({ "config.yaml": next });
       await clock.advance(20_000);
@@ -114,9 +115,16 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
   };
 }
 
-describe("runReload()", () => {
+/** Whether the process uses its file, as the metrics say. */
+function readMetric(metrics: MetricsRegistry): number {
+  const [, value] = /^landfall_config_last_reload_successful (\d)$/m.exec(metrics.render()) ?? [];
+  return Number(value);
+}
+
+describe("followSettings()", () => {
   test("gives the provider its settings, and asks for an inventory by them", async () => {
     await start("xenorchestra", XO);
+    expect(bench.metric()).toBe(1);
     await bench.change(`${XO}refreshInterval: 7s\n`);
     expect(bench.provider.refreshIntervalMs).toBe(7_000);
     expect(bench.refreshes).toBe(1);
@@ -178,15 +186,11 @@ describe("runReload()", () => {
       reconfigure: (settings, { isOtherCloud }) =>
         void told.push([settings.separator, isOtherCloud]),
     };
-    const success = createReloadMetric(new MetricsRegistry());
-    const running = runReload(
-      {
-        configuration: { path, env: {}, definition, sections, current },
-        controllers: [{ definition: { section: GALLERY_SECTION }, controller }],
-        clock,
-        log: silentLogger,
-        success,
-      },
+    const metrics = new MetricsRegistry();
+    const configuration = { path, env: {}, definition, sections, current };
+    const running = followSettings(
+      { configuration, clock, log: silentLogger, metrics },
+      { controllers: [{ definition: { section: GALLERY_SECTION }, controller }] },
       stop.signal,
     );
     const change = async (text: string): Promise<void> => {
@@ -196,14 +200,14 @@ describe("runReload()", () => {
     await clock.advance(1_000);
     // What is of the cloud is not judged here but for its keys, and no reason to tell anybody.
     await change("url: nonsense\ndeletion: { enabled: false }\n");
-    expect([told, success.value()]).toEqual([[], 1]);
+    expect([told, readMetric(metrics)]).toEqual([[], 1]);
     await change(`${XO}galleries: { separator: ";" }\n`);
     expect(told).toEqual([[";", false]]);
     await change(`${XO}galleries: { separator: 7 }\n`);
     await change(`${XO}gallery: { separator: "+" }\n`);
-    expect([told.length, success.value()]).toEqual([1, 0]);
+    expect([told.length, readMetric(metrics)]).toEqual([1, 0]);
     await change(XO);
-    expect([told, success.value()]).toEqual([
+    expect([told, readMetric(metrics)]).toEqual([
       [
         [";", false],
         [",", false],
