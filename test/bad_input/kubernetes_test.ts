@@ -217,5 +217,5 @@ test("a watch that is answered with one line without end is left", async () => {
     }
   })();
   const error = checkReason(await watching.catch((caught: unknown) => caught));
-  expect(error.message).toContain("a line has more than 16 Mi characters");
+  expect(error.message).toContain("a line is longer than 16 MiB");
 });

@@ -3,6 +3,7 @@
  * @module
  */
 import { BUDGET } from "../budget.ts";
+import { parseJson } from "../text/json.ts";
 import { formatSize } from "../text/size.ts";
 
 /** A body that cannot be used: too long, or not text. */
@@ -57,16 +58,31 @@ export async function readText(
   reply: Pick<Response, "body">,
   options: ReadBodyOptions,
 ): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: options.isCut !== true });
+  const text = decode(decoder, await readBytes(reply, options));
+  return text + decode(decoder);
+}
+
+/**
+ * Reads a body as {@linkcode readText} does, without looking at its bytes.
+ *
+ * @throws as {@linkcode readText}, but not for other bytes than UTF-8
+ */
+export async function readBytes(
+  reply: Pick<Response, "body">,
+  options: ReadBodyOptions,
+): Promise<Uint8Array> {
   const { group } = options;
-  const pieces: string[] = [];
+  const chunks: Uint8Array[] = [];
   let length = 0;
   try {
-    for await (const piece of readPieces(reply, options)) {
-      group?.take(piece.length);
-      length += piece.length;
-      pieces.push(piece);
+    for await (const chunk of readChunks(reply, options)) {
+      group?.take(chunk.length);
+      length += chunk.length;
+      chunks.push(chunk);
     }
-    return pieces.join("");
+    const [only] = chunks;
+    return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length);
   } finally {
     group?.giveBack(length);
   }
@@ -86,6 +102,62 @@ export function parseReply(text: string, bytesMax: number = BUDGET.parsed): unkn
     throw new BodyError(`the answer would need more than ${limit} of memory`);
   }
   return JSON.parse(text);
+}
+
+/**
+ * Parses JSON in UTF-8, but leaves unread lists of objects empty. They may be most of a text.
+ *
+ * A list is cut out if its end is where it seems to be. If that is in a string, an odd number of quotes is left; if it
+ * is the end of a list within the list, a bracket too many. Then the rest is no JSON, and everything is parsed.
+ *
+ * @param unread Names of such lists, each a field of an object in an object
+ * @throws {BodyError} when it is not UTF-8
+ * @throws {SyntaxError} when it is not JSON
+ */
+export function parseBytes(bytes: Uint8Array, unread: readonly string[] = []): unknown {
+  const text = decodeWithout(bytes, unread);
+  const value = text === undefined ? undefined : parseJson(text);
+  return value === undefined ? JSON.parse(decodeAll(bytes)) : value;
+}
+
+/** @returns The text without these lists; `undefined` if it has none of them */
+function decodeWithout(bytes: Uint8Array, lists: readonly string[]): string | undefined {
+  const gaps = lists.flatMap((name) => findList(bytes, name) ?? []);
+  if (gaps.length === 0) return undefined;
+  let text = "";
+  let at = 0;
+  for (const { from, to } of gaps.sort((one, other) => one.from - other.from)) {
+    if (from < at) continue;
+    text += decodeAll(bytes.subarray(at, from));
+    at = to;
+  }
+  return text + decodeAll(bytes.subarray(at));
+}
+
+/** Where the objects of a list are, as it seems. */
+function findList(
+  bytes: Uint8Array,
+  name: string,
+): { readonly from: number; readonly to: number } | undefined {
+  const head = `,"${name}":[`;
+  const at = find(bytes, `${head}{`, 0);
+  const end = at === -1 ? -1 : find(bytes, "}]", at);
+  return end === -1 ? undefined : { from: at + head.length, to: end + 1 };
+}
+
+/** Searches in place: a `Buffer` of the same bytes would copy them. */
+function find(bytes: Uint8Array, text: string, from: number): number {
+  return Buffer.prototype.indexOf.call(bytes, text, from);
+}
+
+const UTF_8 = new TextDecoder("utf-8", { fatal: true });
+
+function decodeAll(bytes: Uint8Array): string {
+  try {
+    return UTF_8.decode(bytes);
+  } catch (cause) {
+    throw new BodyError("the answer is not UTF-8", { cause });
+  }
 }
 
 /**
@@ -113,23 +185,35 @@ function isAbove(text: string, bytesMax: number): boolean {
  * @throws as {@linkcode readText}
  */
 export async function* readPieces(
+  reply: Pick<Response, "body">,
+  options: ReadBodyOptions,
+): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder("utf-8", { fatal: options.isCut !== true });
+  for await (const chunk of readChunks(reply, options)) yield decode(decoder, chunk);
+  yield decode(decoder);
+}
+
+/**
+ * The same, as bytes.
+ *
+ * @throws as {@linkcode readBytes}
+ */
+export async function* readChunks(
   { body }: Pick<Response, "body">,
   { bytesMax, isCut = false }: ReadBodyOptions,
-): AsyncGenerator<string, void> {
+): AsyncGenerator<Uint8Array, void> {
   if (body === null) return;
   const reader = body.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: !isCut });
   try {
     for (let leftMax = bytesMax; ;) {
       const { done, value } = await reader.read();
-      if (done) break;
-      yield decode(decoder, value.subarray(0, leftMax));
+      if (done) return;
+      yield value.length > leftMax ? value.subarray(0, leftMax) : value;
       leftMax -= value.length;
       if (leftMax >= 0) continue;
       if (isCut) return;
       throw new BodyError(`the answer is longer than ${formatSize(bytesMax)}`);
     }
-    yield decode(decoder);
   } finally {
     // Only cancelling frees the buffers of an unfinished body; an abort keeps them.
     reader.cancel().catch(() => {});

@@ -163,7 +163,7 @@ class HttpKubeClient implements KubeClient {
       stopTimer();
       const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
       stopTimer = this.#startTimer(lifeMs, end("the server did not end the watch in time"));
-      if (reply.body !== null) yield* readWatchEvents(reply.body, what, stopped);
+      if (reply.body !== null) yield* readWatchEvents(reply.body, what, stopped, resource.unread);
     } finally {
       stopTimer();
       if (isTimeout(signal.reason)) transport.giveUp(generation);
@@ -258,7 +258,8 @@ class HttpKubeClient implements KubeClient {
     signal: AbortSignal,
   ): Promise<T> {
     const follower = this.#parts.follow?.(resource, path);
-    const answer = await this.#callWithin(resource, call, signal);
+    const read: Call["read"] = (reply, what) => readBody(reply, what, resource.unread);
+    const answer = await this.#callWithin(resource, { ...call, read }, signal);
     const object = toObject(answer, resource, { what: toWhat(call), name: path.name });
     follower?.learn(object);
     return object;
@@ -284,7 +285,7 @@ class HttpKubeClient implements KubeClient {
     using deadline = startDeadline(signal, deadlineMs, clock);
     const stopped = deadline.signal;
     const request = this.#toRequest(call, deadlineMs);
-    const { read = readBody } = call;
+    const { read = (reply: Response, what: string) => readBody(reply, what) } = call;
     try {
       const take = (reply: Response): Promise<unknown> => read(reply, request.what, stopped);
       return await limiter.run(() => requester.send(request, take, stopped), stopped);

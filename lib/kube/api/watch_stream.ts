@@ -2,13 +2,16 @@
  * Parses the body of a watch: bytes to lines, lines to events.
  * @module
  */
-import { BodyError, readPieces } from "../../core/net/body.ts";
+import { BodyError, parseBytes, readChunks } from "../../core/net/body.ts";
 import type { WatchEvent } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import { toTransportError } from "./transport.ts";
 
-/** Longest line in characters; the API server keeps objects below 2 MiB. */
-const LINE_CHARS_MAX = 16 * 1024 * 1024;
+/** Longest line; the API server keeps objects below 2 MiB. */
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const NEWLINE = 10;
+/** Blank, tabulator, carriage return. */
+const BLANKS: ReadonlySet<number> = new Set([32, 9, 13]);
 
 /**
  * Yields the events of a watch until the server ends it. Ending the iteration closes the connection.
@@ -22,15 +25,16 @@ export async function* readWatchEvents(
   body: ReadableStream<Uint8Array>,
   what: string,
   signal: AbortSignal,
+  unread?: readonly string[],
 ): AsyncGenerator<WatchEvent, void> {
   for await (const line of readLines(body, what, signal)) {
     signal.throwIfAborted();
-    if (line.trim() !== "") yield parseEvent(line, what);
+    if (!isBlank(line)) yield parseEvent(line, what, unread);
   }
 }
 
 /**
- * Yields the lines of a stream without their newlines. The bytes of a character may arrive in pieces.
+ * Yields the lines of a stream without their newlines. A line may arrive in pieces.
  *
  * @throws {KubeError} `unavailable` when the stream breaks or ends within a line
  */
@@ -38,25 +42,25 @@ async function* readLines(
   body: ReadableStream<Uint8Array>,
   what: string,
   signal: AbortSignal,
-): AsyncGenerator<string, void> {
+): AsyncGenerator<Uint8Array, void> {
   // The pieces of an incomplete line. Searching it again with each chunk would take quadratic time.
-  let pieces: string[] = [];
+  let pieces: Uint8Array[] = [];
   let length = 0;
   try {
-    for await (const text of readPieces({ body }, { bytesMax: Infinity })) {
-      const lines = text.split("\n");
-      const rest = lines.pop() ?? "";
-      for (const line of lines) {
-        yield pieces.length === 0 ? line : pieces.join("") + line;
+    for await (const chunk of readChunks({ body }, { bytesMax: Infinity })) {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        const line = chunk.subarray(start, end);
+        yield pieces.length === 0 ? line : Buffer.concat([...pieces, line]);
         pieces = [];
         length = 0;
+        start = end + 1;
       }
-      if (rest !== "") pieces.push(rest);
-      length += rest.length;
-      if (length > LINE_CHARS_MAX)
-        throw toStreamError(what, "a line has more than 16 Mi characters");
+      if (start < chunk.length) pieces.push(chunk.subarray(start));
+      length += chunk.length - start;
+      if (length > LINE_BYTES_MAX) throw toStreamError(what, "a line is longer than 16 MiB");
     }
-    if (pieces.join("").trim() !== "") {
+    if (!pieces.every(isBlank)) {
       throw toStreamError(what, "the stream ended within an event");
     }
   } catch (error) {
@@ -67,12 +71,17 @@ async function* readLines(
   }
 }
 
-function parseEvent(line: string, what: string): WatchEvent {
+function isBlank(line: Uint8Array): boolean {
+  return line.every((byte) => BLANKS.has(byte));
+}
+
+function parseEvent(line: Uint8Array, what: string, unread?: readonly string[]): WatchEvent {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseBytes(line, unread);
   } catch (error) {
-    throw toStreamError(what, "a line is not JSON", error);
+    const problem = error instanceof BodyError ? error.message : "a line is not JSON";
+    throw toStreamError(what, problem, error);
   }
   if (typeof value === "object" && value !== null && "type" in value && "object" in value) {
     const { type, object } = value;

@@ -3,7 +3,7 @@
  * @module
  */
 import { arch, platform } from "node:os";
-import { BodyError, readText } from "../../core/net/body.ts";
+import { BodyError, parseBytes, readBytes, readText } from "../../core/net/body.ts";
 import type { DeleteOptions, ListPage, ListQuery, Patch, WatchQuery } from "./client.ts";
 import { KubeError } from "./errors.ts";
 import { EVENTS } from "../kinds/event.ts";
@@ -99,16 +99,19 @@ export function toUserAgent(version: string, component: string | undefined): str
  *
  * @throws {KubeError} `unavailable` if the body claims to be JSON and is not, or is too long
  */
-export async function readBody(reply: Response, what: string): Promise<unknown> {
-  const text = await readText(reply, { bytesMax: OBJECT_BYTES_MAX }).catch((cause: unknown) => {
-    if (!(cause instanceof BodyError)) throw cause;
-    throw new KubeError("unavailable", `Cannot ${what}: ${cause.message}`, { cause });
-  });
-  if (!(reply.headers.get("content-type") ?? "").includes("json")) return text;
+export async function readBody(
+  reply: Response,
+  what: string,
+  unread?: readonly string[],
+): Promise<unknown> {
+  const isJson = (reply.headers.get("content-type") ?? "").includes("json");
   try {
-    return JSON.parse(text);
+    if (!isJson) return await readText(reply, { bytesMax: OBJECT_BYTES_MAX });
+    return parseBytes(await readBytes(reply, { bytesMax: OBJECT_BYTES_MAX }), unread);
   } catch (cause) {
-    throw new KubeError("unavailable", `Cannot ${what}: the answer is not JSON`, { cause });
+    if (!(cause instanceof BodyError || cause instanceof SyntaxError)) throw cause;
+    const problem = cause instanceof BodyError ? cause.message : "the answer is not JSON";
+    throw new KubeError("unavailable", `Cannot ${what}: ${problem}`, { cause });
   }
 }
 

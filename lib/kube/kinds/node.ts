@@ -37,6 +37,7 @@ export const NODES: Kind<Node> = {
   kind: "Node",
   plural: "nodes",
   namespaced: false,
+  unread: ["managedFields", "images"],
   // The only annotations that Landfall reads. Pod networks and storage drivers write long ones.
   keepsAnnotation: (key) =>
     key === "alpha.kubernetes.io/provided-node-ip" || key.startsWith(OWN_PREFIX),

@@ -50,6 +50,8 @@ export interface Resource<T extends KubeObject> {
   /** `nodes`, `leases`. */
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Lists of objects that nothing reads: they are not parsed. @default {none} */
+  readonly unread?: readonly string[];
   /** Only for the type; never set. */
   readonly type?: T;
 }

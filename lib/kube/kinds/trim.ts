@@ -2,6 +2,7 @@
  * Reduces objects to what the store keeps: only the fields that Landfall reads and the kind, all frozen.
  * @module
  */
+import type { Fields } from "../../core/text/json.ts";
 import type { Kind } from "./kind.ts";
 import type { KubeObject, ObjectMeta } from "./resource.ts";
 
@@ -141,9 +142,15 @@ function freezeAndWeigh(value: unknown): number {
     if (typeof part !== "object" || part === null || Object.isFrozen(part)) continue;
     Object.freeze(part);
     bytes += weigh(part);
-    for (const [name, inner] of Object.entries(part)) {
-      if (!Array.isArray(part)) bytes += name.length;
-      if (typeof inner === "object" || typeof inner === "string") left.push(inner);
+    if (Array.isArray(part)) {
+      for (const inner of part) left.push(inner);
+      continue;
+    }
+    // Pairs of names and values would be the most that Landfall creates for a Node.
+    const fields = part as Fields;
+    for (const name of Object.keys(fields)) {
+      bytes += name.length;
+      left.push(fields[name]);
     }
   }
   return bytes;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import {
   BodyError,
   BodyGroup,
+  parseBytes,
   parseReply,
   readPieces,
   readText,
@@ -138,5 +140,64 @@ describe("parseReply()", () => {
     ["numbers", `[${"1,".repeat(200_000)}1]`],
   ])("does not parse %s that need too much memory", (_title, text) => {
     expect(() => parseReply(text, bytesMax)).toThrow("would need more than 4Mi of memory");
+  });
+});
+
+describe("parseBytes()", () => {
+  const parse = (value: unknown): unknown =>
+    parseBytes(Buffer.from(JSON.stringify(value)), ["managedFields", "images"]);
+
+  test("leaves unread lists of objects empty", () => {
+    const node = (managedFields: object[], images: object[]): object => ({
+      metadata: { name: "é", managedFields },
+      status: { phase: "", images, addresses: [{ type: "Hostname" }] },
+    });
+    const full = node([{ "f:a": { "k:{}": {} } }], [{ names: ["a", "b"], sizeBytes: 1 }, {}]);
+    expect(parse(full)).toEqual(node([], []));
+    expect(parse(node([], []))).toEqual(node([], []));
+    expect(parse(node([], [{}]))).toEqual(node([], []));
+  });
+
+  test("reads all else as JSON.parse() does, whatever the lists have", async () => {
+    const piece = fc.constantFrom(
+      "}]",
+      "]",
+      "}",
+      '"',
+      "\\",
+      ",",
+      ":",
+      '"images":[{',
+      "{",
+      "é",
+      "a",
+    );
+    const hostile = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
+    const image = fc.record({ names: fc.array(hostile, { maxLength: 3 }) }, { requiredKeys: [] });
+    const inner = fc.record({ inner: fc.array(image, { maxLength: 2 }), name: hostile });
+    const list = fc.array(fc.oneof(image, inner), { maxLength: 3 });
+    const rest = fc.record({ a: hostile, b: list, c: hostile }, { requiredKeys: [] });
+    const document = fc.record({ type: hostile, status: fc.record({ x: hostile, images: list }) });
+    await fc.assert(
+      fc.property(document, rest, ({ type, status }, more) => {
+        const whole = { type, status: { ...status, ...more }, more };
+        const read = parse(whole) as typeof whole;
+        const { images } = read.status;
+        expect([[], status.images]).toContainEqual(images);
+        expect({ ...read, status: { ...read.status, images: [] } }).toEqual({
+          ...whole,
+          status: { ...whole.status, images: [] },
+        });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    ["no JSON", '{"a":1,"images":[{}],}', SyntaxError],
+    ["no UTF-8", new Uint8Array([0x7b, 0xff]), "is not UTF-8"],
+  ])("refuses what is %s", (_what, body, problem) => {
+    const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+    expect(() => parseBytes(bytes, ["images"])).toThrow(problem);
   });
 });
