@@ -45,10 +45,7 @@ const RENEWED_LIFE = "30 days";
  * @returns `undefined` if Xen Orchestra does not report it: the user has no right, or the server is too old
  * @throws {CloudError} if there is no usable answer
  */
-export async function readTokenLife(
-  session: Asker,
-  signal: AbortSignal,
-): Promise<TokenLife | undefined> {
+async function readTokenLife(session: Asker, signal: AbortSignal): Promise<TokenLife | undefined> {
   const path = "/users/me/authentication_tokens";
   const request = { operation: "list_tokens", path, isList: false, allows401: true };
   const reply = await session.get(request, signal);
@@ -75,7 +72,7 @@ function toLife({ expiration, user_id: userId, client }: v.InferOutput<typeof LI
  * @returns The new expiry, in wall-clock milliseconds
  * @throws {CloudError} if the server refuses, or gives another token, which Landfall does not use
  */
-export async function renewToken(
+async function renewToken(
   session: Asker,
   { userId, clientId }: NonNullable<TokenLife["renewal"]>,
   signal: AbortSignal,

@@ -2,7 +2,7 @@
  * Life of a token: minted once, renewed in time, never tried too fast.
  * @module
  */
-import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -26,8 +26,6 @@ import { FakeXenOrchestra, loadCapture, toDeps, toResponse, toSettings } from ".
 import {
   describeTokenEnd,
   TokenWatch,
-  readTokenLife,
-  renewToken,
 } from "../../../../lib/providers/xenorchestra/session/token_watch.ts";
 
 const signal = new AbortController().signal;
@@ -313,119 +311,6 @@ const BOB = { id: "u-2", username: "bob", password: "canary" };
 let deps: ReturnType<typeof toDeps>;
 let cloud: XenOrchestraSimulator;
 
-function open(token: string): Session {
-  return new Session(toSettings(cloud.url, { token }), { ...deps, metrics: new MetricsRegistry() });
-}
-
-function now(): number {
-  return deps.clock.now();
-}
-
-/** Answers everything with this, until it is disposed of. */
-function answerWith(value: unknown): Disposable & { readonly fetch: unknown } {
-  const answered = spyOn(globalThis, "fetch").mockImplementation(
-    Object.assign(() => Promise.resolve(Response.json(value)), { preconnect: () => {} }),
-  );
-  return { fetch: answered, [Symbol.dispose]: () => answered.mockRestore() };
-}
-
-describe("token life", () => {
-  beforeEach(async () => {
-    deps = toDeps();
-    cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [ANN, BOB] });
-  });
-  afterEach(() => cloud.stop());
-
-  describe("readTokenLife()", () => {
-    test("finds the token in use among all of its user", async () => {
-      cloud.auth.addToken("one", ANN, 20 * DAY_MS);
-      cloud.auth.addToken("two", ANN, 40 * DAY_MS);
-      cloud.auth.addToken("three", BOB, 60 * DAY_MS);
-      expect(await readTokenLife(open("two"), signal)).toEqual({ endsAtMs: now() + 40 * DAY_MS });
-    });
-
-    test("gives nothing for a token that is not listed, or of which no end is told", async () => {
-      expect(await readTokenLife(open(cloud.token), signal)).toBeUndefined();
-      const fake = new FakeXenOrchestra();
-      fake.answer = ({ path }) => (path.startsWith("/users/me") ? Response.json([]) : undefined);
-      const session = new Session(toSettings(fake.url), toDeps());
-      expect(await readTokenLife(session, signal)).toBeUndefined();
-      await fake.stop();
-    });
-
-    test.each([1e308, Infinity, -5, "soon", null])("knows no end of %p", async (expiration) => {
-      using answered = answerWith([{ id: "one", expiration, user_id: ANN.id }]);
-      expect(await readTokenLife(open("one"), signal)).toBeUndefined();
-      expect(answered.fetch).toHaveBeenCalledTimes(1);
-    });
-
-    test("takes HTML, 5xx and a refused token for no answer, and shows no token", async () => {
-      cloud.auth.addToken("canary", ANN);
-      const session = open("canary");
-      const faults = [
-        { kind: "html", status: 200 },
-        { kind: "status", status: 503 },
-        { kind: "status", status: 401 },
-      ] as const;
-      for (const fault of faults) {
-        cloud.faults.set(fault, LIST);
-        const asked = readTokenLife(session, signal);
-        await expect(asked).rejects.toMatchObject({ name: "CloudError" });
-        await expect(asked).rejects.not.toThrow("canary");
-        cloud.faults.clear();
-      }
-    });
-  });
-
-  describe("a question that is refused", () => {
-    test("is no reason to leave the token alone", async () => {
-      cloud.auth.addToken("one", ANN);
-      cloud.faults.set({ kind: "status", status: 401 }, LIST);
-      const session = open("one");
-      await expect(readTokenLife(session, signal)).rejects.toMatchObject({ kind: "denied" });
-      const reply = await session.get(
-        { operation: "list_vms", path: "/vms", isList: true },
-        signal,
-      );
-      expect(reply.status).toBe(200);
-    });
-  });
-
-  describe("renewToken()", () => {
-    const client = { id: `${OWN_CLIENT}abc` };
-    const renewal = { userId: ANN.id, clientId: client.id };
-
-    test("gives the same token 30 more days", async () => {
-      const token = cloud.auth.mint(ANN, { client, expiresIn: "10 days" });
-      const session = open(token.id);
-      await deps.clock.advance(5 * DAY_MS);
-      expect(await renewToken(session, renewal, signal)).toBe(now() + 30 * DAY_MS);
-      expect(cloud.auth.tokens.get(token.id)?.expiration).toBe(now() + 30 * DAY_MS);
-      expect(cloud.auth.tokens.size).toBe(2);
-    });
-
-    test("takes what the server gives when 30 days are too long for it", async () => {
-      const fake = new FakeXenOrchestra();
-      const expiration = deps.clock.now() + DAY_MS;
-      fake.answer = ({ method, body }) => {
-        if (method !== "POST") return undefined;
-        if (body.includes("expiresIn")) return toResponse(loadCapture("token-too-long"));
-        return Response.json({ token: { id: "t0ken", expiration } }, { status: 201 });
-      };
-      const session = new Session(toSettings(fake.url), toDeps());
-      expect(await renewToken(session, renewal, signal)).toBe(expiration);
-      await fake.stop();
-    });
-
-    test("is told apart from another token, which is not shown", async () => {
-      const other = cloud.auth.addToken("canary", ANN);
-      const renewed = renewToken(open(other.id), renewal, signal);
-      await expect(renewed).rejects.toThrow("another token");
-      await expect(renewed).rejects.not.toThrow("canary");
-    });
-  });
-});
-
 const CANARY = "canary-of-a-token";
 const METRIC = "landfall_xenorchestra_token_expiry_timestamp_seconds";
 const KIND = { kind: "token" } as const;
@@ -457,7 +342,7 @@ describe("token watch", () => {
     lines = [];
     const write = (line: string): number => lines.push(line);
     deps = toDeps({ log: createLogger({ format: "json", level: "debug", now: () => 0, write }) });
-    cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [ANN] });
+    cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [ANN, BOB] });
     await openWatch({ token: CANARY });
   });
   afterEach(async () => {
@@ -475,7 +360,9 @@ describe("token watch", () => {
     });
 
     test("shows when the token ends, and asks once a day for it", async () => {
+      cloud.auth.addToken("canary-2", ANN, 20 * DAY_MS);
       const { expiration } = cloud.auth.addToken(CANARY, ANN, 30 * DAY_MS);
+      cloud.auth.addToken("canary-3", BOB, 60 * DAY_MS);
       await watch.look(KIND, signal);
       expect(readMetric()).toBe(String(expiration / 1_000));
       // The answer to /users/me is a redirect.
@@ -561,15 +448,32 @@ describe("token watch", () => {
       expect([notices, lines]).toEqual([[], []]);
     });
 
-    test("keeps what it knows while there is no answer, and asks again after an hour", async () => {
+    test.each([1e308, Infinity, -5, "soon", null])("knows no end of %p", async (expiration) => {
+      cloud.auth.addToken(CANARY, ANN, DAY_MS);
+      cloud.faults.set({ kind: "json", body: [{ id: CANARY, expiration, user_id: ANN.id }] }, LIST);
+      await watch.look(KIND, signal);
+      expect([readMetric(), notices, lines]).toEqual([undefined, [], []]);
+    });
+
+    test.each([
+      { kind: "html", status: 200 },
+      { kind: "status", status: 503 },
+      { kind: "status", status: 401 },
+    ] as const)("keeps what it knows after %p, and asks again after an hour", async (fault) => {
       cloud.auth.addToken(CANARY, ANN, 30 * DAY_MS);
       await watch.look(KIND, signal);
       const known = readMetric();
       await deps.clock.advance(DAY_MS);
-      cloud.faults.set({ kind: "status", status: 503 }, LIST);
+      cloud.faults.set(fault, LIST);
       await watch.look(KIND, signal);
       expect(readMetric()).toBe(known ?? "none");
       cloud.faults.clear();
+      // A refused question about the token says nothing about the token.
+      const listed = await session.get(
+        { operation: "list_vms", path: "/vms", isList: true },
+        signal,
+      );
+      expect(listed.status).toBe(200);
       const before = asked();
       await deps.clock.advance(3_599_999);
       await watch.look(KIND, signal);
@@ -577,6 +481,44 @@ describe("token watch", () => {
       await deps.clock.advance(1);
       await watch.look(KIND, signal);
       expect(asked()).toBeGreaterThan(before);
+    });
+
+    /** A server that renews tokens, and how it answers. */
+    async function renewAt(answer: (body: string) => Response): Promise<void> {
+      const fake = new FakeXenOrchestra();
+      const listed = {
+        id: "t0ken",
+        expiration: deps.clock.now() + 5 * DAY_MS,
+        user_id: ANN.id,
+        client: { id: `${OWN_CLIENT}abc` },
+      };
+      fake.answer = ({ method, path, body }) => {
+        if (method === "POST") return answer(body);
+        return path.startsWith("/users/me") ? Response.json([listed]) : undefined;
+      };
+      deps = { ...deps, metrics: new MetricsRegistry() };
+      const renewing = new Session(toSettings(fake.url), deps);
+      watch = new TokenWatch({ ...deps, session: renewing });
+      await deps.clock.advance(10_000);
+      await watch.look(KIND, signal);
+      await fake.stop();
+    }
+
+    test("takes what the server gives when 30 days are too long for it", async () => {
+      const expiration = deps.clock.now() + 20 * DAY_MS;
+      await renewAt((body) =>
+        body.includes("expiresIn")
+          ? toResponse(loadCapture("token-too-long"))
+          : Response.json({ token: { id: "t0ken", expiration } }, { status: 201 }),
+      );
+      expect(readMetric()).toBe(String(expiration / 1_000));
+    });
+
+    test("does not use another token that the server gives instead", async () => {
+      const expiration = deps.clock.now() + 20 * DAY_MS;
+      await renewAt(() => Response.json({ token: { id: "canary", expiration } }, { status: 201 }));
+      expect(readMetric()).toBe(String((deps.clock.now() - 10_000 + 5 * DAY_MS) / 1_000));
+      expect(lines.join("")).toContain("another token instead of renewing");
     });
 
     test("leaves a token alone that a password gets, and shows none", async () => {
