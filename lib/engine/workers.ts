@@ -291,10 +291,10 @@ class ReconcileTimeoutError extends Error {
 }
 
 /** Whether the object of a key is gone. `maybe`: the watch still shows it, and may be late. */
-export type Absence = "gone" | "maybe" | "exists";
+type Absence = "gone" | "maybe" | "exists";
 
 /** Judges an error. */
-export function toVerdict(error: unknown, absence: Absence): Verdict {
+function toVerdict(error: unknown, absence: Absence): Verdict {
   if (isKubeError(error, "conflict")) {
     return { outcome: "conflict", retry: "backoff", level: "debug", error };
   }

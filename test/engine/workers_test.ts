@@ -4,13 +4,7 @@ import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
-import {
-  type Absence,
-  toLastReconcile,
-  toVerdict,
-  Workers,
-  type WorkersOptions,
-} from "../../lib/engine/workers.ts";
+import { toLastReconcile, Workers, type WorkersOptions } from "../../lib/engine/workers.ts";
 import { createLoopMetrics, type LoopMetrics } from "../../lib/engine/metrics.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import { untilAborted } from "../support/kube/scripted_kube_client.ts";
@@ -499,27 +493,6 @@ test("run() rejects with a broken invariant, after the others have finished", as
   open();
   expect(await failure).toBeInstanceOf(AssertionError);
   expect(queue.size).toBe(1);
-});
-
-test.each<[Absence, string]>([
-  ["gone", "notFound change debug"],
-  ["maybe", "notFound backoff debug"],
-  ["exists", "error backoff warn"],
-])("toVerdict() of a 404 for an object that is %s", (absence, wanted) => {
-  const { outcome, retry, level } = toVerdict(new KubeError("notFound", "404"), absence);
-  expect(`${outcome} ${retry} ${level}`).toBe(wanted);
-});
-
-test("toVerdict() asks nothing about the object for other errors", () => {
-  for (const absence of ["gone", "maybe", "exists"] as const) {
-    const error = new KubeError("forbidden", "403");
-    expect(toVerdict(error, absence)).toEqual({
-      outcome: "error",
-      retry: "backoff",
-      level: "warn",
-      error,
-    });
-  }
 });
 
 test("toLastReconcile() says when it ended, and how", () => {

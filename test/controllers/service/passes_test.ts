@@ -1,5 +1,5 @@
 /**
- * What the controller does for many Services: Nodes, drift, turns, a new leader, a stop.
+ * What the controller does for many Services: Nodes, drift, network locks, a new leader, a stop.
  * @module
  */
 import { describe, expect, test } from "bun:test";
@@ -225,7 +225,7 @@ describe("looks", () => {
   });
 });
 
-describe("turns", () => {
+describe("network locks", () => {
   test("let steps of one network run one at a time, and networks in parallel", async () => {
     await using rig = await startServices({ flags: { "concurrent-service-syncs": 2 } });
     rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
@@ -431,7 +431,7 @@ describe("a stop", () => {
     expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer"]);
   });
 
-  test("ends work without a worker in time, and those that wait for a turn", async () => {
+  test("ends work without a worker in time, and those that wait for a lock", async () => {
     const rig = await startServices();
     rig.cloud.onStep = (_step, signal) => rig.clock.sleep(600_000, signal);
     for (const name of ["a", "b", "c"]) rig.server.add(name, inNetwork("net"));
