@@ -9,7 +9,7 @@
  * @module
  */
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { parseJson } from "../../lib/core/text/json.ts";
 import { startCloudStackSimulator } from "../../lib/simulator/cloudstack/mod.ts";
 import { createNetworkKinds } from "../../lib/simulator/cloudstack/network_kinds.ts";
 import { toAccount, toDomain, toUser } from "../../lib/simulator/cloudstack/access/accounts.ts";
@@ -23,7 +23,7 @@ import {
   type SendOptions,
 } from "../support/cloud/cloudstack_asks.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { mayChangeRealCloud } from "./real_cloud.ts";
+import { findRealCloud } from "./real_cloud.ts";
 
 /** Who asks: the owner of everything, another account of the domain, and administrators. */
 export type Who = "owner" | "other" | "domainAdmin" | "root";
@@ -146,17 +146,13 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** The zone of the management server that the environment names; without one, the double's. It says which. */
 export async function openZone(): Promise<Zone> {
-  const { CLOUDSTACK_URL: url, CLOUDSTACK_KEYS_FILE: file } = process.env;
-  if ((url === undefined) !== (file === undefined)) {
-    throw new Error("Set both CLOUDSTACK_URL and CLOUDSTACK_KEYS_FILE, or none of them");
-  }
-  const isReal = mayChangeRealCloud() && url !== undefined && file !== undefined;
-  const zone = isReal ? await openReal(url, file) : await openDouble();
+  const found = await findRealCloud("CLOUDSTACK_URL", "CLOUDSTACK_KEYS_FILE");
+  const zone = "url" in found ? await openReal(found.url, found.secret) : await openDouble(found);
   process.stderr.write(`\n*** The contract of CloudStack runs on ${zone.place.name} ***\n`);
   return zone;
 }
 
-async function openDouble(): Promise<Zone> {
+async function openDouble({ whyDouble }: { whyDouble: string }): Promise<Zone> {
   const made = createNetworkKinds();
   const { networks, vms, vpc, aclList, projectId } = made;
   const clock = new ManualClock();
@@ -170,7 +166,7 @@ async function openDouble(): Promise<Zone> {
   state.networks.set(network.id, network);
   let count = 0;
   const place: Place = {
-    name: "the double, because no LANDFALL_CHANGE_REAL_CLOUD, CLOUDSTACK_URL and _KEYS_FILE name a real one",
+    name: `the double, because ${whyDouble}`,
     isDouble: true,
     url: simulator.url,
     users: { owner, other, root, domainAdmin },
@@ -226,10 +222,11 @@ function withAdministrator(world: World): World {
   };
 }
 
-async function openReal(url: string, file: string): Promise<Zone> {
-  const found: unknown = JSON.parse(await readFile(file, "utf8"));
+async function openReal(url: string, keys: string): Promise<Zone> {
+  const found: unknown = parseJson(keys);
+  if (found === undefined) throw new Error("CLOUDSTACK_KEYS_FILE: must be JSON");
   const read = (...path: readonly string[]): string => {
-    let value = found;
+    let value: unknown = found;
     for (const key of path) value = isObject(value) ? value[key] : undefined;
     if (typeof value === "string") return value;
     throw new Error(`CLOUDSTACK_KEYS_FILE: must have ${path.join(".")}`);

@@ -10,13 +10,19 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { withLock } from "../kubernetes/lock.ts";
+import { toBound } from "../support/process/server_process.ts";
 import { saySkipped } from "../support/skip.ts";
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
+/** Runs a program, which ends with this process. */
+const run = (command: readonly string[], options: { cwd?: string } = {}) => {
+  const { file, args } = toBound(command);
+  return execute(file, args, { ...options, timeout: INSTALL_MS });
+};
 /** A cold cache of Go on a busy machine takes the longest. */
 const INSTALL_MS = 900_000;
 const CACHE = join(
-  process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
+  process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"),
   "landfall",
   "judges",
 );
@@ -57,7 +63,7 @@ export const METAL3_CRDS: Judge = {
   async install(folder) {
     const work = await mkdtemp(join(CACHE, UNFINISHED));
     const go = async (...args: string[]): Promise<string> =>
-      (await run("go", args, { cwd: work, timeout: INSTALL_MS })).stdout.trim();
+      (await run(["go", ...args], { cwd: work })).stdout.trim();
     try {
       const lines = ["module crds", "go 1.25.0", `require ${METAL3} ${METAL3_VERSION}`];
       await writeFile(join(work, "go.mod"), `${lines.join("\n")}\n`);
@@ -81,6 +87,8 @@ const JUDGES: readonly Judge[] = [METAL3_CRDS, IRONIC, REDFISH_CHECKERS];
 /** Installs what is not there yet. What cannot be installed is said: its tests are skipped, or fail in CI. */
 export async function installJudges(): Promise<void> {
   for (const judge of JUDGES) {
+    if (isInstalled(judge)) continue;
+    console.error(`Installs ${judge.name} into ${judge.folder}: this takes minutes`);
     try {
       await withLock(CACHE, { unfinished: UNFINISHED, work: () => install(judge) });
     } catch (error) {
@@ -124,9 +132,9 @@ function toPythonJudge(name: string, folder: string, packages: readonly string[]
     folder: join(CACHE, `${folder}-${versions}`),
     needs: "python3",
     async install(place) {
-      await run("python3", ["-m", "venv", place], { timeout: INSTALL_MS });
-      const args = ["install", "--quiet", "--disable-pip-version-check", ...packages];
-      await run(join(place, "bin", "pip"), args, { timeout: INSTALL_MS });
+      await run(["python3", "-m", "venv", place]);
+      const pip = [join(place, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check"];
+      await run([...pip, ...packages]);
     },
   };
 }

@@ -11,7 +11,6 @@
  * and XO_NO_RIGHTS_TOKEN_FILE one of a user without any.
  * @module
  */
-import { readFile } from "node:fs/promises";
 import { systemClock } from "../../lib/core/clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import {
@@ -20,7 +19,7 @@ import {
 } from "../../lib/simulator/xenorchestra/mod.ts";
 import type { Privilege } from "../../lib/simulator/xenorchestra/access/privileges.ts";
 import { toUuid } from "../../lib/simulator/uuid.ts";
-import { mayChangeRealCloud } from "./real_cloud.ts";
+import { findRealCloud, readKeys } from "./real_cloud.ts";
 
 /** The rights of the user who only reads. */
 export const READ_ONLY: readonly Privilege[] = [
@@ -161,24 +160,29 @@ class Place {
   }
 }
 
-/** Opens the real one that the environment names, else the double. */
+/** Opens the real one that the environment names, else the double. It says which. */
 export async function openPlace(): Promise<Place> {
-  const { XO_URL: url, XO_TOKEN_FILE: file } = process.env;
-  if (!mayChangeRealCloud() || (!url && !file)) return await openDouble();
-  if (!url || !file) throw new Error("Set both XO_URL and XO_TOKEN_FILE, or none of them");
-  const read = async (one: string | undefined): Promise<string | undefined> =>
-    one === undefined ? undefined : (await readFile(one, "utf8")).trim();
-  const { XO_PASSWORD_FILE, XO_READ_ONLY_TOKEN_FILE, XO_NO_RIGHTS_TOKEN_FILE } = process.env;
+  const found = await findRealCloud("XO_URL", "XO_TOKEN_FILE");
+  const place = "url" in found ? await openReal(found.url, found.secret) : await openDouble(found);
+  process.stderr.write(`\n*** The contract of Xen Orchestra runs on ${place.name} ***\n`);
+  return place;
+}
+
+async function openReal(url: string, token: string): Promise<Place> {
+  const read = async (variable: string): Promise<string | undefined> => {
+    const file = process.env[variable];
+    return file ? await readKeys(variable, file) : undefined;
+  };
   const credentials = {
-    password: await read(XO_PASSWORD_FILE),
-    readOnly: await read(XO_READ_ONLY_TOKEN_FILE),
-    noRights: await read(XO_NO_RIGHTS_TOKEN_FILE),
+    password: await read("XO_PASSWORD_FILE"),
+    readOnly: await read("XO_READ_ONLY_TOKEN_FILE"),
+    noRights: await read("XO_NO_RIGHTS_TOKEN_FILE"),
   };
   return new Place({
     name: `the Xen Orchestra at ${new URL(url).origin}`,
     isDouble: false,
     url,
-    token: (await read(file)) ?? "",
+    token,
     credentials,
     now: systemClock.monotonic,
     wait: (ms) => Bun.sleep(ms),
@@ -186,7 +190,7 @@ export async function openPlace(): Promise<Place> {
   });
 }
 
-async function openDouble(): Promise<Place> {
+async function openDouble({ whyDouble }: { whyDouble: string }): Promise<Place> {
   const { world, templateIds, foreign } = createMachineSite();
   const clock = new ManualClock();
   const admin = { id: toUuid("user/admin"), username: "admin", password: "of:admin" };
@@ -199,7 +203,7 @@ async function openDouble(): Promise<Place> {
   double.state.setVm(foreign.vmId, { addresses: { "0/ipv4/0": mainIpAddress }, mainIpAddress });
   const { url, token, auth } = double;
   return new Place({
-    name: "the double, because no LANDFALL_CHANGE_REAL_CLOUD, XO_URL and XO_TOKEN_FILE name a real one",
+    name: `the double, because ${whyDouble}`,
     isDouble: true,
     url,
     token,

@@ -17,7 +17,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NOWHERE = "00000000-0000-4000-8000-000000000000";
 
 const place = await openPlace();
-console.info(`The contract of Xen Orchestra is judged on ${place.name}`);
 const site = await place.findSite();
 const ask: typeof place.ask = (method, path, body) => place.ask(method, path, body);
 const made: (() => Promise<unknown>)[] = [];

@@ -10,6 +10,7 @@ import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { TESTED_WITH } from "../../lib/kube/api/version.ts";
+import { toBound } from "../support/process/server_process.ts";
 import { withLock } from "./lock.ts";
 
 const MODULE = "k8s.io/kubernetes";
@@ -36,7 +37,8 @@ function toFolder(version: string): string {
 /** Runs a program to its end; what it says goes to standard error. @throws Error when it fails */
 async function run(command: readonly string[], cwd: string, env: object = {}): Promise<void> {
   const options = { cwd, env: { ...process.env, ...env } };
-  const child = Bun.spawn([...command], { ...options, stdout: Bun.stderr, stderr: Bun.stderr });
+  const { file, args } = toBound(command);
+  const child = Bun.spawn([file, ...args], { ...options, stdout: Bun.stderr, stderr: Bun.stderr });
   if ((await child.exited) !== 0) throw new Error(`Cannot run ${command.join(" ")}`);
 }
 
@@ -98,11 +100,13 @@ async function make(version: string): Promise<string> {
   return folder;
 }
 
-const [asked = "newest"] = process.argv.slice(2);
+const [asked = "newest", ...more] = process.argv.slice(2);
 const version = asked === "newest" || asked === "oldest" ? TESTED_WITH[asked] : asked;
 try {
-  if (!/^1\.\d+\.\d+$/.test(version))
-    throw new Error(`Cannot make "${asked}": it must be newest, oldest or a version like 1.37.2`);
+  if (!/^1\.\d+\.\d+$/.test(version) || more.length > 0)
+    throw new Error(
+      `Cannot make "${[asked, ...more].join(" ")}": it must be newest, oldest or a version like 1.37.2`,
+    );
   console.log(await make(version));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
