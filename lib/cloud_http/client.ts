@@ -5,14 +5,15 @@
  */
 import { CloudError } from "../cloud/errors.ts";
 import { type Clock, startDeadline } from "../core/clock.ts";
-import { formatHostPort, isReset } from "../core/net/connection_problem.ts";
+import { formatHostPort, isReset } from "../core/http/connection_problem.ts";
+import type { TlsSettings } from "../core/http/tls.ts";
+import { type OpenSocket, openWebSocket } from "../core/http/web_socket.ts";
 import type { Logger } from "../core/log.ts";
 import { isUntrusted, toConnectionError } from "./connection_error.ts";
 import { openStream, type Reply, type Request, sendRequest, type StreamReply } from "./http.ts";
 import type { Meter } from "./meter.ts";
 import type { Server, ServerNames } from "./server.ts";
-import { type FetchTls, Trust } from "./trust.ts";
-import { type OpenSocket, openWebSocket } from "./web_socket.ts";
+import { Trust } from "./trust.ts";
 
 /** What a {@linkcode CloudClient} needs. */
 interface CloudClientDeps {
@@ -55,7 +56,7 @@ export class CloudClient {
    * @throws {CloudError} if there is no reply, or the signal aborted
    */
   async request({ operation, ...sent }: CloudRequest, signal: AbortSignal): Promise<Reply> {
-    const send = (tls: FetchTls): Promise<Reply> =>
+    const send = (tls: TlsSettings): Promise<Reply> =>
       sendRequest({ ...sent, tls, signal }, this.#deps.names);
     try {
       return await this.#send(operation, send, signal);
@@ -79,7 +80,7 @@ export class CloudClient {
     { operation, type, ...sent }: Omit<CloudRequest, "method" | "body"> & { readonly type: string },
     signal: AbortSignal,
   ): Promise<StreamReply> {
-    const send = (tls: FetchTls): Promise<StreamReply> =>
+    const send = (tls: TlsSettings): Promise<StreamReply> =>
       openStream({ ...sent, tls, signal }, type);
     return await this.#send(operation, send, signal).catch((error: unknown) => {
       throw this.#toError(error);
@@ -96,7 +97,7 @@ export class CloudClient {
     { operation, url }: Pick<CloudRequest, "operation" | "url">,
     signal: AbortSignal,
   ): Promise<OpenSocket> {
-    const open = (tls: FetchTls): Promise<OpenSocket> => openWebSocket({ url, tls, signal });
+    const open = (tls: TlsSettings): Promise<OpenSocket> => openWebSocket({ url, tls, signal });
     return await this.#send(operation, open, signal).catch((error: unknown) => {
       throw this.#toError(error);
     });
@@ -132,10 +133,10 @@ export class CloudClient {
    */
   async #send<T extends { readonly status: number }>(
     operation: string,
-    send: (tls: FetchTls) => Promise<T>,
+    send: (tls: TlsSettings) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const sendCounted = (tls: FetchTls): Promise<T> =>
+    const sendCounted = (tls: TlsSettings): Promise<T> =>
       this.#deps.meter.count(operation, signal, () => send(tls));
     const tls = await this.#trust.read(signal);
     try {

@@ -3,14 +3,14 @@
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
-import { BodyError } from "../core/net/body.ts";
+import { BodyError } from "../core/http/body.ts";
 import {
   findConnectionFault,
   findErrorCode,
   formatHostPort,
   toConnectionProblem,
-} from "../core/net/connection_problem.ts";
-import { NOT_YET_VALID_ADVICE } from "../core/net/tls.ts";
+} from "../core/http/connection_problem.ts";
+import { NOT_YET_VALID_ADVICE } from "../core/http/tls.ts";
 import type { ServerNames } from "./server.ts";
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;

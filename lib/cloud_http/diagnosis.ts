@@ -11,8 +11,8 @@ import {
   findConnectionFault,
   formatHostPort,
   toHostPort,
-} from "../core/net/connection_problem.ts";
-import { describeDates, readServerCertificate, TLS_CIPHERS } from "../core/net/tls.ts";
+} from "../core/http/connection_problem.ts";
+import { describeDates, readServerCertificate, TLS_CIPHERS } from "../core/http/tls.ts";
 import { adviseOnDates } from "./connection_error.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { normalise } from "./trust.ts";

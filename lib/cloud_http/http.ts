@@ -4,28 +4,18 @@
  */
 import { CloudError } from "../cloud/errors.ts";
 import { BUDGET } from "../core/budget.ts";
-import { BodyGroup, ERROR_BYTES_MAX, parseReply, readText } from "../core/net/body.ts";
-import { isLoopbackHost } from "../core/net/ip.ts";
-import { ACCEPT_PACKED, AS_SENT, unpack } from "../core/net/packing.ts";
-import { explainDates, TLS_CIPHERS } from "../core/net/tls.ts";
-import { listSecrets, redact } from "../core/text/redact.ts";
+import { BodyGroup, parseReply, readRefusal, readText } from "../core/http/body.ts";
+import type { HttpRequest } from "../core/http/request.ts";
+import { parseRetryAfter, sendHttp } from "../core/http/send.ts";
 import type { ServerNames } from "./server.ts";
-import type { FetchTls } from "./trust.ts";
 
 /** A request. */
-export interface Request {
-  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+export interface Request extends HttpRequest {
   readonly url: string;
-  /** By names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Whether a content type promises JSON. @default {isJsonType} */
   readonly isJson?: (contentType: string) => boolean;
   /** Whether the caller has read this JSON of a success before: it is not parsed again. @default {no} */
   readonly isKnown?: (text: string) => boolean;
-  readonly tls: FetchTls;
-  /** Must include the deadline. */
-  readonly signal: AbortSignal;
 }
 
 /** A reply. `json` is present exactly when the content type says JSON, the body is valid JSON, and it is not known. */
@@ -51,7 +41,6 @@ const REDIRECTS_MAX = 3;
 const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
 /** Most servers accept request headers of 8 or 16 KiB, and the query may need most of that. */
 const ETAG_LENGTH_MAX = 128;
-const RETRY_AFTER_MS_MAX = 300_000;
 /** All clouds share what the process may hold of their replies. */
 const REPLIES = new BodyGroup(BUDGET.replies);
 const JSON_TYPE = /^application\/json\b/i;
@@ -101,53 +90,28 @@ export async function openStream(
   { url, headers, tls, signal }: Omit<Request, "method" | "body">,
   type: string,
 ): Promise<StreamReply> {
-  const response = await send(url, {
-    // A proxy that compresses may delay events.
-    headers: { ...headers, accept: type, "accept-encoding": "identity" },
-    tls,
-    signal,
-    redirect: "manual",
-    // Without this, Bun closes a connection that is silent for some minutes.
-    timeout: false,
-  });
+  // A proxy that compresses may delay events.
+  const all = { ...headers, accept: type, "accept-encoding": "identity" };
+  const response = await sendHttp(url, { method: "GET", headers: all, tls, signal });
   const { status } = response;
   const contentType = response.headers.get("content-type") ?? "";
   const body = response.body ?? undefined;
   if (status === 200 && contentType.toLowerCase().startsWith(type) && body)
     return { status, contentType, body };
   await body?.cancel();
-  const retryAfterMs = toRetryAfterMs(response.headers.get("retry-after"));
+  const { retryAfterMs } = readTimes(response.headers);
   return { status, contentType, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-}
-
-/**
- * Calls `fetch`. If a certificate has expired or is not valid yet, the error has its dates. Requests to this machine,
- * for example to the end of a tunnel, do not go to a proxy from the environment.
- */
-async function send(
-  url: string,
-  init: BunFetchRequestInit & Pick<Request, "signal" | "tls" | "headers">,
-): Promise<Response> {
-  const direct = isLoopbackHost(new URL(url).hostname) ? { proxy: false as const } : {};
-  try {
-    const headers = { ...ACCEPT_PACKED, ...init.headers };
-    const tls = { ...init.tls, ciphers: TLS_CIPHERS };
-    return unpack(await fetch(url, { ...init, ...AS_SENT, ...direct, headers, tls }));
-  } catch (error) {
-    throw await explainDates(error, url, init.signal);
-  }
 }
 
 async function sendOnce(
   { url, isJson: promisesJson = isJsonType, isKnown: knows, ...request }: Request,
   names: ServerNames,
 ): Promise<Reply> {
-  const response = await send(url, { ...request, redirect: "manual" });
+  const response = await sendHttp(url, request);
   const { status, headers } = response;
   const contentType = headers.get("content-type") ?? "";
   const redirectUrl = toRedirectUrl(response, url, names);
-  const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
-  const serverTimeMs = Date.parse(headers.get("date") ?? "");
+  const { retryAfterMs, serverTimeMs } = readTimes(headers);
   const etag = toEtag(headers.get("etag") ?? "");
   const isJson = promisesJson(contentType);
   const isPage = status === 404 && HTML_TYPE.test(contentType);
@@ -169,13 +133,10 @@ async function sendOnce(
   };
 }
 
-/** The body of an error is only for display. It may repeat secrets of the request, so they are removed. */
 async function readReply(response: Response, sent: Request["headers"]): Promise<string> {
-  if (response.status < 400) {
-    return await readText(response, { bytesMax: BUDGET.reply, group: REPLIES });
-  }
-  const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
-  return redact(text, listSecrets(sent));
+  return response.status < 400
+    ? await readText(response, { bytesMax: BUDGET.reply, group: REPLIES })
+    : await readRefusal(response, sent);
 }
 
 function toRedirectUrl(
@@ -201,9 +162,13 @@ function toRedirectUrl(
   return to.href;
 }
 
-function toRetryAfterMs(header: string | null): number | undefined {
-  if (header === null || !/^\d+$/.test(header)) return undefined;
-  return Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX);
+/** The times in the head of a reply. A date to retry is a time of the server's clock, too. */
+function readTimes(headers: Headers): { serverTimeMs: number; retryAfterMs: number | undefined } {
+  const serverTimeMs = Date.parse(headers.get("date") ?? "");
+  return {
+    serverTimeMs,
+    retryAfterMs: parseRetryAfter(headers.get("retry-after"), serverTimeMs),
+  };
 }
 
 function toEtag(header: string): string | undefined {

@@ -3,21 +3,14 @@
  * @module
  */
 import type { X509Certificate } from "node:crypto";
-import type { PeerCertificate } from "node:tls";
 import { CloudError } from "../cloud/errors.ts";
-import { formatHostPort, toConnectionProblem } from "../core/net/connection_problem.ts";
-import { readServerCertificate } from "../core/net/tls.ts";
+import { formatHostPort, toConnectionProblem } from "../core/http/connection_problem.ts";
+import { readServerCertificate } from "../core/http/tls.ts";
+import type { TlsSettings } from "../core/http/tls.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import { CaFile } from "./ca_file.ts";
 import type { Server, ServerNames } from "./server.ts";
-
-/** The `tls` option of `fetch`. */
-export interface FetchTls {
-  ca?: string;
-  rejectUnauthorized?: boolean;
-  checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
-}
 
 /** What a {@linkcode Trust} needs. */
 interface TrustDeps {
@@ -26,13 +19,13 @@ interface TrustDeps {
   readonly log: Logger;
 }
 
-/** Gives the current TLS options for one server. */
+/** Gives the current TLS settings for one server. */
 export class Trust {
   readonly #server: Server;
   readonly #names: ServerNames;
   readonly #caFile: CaFile | undefined;
-  /** The TLS options for the pinned certificate, and the authorities used to create them. */
-  #pinned: { readonly ca: string | undefined; readonly tls: FetchTls } | undefined;
+  /** The TLS settings for the pinned certificate, and the authorities used to create them. */
+  #pinned: { readonly ca: string | undefined; readonly tls: TlsSettings } | undefined;
 
   /** @throws {ConfigError} when the file of authorities cannot be used */
   constructor(server: Server, { names, ...deps }: TrustDeps) {
@@ -45,18 +38,18 @@ export class Trust {
   }
 
   /**
-   * The `tls` option for the next request.
+   * The TLS settings for the next request.
    *
    * With a pin and no authorities, this method fetches the server's certificate once and compares it. A self-signed
    * certificate (as appliances create for themselves, without any name) then becomes its own authority. `fetch` calls
-   * `checkServerIdentity` only when it verifies, so a pin is never combined with `rejectUnauthorized: false`.
+   * `checkServerIdentity` only when it verifies, so a pin is never combined with `insecure`.
    *
    * @throws {CloudError} `protocol` for a certificate other than the pinned one, `unreachable` if the server shows none
    */
-  async read(signal: AbortSignal): Promise<FetchTls> {
+  async read(signal: AbortSignal): Promise<TlsSettings> {
     const { insecure, certificateFingerprint: pin, url } = this.#server;
     if (!url.startsWith("https:")) return {};
-    if (pin === undefined && insecure) return { rejectUnauthorized: false };
+    if (pin === undefined && insecure) return { insecure: true };
     const ca = await this.#caFile?.read();
     if (pin === undefined) return ca === undefined ? {} : { ca };
     if (this.#pinned === undefined || this.#pinned.ca !== ca) {
@@ -69,18 +62,18 @@ export class Trust {
    * Reads the certificates again after Landfall did not trust the server: its certificate and the file may be new.
    *
    * @param used The result of {@linkcode read} for the request that failed
-   * @returns Whether `read` now returns other options, so that a retry makes sense
+   * @returns Whether `read` now returns other settings, so that a retry makes sense
    * @throws {CloudError} if the server now shows a certificate other than the pinned one, or none
    */
-  async recheck(used: FetchTls, signal: AbortSignal): Promise<boolean> {
+  async recheck(used: TlsSettings, signal: AbortSignal): Promise<boolean> {
     await this.#caFile?.reload();
     // If many requests fail together, only the first fetches the certificate again.
     if (this.#pinned?.tls === used) this.#pinned = undefined;
     return (await this.read(signal)).ca !== used.ca;
   }
 
-  async #pin(pin: string, ca: string | undefined, signal: AbortSignal): Promise<FetchTls> {
-    const checkServerIdentity: FetchTls["checkServerIdentity"] = (_host, { fingerprint256 }) =>
+  async #pin(pin: string, ca: string | undefined, signal: AbortSignal): Promise<TlsSettings> {
+    const checkServerIdentity: TlsSettings["checkServerIdentity"] = (_host, { fingerprint256 }) =>
       normalise(fingerprint256) === pin ? undefined : this.#toMismatch(fingerprint256);
     if (ca !== undefined) return { ca, checkServerIdentity };
     const certificate = await this.#readCertificate(signal);

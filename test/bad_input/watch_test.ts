@@ -9,9 +9,9 @@ import { createLogger } from "../../lib/core/log.ts";
 import type { WatchEvent } from "../../lib/kube/api/client.ts";
 import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
-import { readWatchEvents } from "../../lib/kube/api/watch_stream.ts";
 import { runWatcher } from "../../lib/kube/cache/watcher.ts";
 import { tries } from "../support/net/hostile.ts";
+import { createMemoryClient } from "../support/kube/memory_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";
 
@@ -22,8 +22,11 @@ async function readAll(
   pieces: readonly Uint8Array[],
 ): Promise<{ events: WatchEvent[]; error?: unknown }> {
   const events: WatchEvent[] = [];
+  const send = (): Promise<Response> => Promise.resolve(new Response(toStream(pieces)));
+  const client = createMemoryClient(send, { clock: new ManualClock() });
+  const query = { resourceVersion: "7", timeoutSeconds: 300 };
   try {
-    for await (const event of readWatchEvents(toStream(pieces), 'watch "/x"', never)) {
+    for await (const event of client.watch(NODES, query, never)) {
       events.push(event);
     }
     return { events };
@@ -32,7 +35,7 @@ async function readAll(
   }
 }
 
-describe("readWatchEvents()", () => {
+describe("a watch", () => {
   const EVENTS: readonly WatchEvent[] = [
     { type: "ADDED", object: { metadata: { name: "é-日本-🚢" } } },
     { type: "BOOKMARK", object: {} },

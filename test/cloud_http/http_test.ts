@@ -137,7 +137,13 @@ describe("sendRequest()", () => {
     expect((await send("/")).json).toEqual({ value: ["a".repeat(100_000)] });
     expect(fake.seen[0]?.headers.get("accept-encoding")).toBe("gzip");
     answer("gzip", packed.slice(0, 100));
-    await expect(send("/")).rejects.toThrow();
+    const damaged = await send("/").catch((error: unknown) => error);
+    expect(toConnectionError(damaged, fake.url, NAMES)).toMatchObject({
+      kind: "protocol",
+      message: expect.stringMatching(
+        /^Cannot read the answer of .*: the answer cannot be unpacked$/,
+      ),
+    });
     answer("br", packed);
     await expect(send("/")).rejects.toThrow("packed in a way that was not asked for");
     answer("gzip", Bun.gzipSync(new Uint8Array(BUDGET.reply + 1).fill(32)));

@@ -15,8 +15,11 @@ const LENGTH_MIN = 4;
  *
  * @param headers By names in lower case
  */
-export function listSecrets(headers: Readonly<Record<string, string>>): string[] {
-  const { authorization = "", cookie = "" } = headers;
+export function listSecrets(
+  headers: Readonly<Record<string, string | readonly string[]>>,
+): string[] {
+  const authorization = String(headers["authorization"] ?? "");
+  const cookie = String(headers["cookie"] ?? "");
   const shown = authorization.replace(/^\w+\s+/, "");
   const secrets = [shown];
   if (/^basic\s/i.test(authorization)) {

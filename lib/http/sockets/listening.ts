@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { lstat, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { withDeadline } from "../../core/clock.ts";
-import { findErrorCode } from "../../core/net/connection_problem.ts";
+import { findErrorCode } from "../../core/http/connection_problem.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
 

@@ -9,7 +9,6 @@ import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
 import { isFields } from "../../core/text/json.ts";
-import { isConnectionReset } from "../api/transport.ts";
 
 /** A user in the words of the API server. */
 interface ReviewedUser {
@@ -91,17 +90,15 @@ export function createDelegatedReviewer(
     async authenticate(token, signal) {
       const { apiVersion, kind } = TOKEN_REVIEWS;
       const body = { apiVersion, kind, spec: { token } };
-      const send = (): Promise<TokenReview> => client.create(TOKEN_REVIEWS, {}, body, signal);
-      return toUser((await sendCounted(send, tokens)).status);
+      return toUser((await count(client.create(TOKEN_REVIEWS, {}, body, signal), tokens)).status);
     },
     async authorize({ username, uid, groups, extra }, { path, verb }, signal) {
       const { apiVersion, kind } = SUBJECT_ACCESS_REVIEWS;
       const user = { user: username, ...(uid && { uid }), ...(groups && { groups }) };
       const spec = { ...user, ...(extra && { extra }), nonResourceAttributes: { path, verb } };
       const body = { apiVersion, kind, spec };
-      const send = (): Promise<SubjectAccessReview> =>
-        client.create(SUBJECT_ACCESS_REVIEWS, {}, body, signal);
-      const { status } = await sendCounted(send, rights);
+      const asked = client.create(SUBJECT_ACCESS_REVIEWS, {}, body, signal);
+      const { status } = await count(asked, rights);
       const { allowed, denied = false } = isFields(status) ? status : {};
       // Only a clear answer counts. Both allowed and denied is none, by the definition of the API.
       const isClear = typeof allowed === "boolean" && typeof denied === "boolean";
@@ -146,19 +143,9 @@ function toUnclear(kind: string): KubeError {
   return new KubeError("unavailable", `Cannot ask for a ${kind}: the answer is not a ${kind}`);
 }
 
-/** A review can be sent twice, because nothing is stored. An old idle connection is often dead. */
-async function sendCounted<T>(send: () => Promise<T>, counter: Counter): Promise<T> {
+async function count<T>(asked: Promise<T>, counter: Counter): Promise<T> {
   try {
-    return await countOne(send, counter);
-  } catch (error) {
-    if (!isConnectionReset(error)) throw error;
-    return await countOne(send, counter);
-  }
-}
-
-async function countOne<T>(send: () => Promise<T>, counter: Counter): Promise<T> {
-  try {
-    const answer = await send();
+    const answer = await asked;
     counter.inc({ code: ANSWERED });
     return answer;
   } catch (error) {

@@ -21,33 +21,30 @@ import { KubeError } from "./errors.ts";
 import { readListBody } from "./list_body.ts";
 import type { Recovery } from "./recovery.ts";
 import {
+  type Call,
   createRequestMetrics,
-  type KubeRequest,
   Requester,
   type RequestMetrics,
+  toNamedError,
 } from "./request.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { type KubeObject, type ObjectPath, type Resource, toPath } from "../kinds/resource.ts";
-import { createTransport, type Transport } from "./transport.ts";
+import { createTransport, type Transport, toTransportError } from "./transport.ts";
 import { readWatchEvents } from "./watch_stream.ts";
 import {
-  readDeleted,
   hasPrecondition,
   isFenced,
+  isReview,
+  PATCH_CONTENT_TYPES,
   readBody,
+  toCollection,
+  toDeleted,
   toDeletion,
   toListSearch,
   toObject,
-  toPatchSearch,
   toPage,
-  toUserAgent,
+  toPatchSearch,
   toWatchSearch,
-  PATCH_CONTENT_TYPES,
-  type Call,
-  GET,
-  toCollection,
-  toRequest,
-  toWhat,
 } from "./wire.ts";
 
 /** Settings of {@linkcode createKubeClient}. */
@@ -75,13 +72,15 @@ const LIST_DEADLINE_MS = 60_000;
 /** How much later than asked the server may end a watch. */
 const WATCH_GRACE_MS = 30_000;
 
+const READING = { method: "GET", verb: "read", repeatable: true } as const;
+const JSON_BODY = { "content-type": "application/json" };
+
 /** The parts of a client. A fenced or followed client shares all others. */
 interface Parts {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly requester: Requester;
   readonly limiter: Limiter;
-  readonly userAgent: string;
   readonly deadlineMs: number;
   readonly fence?: Fence;
   readonly follow?: Follow;
@@ -98,9 +97,16 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   return new HttpKubeClient({
     clock,
     transport,
-    requester: new Requester({ credentials, transport, clock, metrics, recovery }),
+    requester: new Requester({
+      credentials,
+      transport,
+      clock,
+      metrics,
+      version,
+      component,
+      recovery,
+    }),
     limiter: new Limiter(inFlightMax),
-    userAgent: toUserAgent(version, component),
     deadlineMs: options.deadlineMs ?? 30_000,
   });
 }
@@ -120,24 +126,27 @@ class HttpKubeClient implements KubeClient {
     return new HttpKubeClient({ ...this.#parts, follow });
   }
 
-  async read<T extends KubeObject>(
+  read<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     signal: AbortSignal,
   ): Promise<T> {
-    const call = { ...GET, path: toPath(resource, path) };
-    return await this.#callFor(resource, path, call, signal);
+    return this.#followed(resource, path, (read) =>
+      this.#call({ ...READING, path: toPath(resource, path), read }, signal),
+    );
   }
 
-  async list<T extends KubeObject>(
+  list<T extends KubeObject>(
     resource: Kind<T>,
     query: ListQuery,
     signal: AbortSignal,
   ): Promise<ListPage<T>> {
-    const path = toPath(resource, toCollection(query.namespace));
-    const read: Call["read"] = (...reading) => readListBody(resource, ...reading);
-    const call = { ...GET, verb: "list", path: `${path}${toListSearch(query)}`, read };
-    return toPage(await this.#call(call, signal, LIST_DEADLINE_MS), resource, path);
+    const path = `${toPath(resource, toCollection(query.namespace))}${toListSearch(query)}`;
+    const read = async (reply: Response): Promise<ListPage<T>> =>
+      toPage(await readListBody(resource, reply), resource);
+    return this.#call({ ...READING, verb: "list", path, read }, signal, {
+      deadlineMs: LIST_DEADLINE_MS,
+    });
   }
 
   async *watch<T extends KubeObject>(
@@ -145,82 +154,86 @@ class HttpKubeClient implements KubeClient {
     query: WatchQuery,
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent, void> {
-    const path = `${toPath(resource, toCollection(query.namespace))}${toWatchSearch(query)}`;
-    const call = { ...GET, verb: "watch", path, repeatable: false };
-    const what = toWhat(call);
-    const { transport, requester, deadlineMs } = this.#parts;
+    const call: Call<Response> = {
+      method: "GET",
+      verb: "watch",
+      path: `${toPath(resource, toCollection(query.namespace))}${toWatchSearch(query)}`,
+      // A proxy that compresses may delay events.
+      headers: { "accept-encoding": "identity" },
+      repeatable: false,
+      read: (reply) => Promise.resolve(reply),
+    };
+    const { clock, transport, requester, deadlineMs } = this.#parts;
     const { generation } = transport;
     const late = new AbortController();
     const stopped = AbortSignal.any([signal, late.signal]);
     const end = (message: string) => (): void => {
       transport.giveUp(generation);
-      late.abort(new KubeError("unavailable", `Cannot ${what}: ${message}`));
+      late.abort(toNamedError(call, new KubeError("unavailable", message)));
     };
     let stopTimer = this.#startTimer(deadlineMs, end("no answer in time"));
     try {
-      const request = this.#toRequest(call, deadlineMs);
-      const reply = await requester.send(request, (reply) => Promise.resolve(reply), stopped);
+      const limits = { signal: stopped, endMs: clock.monotonic() + deadlineMs };
+      const reply = await requester.send(call, limits);
       stopTimer();
       const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
       stopTimer = this.#startTimer(lifeMs, end("the server did not end the watch in time"));
-      if (reply.body !== null) yield* readWatchEvents(reply.body, what, stopped, resource.unread);
+      yield* readUntil(stopped, call, readWatchEvents(reply, resource.unread));
     } finally {
       stopTimer();
       if (isTimeout(signal.reason)) transport.giveUp(generation);
     }
   }
 
-  async create<T extends KubeObject>(
+  create<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     body: object,
     signal: AbortSignal,
   ): Promise<T> {
+    const collection = toCollection(path.namespace);
     // The name is in the body. The path has it only with a subresource.
-    const to = path.subresource === undefined ? toCollection(path.namespace) : path;
-    const call: Call = {
+    const to = path.subresource === undefined ? collection : path;
+    return this.#write(resource, collection, signal, {
       method: "POST",
       verb: "create",
       path: toPath(resource, to),
+      headers: JSON_BODY,
       body,
-      contentType: "application/json",
-      repeatable: false,
-    };
-    return await this.#callFor(resource, toCollection(path.namespace), call, signal);
+      repeatable: isReview(resource),
+    });
   }
 
-  async replace<T extends KubeObject>(
+  replace<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     object: T,
     signal: AbortSignal,
   ): Promise<T> {
-    const call: Call = {
+    return this.#write(resource, path, signal, {
       method: "PUT",
       verb: "update",
       path: toPath(resource, path),
+      headers: JSON_BODY,
       body: object,
-      contentType: "application/json",
       repeatable: hasPrecondition(object),
-    };
-    return await this.#callFor(resource, path, call, signal);
+    });
   }
 
-  async patch<T extends KubeObject>(
+  patch<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     patch: Patch,
     signal: AbortSignal,
   ): Promise<T> {
-    const call: Call = {
+    return this.#write(resource, path, signal, {
       method: "PATCH",
       verb: "patch",
       path: `${toPath(resource, path)}${toPatchSearch(patch)}`,
+      headers: { "content-type": PATCH_CONTENT_TYPES[patch.type] },
       body: patch.body,
-      contentType: PATCH_CONTENT_TYPES[patch.type],
       repeatable: hasPrecondition(patch.body),
-    };
-    return await this.#callFor(resource, path, call, signal);
+    });
   }
 
   async delete<T extends KubeObject>(
@@ -229,79 +242,81 @@ class HttpKubeClient implements KubeClient {
     preconditions: DeleteOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    const call: Call = {
+    const follower = this.#parts.follow?.(resource, path);
+    const call: Call<T | undefined> = {
       method: "DELETE",
       verb: "delete",
       path: toPath(resource, path),
+      headers: JSON_BODY,
       ...toDeletion(preconditions),
-      contentType: "application/json",
+      read: async (reply) => toDeleted(await readBody(reply), resource),
     };
-    const follower = this.#parts.follow?.(resource, path);
-    const answer = await this.#callWithin(resource, call, signal);
-    const left = readDeleted(answer, resource, toWhat(call));
+    const left = await this.#callAsLeader(call, signal);
     if (left !== undefined) follower?.learn(left);
     else if (preconditions.uid !== undefined) follower?.learnGone(preconditions.uid);
   }
 
   get(path: string, signal: AbortSignal): Promise<unknown> {
-    return this.#call({ ...GET, path }, signal);
+    return this.#call({ ...READING, path, read: (reply) => readBody(reply) }, signal);
   }
 
   close(): void {
     this.#parts.transport.close();
   }
 
-  async #callFor<T extends KubeObject>(
+  #write<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
-    call: Call,
     signal: AbortSignal,
+    call: Omit<Call<T>, "read">,
+  ): Promise<T> {
+    return this.#followed(resource, path, (read) =>
+      isFenced(resource)
+        ? this.#callAsLeader({ ...call, read }, signal)
+        : this.#call({ ...call, read }, signal),
+    );
+  }
+
+  /** Makes a call whose answer is an object. The follower, if there is one, learns it first. */
+  async #followed<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    send: (read: Call<T>["read"]) => Promise<T>,
   ): Promise<T> {
     const follower = this.#parts.follow?.(resource, path);
-    const read: Call["read"] = (reply, what) => readBody(reply, what, resource.unread);
-    const answer = await this.#callWithin(resource, { ...call, read }, signal);
-    const object = toObject(answer, resource, { what: toWhat(call), name: path.name });
+    const object = await send(async (reply) =>
+      toObject(await readBody(reply, resource.unread), resource, path.name),
+    );
     follower?.learn(object);
     return object;
   }
 
-  /** Checks the fence before each write, if there is one. */
-  async #callWithin(
-    resource: Resource<KubeObject>,
-    call: Call,
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  /** Checks the fence before each try, if there is one. */
+  #callAsLeader<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     const { fence } = this.#parts;
-    if (!fence || !isFenced(call, resource)) return await this.#call(call, signal);
-    return await this.#call({ ...call, beforeSend: () => fence.check() }, fence.bind(signal));
+    if (fence === undefined) return this.#call(call, signal);
+    return this.#call(call, fence.bind(signal), { beforeSend: () => fence.check() });
   }
 
-  async #call(
-    call: Call,
+  async #call<T>(
+    call: Call<T>,
     signal: AbortSignal,
-    deadlineMs = this.#parts.deadlineMs,
-  ): Promise<unknown> {
+    {
+      deadlineMs = this.#parts.deadlineMs,
+      beforeSend,
+    }: { readonly deadlineMs?: number; readonly beforeSend?: () => void } = {},
+  ): Promise<T> {
     const { clock, limiter, requester, transport } = this.#parts;
     using deadline = startDeadline(signal, deadlineMs, clock);
-    const stopped = deadline.signal;
-    const request = this.#toRequest(call, deadlineMs);
-    const { read = (reply: Response, what: string) => readBody(reply, what) } = call;
+    const limits = { signal: deadline.signal, endMs: clock.monotonic() + deadlineMs, beforeSend };
     try {
-      const take = (reply: Response): Promise<unknown> => read(reply, request.what, stopped);
-      return await limiter.run(() => requester.send(request, take, stopped), stopped);
+      return await limiter.run(() => requester.send(call, limits), limits.signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof KubeError || !stopped.aborted) throw error;
-      throw new KubeError(
-        "unavailable",
-        `Cannot ${request.what}: no answer from ${transport.host} within ${deadlineMs / 1000} s`,
-      );
+      if (error instanceof KubeError || !limits.signal.aborted) throw error;
+      const message = `no answer from ${transport.host} within ${deadlineMs / 1000} s`;
+      throw toNamedError(call, new KubeError("unavailable", message));
     }
-  }
-
-  #toRequest(call: Call, deadlineMs: number): KubeRequest {
-    const { clock, userAgent } = this.#parts;
-    return toRequest(call, { userAgent, deadlineMs: clock.monotonic() + deadlineMs });
   }
 
   /** Calls `end` after `ms` milliseconds, unless the returned function is called before. */
@@ -309,5 +324,22 @@ class HttpKubeClient implements KubeClient {
     const stop = new AbortController();
     this.#parts.clock.sleep(ms, stop.signal).then(end, () => {});
     return () => stop.abort();
+  }
+}
+
+/** Yields events until the signal aborts, with errors that name the call. */
+async function* readUntil(
+  signal: AbortSignal,
+  call: Call<Response>,
+  events: AsyncIterable<WatchEvent>,
+): AsyncGenerator<WatchEvent, void> {
+  try {
+    for await (const event of events) {
+      signal.throwIfAborted();
+      yield event;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toNamedError(call, toTransportError(error, signal));
   }
 }

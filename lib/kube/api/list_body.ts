@@ -3,14 +3,12 @@
  * memory of the kept objects.
  * @module
  */
-import { BodyError, parseReply, readPieces } from "../../core/net/body.ts";
-import { KubeError } from "./errors.ts";
+import { BodyError, parseReply, readPieces } from "../../core/http/body.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";
 import { isFields, parseFields } from "../../core/text/json.ts";
 import { formatSize } from "../../core/text/size.ts";
 import { findDamage } from "../kinds/shape.ts";
-import { toTransportError } from "./transport.ts";
 import { trimObject } from "../kinds/trim.ts";
 
 const ITEMS = '"items":[';
@@ -26,31 +24,18 @@ const OBJECT_CHARS_MAX = 12 * 1024 * 1024;
  * Reads a list. Trims its objects. Damaged objects stay complete, so that the check for damage sees them. Any other
  * text than a list of the API server is parsed as JSON, if it is short.
  *
- * @param what The request, as `list "/api/v1/nodes"`, for errors
- * @param signal Ends it with its reason
  * @returns The parsed value
- * @throws {KubeError} `unavailable` when it is not JSON, too long, or ends early
+ * @throws {SyntaxError} when it is not JSON, or ends early
+ * @throws {BodyError} when it is too long
  */
 export async function readListBody(
   resource: Kind<KubeObject>,
   reply: Pick<Response, "body">,
-  what: string,
-  signal: AbortSignal,
 ): Promise<unknown> {
   const list = new PartialList(resource);
-  try {
-    // Its deadline ends it. What is kept of it has limits.
-    for await (const text of readPieces(reply, { bytesMax: Infinity })) list.add(text);
-    return list.end();
-  } catch (error) {
-    if (error instanceof SyntaxError) throw toError(what, "the answer is not JSON", error);
-    if (error instanceof BodyError) throw toError(what, error.message, error);
-    throw toTransportError(error, signal);
-  }
-}
-
-function toError(what: string, message: string, cause?: unknown): KubeError {
-  return new KubeError("unavailable", `Cannot ${what}: ${message}`, { cause });
+  // Its deadline ends it. What is kept of it has limits.
+  for await (const text of readPieces(reply, { bytesMax: Infinity })) list.add(text);
+  return list.end();
 }
 
 /**

@@ -3,15 +3,16 @@
  * for, and with one more try if an old connection was dead.
  * @module
  */
-import { ERROR_BYTES_MAX, readText } from "../../core/net/body.ts";
+import { arch, platform } from "node:os";
+import { readRefusal } from "../../core/http/body.ts";
+import { parseRetryAfter } from "../../core/http/send.ts";
 import { type Clock, isTimeout } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../../core/metrics.ts";
-import { listSecrets, redact } from "../../core/text/redact.ts";
 import type { Credential, Credentials } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 import type { Recovery } from "./recovery.ts";
-import { parseRetryAfter, toKubeError } from "./status.ts";
+import { toKubeError } from "./status.ts";
 import {
   isConnectionReset,
   isTlsRefusal,
@@ -20,16 +21,26 @@ import {
   toTransportError,
 } from "./transport.ts";
 
-/** A request, and whether it can be repeated. */
-export interface KubeRequest extends TransportRequest {
-  /** `patch "/api/v1/nodes/a"`, for errors. */
-  readonly what: string;
+/** A request, and how its answer is read. */
+export interface Call<T> extends Pick<TransportRequest, "method" | "path"> {
+  /** For errors: `patch`. */
+  readonly verb: string;
+  readonly body?: object;
+  /** Beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Whether a second try does no harm if the first one may have arrived. */
   readonly repeatable: boolean;
+  /** Reads a reply of status 2xx. It is part of the try, because a connection may break there, too. */
+  readonly read: (reply: Response) => Promise<T>;
+}
+
+/** The limits of a call with all its tries. */
+interface CallLimits {
+  readonly signal: AbortSignal;
+  /** No pause may end after this time, in monotonic milliseconds. */
+  readonly endMs: number;
   /** Called right before each try. An error from it ends the call. */
   readonly beforeSend?: (() => void) | undefined;
-  /** No pause may end after this time, in monotonic milliseconds. */
-  readonly deadlineMs: number;
 }
 
 /** What a {@linkcode Requester} needs. */
@@ -38,8 +49,12 @@ interface RequesterOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly metrics: RequestMetrics;
+  /** Landfall's version, for the User-Agent. */
+  readonly version: string;
+  /** Purpose of the client, at the end of the User-Agent. */
+  readonly component: string | undefined;
   /** Notified when a kept connection was silent and a new one works. */
-  readonly recovery?: Recovery | undefined;
+  readonly recovery: Recovery | undefined;
 }
 
 /** Metrics of requests, with the names that Kubernetes components use. */
@@ -68,54 +83,59 @@ export function createRequestMetrics(metrics: MetricsRegistry): RequestMetrics {
 /** Sends requests by the rules above. */
 export class Requester {
   readonly #options: RequesterOptions;
+  readonly #headers: TransportRequest["headers"];
   /** The generation of connections that was reported last, or the first one. */
   #answered: number;
 
   constructor(options: RequesterOptions) {
     this.#options = options;
+    const userAgent = toUserAgent(options.version, options.component);
+    this.#headers = { accept: "application/json", "user-agent": userAgent };
     this.#answered = options.transport.generation;
   }
 
   /**
-   * Resolves with the result of `read` for a reply of status 2xx.
+   * Resolves with what the call reads.
    *
-   * @param request What to send, and whether it can be repeated
-   * @param read Reads the body, or leaves it open. It is part of the try, because a connection may break there, too
-   * @param signal Ends the whole call
-   * @throws {KubeError} for any other outcome, or `signal.reason`
+   * @throws {KubeError} for any other outcome, or the signal's reason
    */
-  async send<T>(
-    request: KubeRequest,
-    read: (reply: Response) => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
+  async send<T>(call: Call<T>, { signal, endMs, beforeSend }: CallLimits): Promise<T> {
     const { clock, credentials } = this.#options;
+    const { method, path, body } = call;
+    const request: TransportRequest = {
+      method,
+      path,
+      headers: { ...this.#headers, ...call.headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
     let denied = false;
     let broken = false;
     let distrusted: { readonly version: number; readonly error: unknown } | undefined;
     for (let tries = 1; ; tries += 1) {
-      const credential = await this.#readCredential(request, signal);
-      if (distrusted?.version === credential.version) throw named(request, distrusted.error);
+      const credential = await this.#readCredential(call, signal);
+      if (distrusted?.version === credential.version) throw distrusted.error;
       signal.throwIfAborted();
-      request.beforeSend?.();
+      beforeSend?.();
       let reply: Response;
       try {
         reply = await this.#sendOnce(request, credential, signal);
-        if (reply.ok) return await read(reply);
+        if (reply.ok) return await call.read(reply);
       } catch (cause) {
-        const error = toTransportError(cause, signal);
+        signal.throwIfAborted();
+        const unnamed = toTransportError(cause, signal);
+        const error = toNamedError(call, unnamed);
         // Authorities and client certificates change, too. The server read nothing on an untrusted connection, so even
         // a write can be sent again, with the new files.
-        if (isTlsRefusal(error) && distrusted === undefined) {
+        if (isTlsRefusal(unnamed) && distrusted === undefined) {
           credentials.invalidate(credential);
           distrusted = { version: credential.version, error };
           continue;
         }
-        if (broken || !request.repeatable || !isConnectionReset(error)) throw named(request, error);
+        if (broken || !call.repeatable || !isConnectionReset(unnamed)) throw error;
         broken = true;
         continue;
       }
-      const error = await toError(request, reply, { credential, nowMs: clock.now() }, signal);
+      const error = await toError(call, reply, { credential, nowMs: clock.now() }, signal);
       if (error.code === 401) {
         credentials.invalidate(credential);
         if (denied) throw error;
@@ -124,12 +144,12 @@ export class Requester {
       }
       const pauseMs = toPauseMs(error, reply);
       const wakeMs = clock.monotonic() + (pauseMs ?? 0);
-      if (pauseMs === undefined || tries >= TRIES_MAX || wakeMs >= request.deadlineMs) throw error;
+      if (pauseMs === undefined || tries >= TRIES_MAX || wakeMs >= endMs) throw error;
       await clock.sleep(pauseMs, signal);
     }
   }
 
-  async #readCredential(request: KubeRequest, signal: AbortSignal): Promise<Credential> {
+  async #readCredential(call: CallName, signal: AbortSignal): Promise<Credential> {
     try {
       return await this.#options.credentials.current(signal);
     } catch (error) {
@@ -137,13 +157,13 @@ export class Requester {
       const isLate = signal.aborted && isTimeout(signal.reason);
       if (signal.aborted && !isLate) throw signal.reason;
       const why = isLate ? "the source of the credentials takes too long" : describeError(error);
-      const message = `Cannot ${request.what}: no credentials: ${why}`;
+      const message = `Cannot ${toWhat(call)}: no credentials: ${why}`;
       throw new KubeError("unauthorized", message, { cause: error });
     }
   }
 
   async #sendOnce(
-    request: KubeRequest,
+    request: TransportRequest,
     credential: Credential,
     signal: AbortSignal,
   ): Promise<Response> {
@@ -176,22 +196,18 @@ export class Requester {
 
 /** Reads the body of a refusal. This also frees its connection. */
 async function toError(
-  { what }: KubeRequest,
+  call: CallName,
   reply: Response,
   { credential, nowMs }: { readonly credential: Credential; readonly nowMs: number },
   signal: AbortSignal,
 ): Promise<KubeError> {
   const retryAfterMs = parseRetryAfter(reply.headers.get("retry-after"), nowMs);
-  let body = "";
-  try {
-    body = await readText(reply, { bytesMax: ERROR_BYTES_MAX, isCut: true });
-  } catch (error) {
+  const body = await readRefusal(reply, credential.headers).catch(() => {
     // The code alone is enough, unless this process ended the connection.
-    const meaning = toTransportError(error, signal);
-    if (!(meaning instanceof KubeError)) throw meaning;
-  }
-  const shown = redact(body, listSecrets(credential.headers));
-  return toKubeError(what, { code: reply.status, body: shown, retryAfterMs });
+    signal.throwIfAborted();
+    return "";
+  });
+  return toKubeError(toWhat(call), { code: reply.status, body, retryAfterMs });
 }
 
 /** The pause that the server asks for. Only the header counts; the same number in a Status is advice for people. */
@@ -200,7 +216,23 @@ function toPauseMs(error: KubeError, reply: Response): number | undefined {
   return refused && reply.headers.has("retry-after") ? error.retryAfterMs : undefined;
 }
 
-function named({ what }: KubeRequest, error: unknown): unknown {
-  if (!(error instanceof KubeError) || error.message.startsWith(`Cannot ${what}: `)) return error;
-  return new KubeError(error.kind, `Cannot ${what}: ${error.message}`, { cause: error });
+type CallName = Pick<Call<unknown>, "verb" | "path">;
+
+/** A call in error messages: `patch "/api/v1/nodes/a"`. */
+function toWhat({ verb, path }: CallName): string {
+  return `${verb} "${path.split("?")[0]}"`;
+}
+
+/** An error that says which call failed. */
+export function toNamedError(call: CallName, error: unknown): unknown {
+  if (!(error instanceof KubeError)) return error;
+  return new KubeError(error.kind, `Cannot ${toWhat(call)}: ${error.message}`, { cause: error });
+}
+
+/** The User-Agent, in the form of Kubernetes components. */
+function toUserAgent(version: string, component: string | undefined): string {
+  const suffix = component === undefined ? "" : `/${component}`;
+  // Names of architectures are those of Go, as everywhere in Kubernetes.
+  const goArch = { x64: "amd64", ia32: "386" }[arch() as string] ?? arch();
+  return `landfall/${version} (${platform()}/${goArch}) kubernetes${suffix}`;
 }

@@ -3,6 +3,7 @@
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  * @module
  */
+import { toPauseMs } from "../../core/http/send.ts";
 import { shorten } from "../../core/text/printable.ts";
 import { KubeError, type KubeErrorKind, type RefusedField } from "./errors.ts";
 import { isFields, parseJson } from "../../core/text/json.ts";
@@ -21,7 +22,7 @@ interface FailedReply {
   /** HTTP status. */
   readonly code: number;
   readonly body: string;
-  /** From {@linkcode parseRetryAfter}. */
+  /** From the header. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -114,26 +115,6 @@ function listRefusedFields(causes: unknown): RefusedField[] {
     if (typeof field !== "string" || typeof message !== "string") return [];
     return [{ field, message: shorten(message, SHOWN_CHARS_MAX) }];
   });
-}
-
-/** The longest pause that this client accepts from a server. */
-const RETRY_AFTER_MS_MAX = 300_000;
-
-/**
- * Reads a Retry-After header: seconds or a date.
- *
- * @returns Milliseconds from now, five minutes at most; `undefined` without a readable header
- */
-export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
-  if (value === null) return undefined;
-  if (/^\s*\d+\s*$/.test(value)) return toPauseMs(Number(value) * 1_000);
-  // `Date.parse` accepts almost anything. An HTTP date begins with a weekday.
-  const time = /^\s*[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? undefined : toPauseMs(time - nowMs);
-}
-
-function toPauseMs(ms: number): number {
-  return Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX);
 }
 
 function toKind(status: Status | undefined, code: number): KubeErrorKind {

@@ -1,21 +1,22 @@
 /**
- * How Bun connects: sessions, TLS, proxies, and what its errors mean. Only repeated_headers.ts connects in another way.
+ * Connections to the API server: when to open new ones, and what their failures mean.
  * @module
  */
+import { BodyError } from "../../core/http/body.ts";
 import {
   findErrorCode,
   formatHostPort,
   isReset,
   toConnectionProblem,
-} from "../../core/net/connection_problem.ts";
-import { isLoopbackHost } from "../../core/net/ip.ts";
-import { explainDates, TLS_CIPHERS } from "../../core/net/tls.ts";
-import type { Credential, TlsSettings } from "../credentials/credentials.ts";
+} from "../../core/http/connection_problem.ts";
+import { type HttpRequest, isSingle } from "../../core/http/request.ts";
+import { openSession, sendHttp } from "../../core/http/send.ts";
+import type { Credential } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 
 /** One HTTP request below the server's address. */
 export interface TransportRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: HttpRequest["method"];
   /** Path and query, from the first slash. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -51,22 +52,16 @@ const NO_PROXY =
 
 /** Creates connections on demand: one session per version of the credentials, kept alive between requests. */
 export function createTransport(server: string): Transport {
-  const { host, hostname } = new URL(server);
+  const { host } = new URL(server);
   let current: { version: number; session: Bun.FetchSession } | undefined;
   let generation = 0;
 
   const findSession = ({ tls, proxy, version }: Credential): Bun.FetchSession => {
     if (current?.version === version) return current.session;
-    const session = new Bun.FetchSession({
-      tls: toBunTls(tls),
-      // Uses the proxy of the kubeconfig for every server, and the proxy of the environment for none on this machine.
-      ...(proxy !== undefined && { proxy: { url: proxy, respectNoProxy: false } }),
-      ...(proxy === undefined && isLoopbackHost(hostname) && { proxy: false as const }),
-    });
     // Running requests finish on the old one.
     current?.session.close();
-    current = { version, session };
-    return session;
+    current = { version, session: openSession(server, tls, proxy) };
+    return current.session;
   };
 
   return {
@@ -74,32 +69,15 @@ export function createTransport(server: string): Transport {
     get generation(): number {
       return generation;
     },
-    async send({ method, path, headers, body }, credential, signal) {
-      signal.throwIfAborted();
-      const { repeated, tls, proxy } = credential;
+    async send({ path, ...request }, credential, signal) {
+      const { tls, proxy } = credential;
+      const headers = { ...request.headers, ...credential.headers };
       try {
-        if (repeated !== undefined) {
-          if (proxy !== undefined) throw new KubeError("unavailable", NO_PROXY);
-          const { sendRepeated } = await import("./repeated_headers.ts");
-          const all = { ...headers, ...credential.headers, ...repeated };
-          return await sendRepeated(
-            `${server}${path}`,
-            { method, headers: all, body, tls },
-            signal,
-          );
-        }
-        return await findSession(credential).fetch(`${server}${path}`, {
-          method,
-          headers: { ...headers, ...credential.headers },
-          ...(body !== undefined && { body }),
-          signal,
-          redirect: "manual",
-          // Without this, Bun ends a connection after six silent minutes. Every request has its own deadline.
-          timeout: false,
-        });
+        if (proxy !== undefined && !isSingle(headers)) throw new KubeError("unavailable", NO_PROXY);
+        const sent = { ...request, headers, tls, signal };
+        return await sendHttp(`${server}${path}`, sent, findSession(credential));
       } catch (error) {
-        const cause = await explainDates(error, server, signal, credential.tls.serverName);
-        throw toTransportError(cause, signal, describeWay(server, credential.proxy));
+        throw toTransportError(error, signal, describeWay(server, proxy));
       }
     },
     giveUp(silent) {
@@ -115,14 +93,20 @@ export function createTransport(server: string): Transport {
 }
 
 /**
- * Explains a failed request or a broken body: `signal.reason` if the signal aborted, else a {@linkcode KubeError} of
- * kind `unavailable` in our words.
+ * Explains a failed request or an answer that cannot be used: `signal.reason` if the signal aborted, else a {@linkcode
+ * KubeError} of kind `unavailable` in our words.
  *
- * @param way The unreachable server and its proxy; absent if the answer ended early
+ * @param way The unreachable server and its proxy; absent if the answer had begun
  */
 export function toTransportError(error: unknown, signal: AbortSignal, way?: string): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof KubeError) return error;
+  if (error instanceof SyntaxError) {
+    return new KubeError("unavailable", "the answer is not JSON", { cause: error });
+  }
+  if (error instanceof BodyError) {
+    return new KubeError("unavailable", error.message, { cause: error });
+  }
   const cause = toConnectionProblem(error);
   const text = way === undefined ? cause.message : `cannot reach ${way}: ${cause.message}`;
   return new KubeError("unavailable", text, { cause });
@@ -144,15 +128,4 @@ export function isTlsRefusal(error: unknown): boolean {
   return (
     error instanceof KubeError && /CERT|ISSUER|VERIFY|SSL|TLS/.test(findErrorCode(error.cause))
   );
-}
-
-function toBunTls(tls: TlsSettings): NonNullable<Bun.FetchSessionInit["tls"]> {
-  const { ca, cert, key, serverName, insecure = false } = tls;
-  return {
-    rejectUnauthorized: !insecure,
-    ciphers: TLS_CIPHERS,
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && key !== undefined && { cert, key }),
-    ...(serverName !== undefined && { serverName }),
-  };
 }

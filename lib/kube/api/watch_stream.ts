@@ -2,10 +2,9 @@
  * Parses the body of a watch: bytes to lines, lines to events.
  * @module
  */
-import { BodyError, parseBytes, readChunks } from "../../core/net/body.ts";
+import { BodyError, parseBytes, readChunks } from "../../core/http/body.ts";
+import { isFields } from "../../core/text/json.ts";
 import type { WatchEvent } from "./client.ts";
-import { KubeError } from "./errors.ts";
-import { toTransportError } from "./transport.ts";
 
 /** Longest line; the API server keeps objects below 2 MiB. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
@@ -16,81 +15,54 @@ const BLANKS: ReadonlySet<number> = new Set([32, 9, 13]);
 /**
  * Yields the events of a watch until the server ends it. Ending the iteration closes the connection.
  *
- * @param body Body of the reply
- * @param what The request, as `watch "/api/v1/nodes"`, for errors
- * @param signal Ends the iteration with `signal.reason`
- * @throws {KubeError} `unavailable` when the connection breaks or a line is not an event
+ * @param unread Names of lists to leave empty
+ * @throws {BodyError} when a line is not an event; it does not show the line, which may contain anything
+ * @throws the error of a broken connection
  */
 export async function* readWatchEvents(
-  body: ReadableStream<Uint8Array>,
-  what: string,
-  signal: AbortSignal,
+  reply: Pick<Response, "body">,
   unread?: readonly string[],
 ): AsyncGenerator<WatchEvent, void> {
-  for await (const line of readLines(body, what, signal)) {
-    signal.throwIfAborted();
-    if (!isBlank(line)) yield parseEvent(line, what, unread);
-  }
+  for await (const line of readLines(reply)) if (!isBlank(line)) yield parseEvent(line, unread);
 }
 
 /**
  * Yields the lines of a stream without their newlines. A line may arrive in pieces.
  *
- * @throws {KubeError} `unavailable` when the stream breaks or ends within a line
+ * @throws {BodyError} when the stream ends within a line
  */
-async function* readLines(
-  body: ReadableStream<Uint8Array>,
-  what: string,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void> {
+async function* readLines(reply: Pick<Response, "body">): AsyncGenerator<Uint8Array, void> {
   // The pieces of an incomplete line. Searching it again with each chunk would take quadratic time.
   let pieces: Uint8Array[] = [];
   let length = 0;
-  try {
-    for await (const chunk of readChunks({ body }, { bytesMax: Infinity })) {
-      let start = 0;
-      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-        const line = chunk.subarray(start, end);
-        yield pieces.length === 0 ? line : Buffer.concat([...pieces, line]);
-        pieces = [];
-        length = 0;
-        start = end + 1;
-      }
-      if (start < chunk.length) pieces.push(chunk.subarray(start));
-      length += chunk.length - start;
-      if (length > LINE_BYTES_MAX) throw toStreamError(what, "a line is longer than 16 MiB");
+  for await (const chunk of readChunks(reply, { bytesMax: Infinity })) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = chunk.subarray(start, end);
+      yield pieces.length === 0 ? line : Buffer.concat([...pieces, line]);
+      pieces = [];
+      length = 0;
+      start = end + 1;
     }
-    if (!pieces.every(isBlank)) {
-      throw toStreamError(what, "the stream ended within an event");
-    }
-  } catch (error) {
-    if (error instanceof BodyError) throw toStreamError(what, error.message, error);
-    const meaning = toTransportError(error, signal);
-    if (!(meaning instanceof KubeError) || meaning.message.startsWith("Cannot ")) throw meaning;
-    throw new KubeError("unavailable", `Cannot ${what}: ${meaning.message}`, { cause: meaning });
+    if (start < chunk.length) pieces.push(chunk.subarray(start));
+    length += chunk.length - start;
+    if (length > LINE_BYTES_MAX) throw new BodyError("a line is longer than 16 MiB");
   }
+  if (!pieces.every(isBlank)) throw new BodyError("the stream ended within an event");
 }
 
 function isBlank(line: Uint8Array): boolean {
   return line.every((byte) => BLANKS.has(byte));
 }
 
-function parseEvent(line: Uint8Array, what: string, unread?: readonly string[]): WatchEvent {
+function parseEvent(line: Uint8Array, unread?: readonly string[]): WatchEvent {
   let value: unknown;
   try {
     value = parseBytes(line, unread);
-  } catch (error) {
-    const problem = error instanceof BodyError ? error.message : "a line is not JSON";
-    throw toStreamError(what, problem, error);
+  } catch (cause) {
+    throw cause instanceof BodyError ? cause : new BodyError("a line is not JSON", { cause });
   }
-  if (typeof value === "object" && value !== null && "type" in value && "object" in value) {
-    const { type, object } = value;
-    if (typeof type === "string") return { type, object };
-  }
-  throw toStreamError(what, "a line is not a watch event");
-}
-
-/** Does not show the line: it may contain anything. */
-function toStreamError(what: string, message: string, cause?: unknown): KubeError {
-  return new KubeError("unavailable", `Cannot ${what}: ${message}`, { cause });
+  const { type, object } = isFields(value) ? value : {};
+  if (typeof type === "string" && object !== undefined) return { type, object };
+  throw new BodyError("a line is not a watch event");
 }

@@ -2,14 +2,11 @@
  * How to write requests and read answers. Sends nothing.
  * @module
  */
-import { arch, platform } from "node:os";
-import { BodyError, parseBytes, readBytes, readText } from "../../core/net/body.ts";
+import { BodyError, parseBytes, readBytes, readText } from "../../core/http/body.ts";
 import type { DeleteOptions, ListPage, ListQuery, Patch, WatchQuery } from "./client.ts";
-import { KubeError } from "./errors.ts";
 import { EVENTS } from "../kinds/event.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
-import type { KubeRequest } from "./request.ts";
 import { isFields } from "../../core/text/json.ts";
 import { findDamage } from "../kinds/shape.ts";
 
@@ -24,61 +21,15 @@ export const PATCH_CONTENT_TYPES: Readonly<Record<Patch["type"], string>> = {
   strategic: "application/strategic-merge-patch+json",
 };
 
-/** The parts that differ from call to call. */
-export interface Call {
-  readonly method: KubeRequest["method"];
-  /** Path and query. */
-  readonly path: string;
-  /** The verb, for error messages. */
-  readonly verb: string;
-  readonly body?: object;
-  readonly contentType?: string;
-  /** Whether a second try does no harm. */
-  readonly repeatable: boolean;
-  readonly beforeSend?: KubeRequest["beforeSend"];
-  /** Reads the body. @default {as JSON} */
-  readonly read?: (reply: Response, what: string, signal: AbortSignal) => Promise<unknown>;
+/** Whether only the leader may write objects of a kind. Events describe the past, and reviews change nothing. */
+export function isFenced(resource: Resource<KubeObject>): boolean {
+  const { apiVersion, kind } = resource;
+  return !isReview(resource) && !(apiVersion === EVENTS.apiVersion && kind === EVENTS.kind);
 }
 
-/** The common part of calls that only read. */
-export const GET: Pick<Call, "method" | "verb" | "repeatable"> = {
-  method: "GET",
-  verb: "read",
-  repeatable: true,
-};
-
-/** The request of a call. @param context `deadlineMs`: no pause may end after this time, in monotonic milliseconds */
-export function toRequest(
-  call: Call,
-  { userAgent, deadlineMs }: { readonly userAgent: string; readonly deadlineMs: number },
-): KubeRequest {
-  const { method, path, body, contentType, repeatable, beforeSend } = call;
-  return {
-    method,
-    path,
-    headers: {
-      accept: "application/json",
-      "user-agent": userAgent,
-      ...(contentType !== undefined && { "content-type": contentType }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    what: toWhat(call),
-    repeatable,
-    beforeSend,
-    deadlineMs,
-  };
-}
-
-/** Whether only the leader may send a call. Events describe the past, and reviews change nothing. */
-export function isFenced({ method }: Call, { apiVersion, kind }: Resource<KubeObject>): boolean {
-  if (method === "GET" || method === "DELETE") return method === "DELETE";
-  const isReview = /^auth\w+\.k8s\.io\//.test(apiVersion) && kind.endsWith("Review");
-  return !isReview && !(apiVersion === EVENTS.apiVersion && kind === EVENTS.kind);
-}
-
-/** A call in error messages: `patch "/api/v1/nodes/a"`. */
-export function toWhat({ verb, path }: Pick<Call, "verb" | "path">): string {
-  return `${verb} "${path.split("?")[0]}"`;
+/** Whether the API server only answers questions of this kind, and stores none. */
+export function isReview({ apiVersion, kind }: Resource<KubeObject>): boolean {
+  return /^auth\w+\.k8s\.io\//.test(apiVersion) && kind.endsWith("Review");
 }
 
 /** Path of the objects of a kind; without a namespace, of those in the whole cluster. */
@@ -86,51 +37,35 @@ export function toCollection(namespace: string | undefined): ObjectPath {
   return namespace === undefined ? {} : { namespace };
 }
 
-/** The User-Agent, in the form of Kubernetes components. */
-export function toUserAgent(version: string, component: string | undefined): string {
-  const suffix = component === undefined ? "" : `/${component}`;
-  // Names of architectures are those of Go, as everywhere in Kubernetes.
-  const goArch = { x64: "amd64", ia32: "386" }[arch() as string] ?? arch();
-  return `landfall/${version} (${platform()}/${goArch}) kubernetes${suffix}`;
-}
-
 /**
  * Reads a JSON body. Another type, for example that of `/healthz`, becomes text.
  *
- * @throws {KubeError} `unavailable` if the body claims to be JSON and is not, or is too long
+ * @param unread Names of lists to leave empty
+ * @throws {SyntaxError} if the body claims to be JSON and is not
+ * @throws {BodyError} if it is too long
  */
-export async function readBody(
-  reply: Response,
-  what: string,
-  unread?: readonly string[],
-): Promise<unknown> {
+export async function readBody(reply: Response, unread?: readonly string[]): Promise<unknown> {
   const isJson = (reply.headers.get("content-type") ?? "").includes("json");
-  try {
-    if (!isJson) return await readText(reply, { bytesMax: OBJECT_BYTES_MAX });
-    return parseBytes(await readBytes(reply, { bytesMax: OBJECT_BYTES_MAX }), unread);
-  } catch (cause) {
-    if (!(cause instanceof BodyError || cause instanceof SyntaxError)) throw cause;
-    const problem = cause instanceof BodyError ? cause.message : "the answer is not JSON";
-    throw new KubeError("unavailable", `Cannot ${what}: ${problem}`, { cause });
-  }
+  if (!isJson) return await readText(reply, { bytesMax: OBJECT_BYTES_MAX });
+  return parseBytes(await readBytes(reply, { bytesMax: OBJECT_BYTES_MAX }), unread);
 }
 
 /**
  * Checks that the answer is the object of the request. A proxy on the way may answer 200 with anything.
  *
  * @param name Required name; absent accepts any: reviews have no name
- * @throws {KubeError} `unavailable` if it is another object, or none
+ * @throws {BodyError} if it is another object, or none
  */
 export function toObject<T extends KubeObject>(
   value: unknown,
   { apiVersion, kind }: Resource<T>,
-  { what, name }: { readonly what: string; readonly name?: string | undefined },
+  name?: string,
 ): T {
   const isOne = isFields(value) && value["kind"] === kind && value["apiVersion"] === apiVersion;
   const metadata = isOne ? (value["metadata"] ?? {}) : undefined;
   if (isFields(metadata) && (name === undefined || metadata["name"] === name)) return value as T;
   const wanted = name === undefined ? kind : `${kind} of that name`;
-  throw new KubeError("unavailable", `Cannot ${what}: the answer is not a ${wanted}`);
+  throw new BodyError(`the answer is not a ${wanted}`);
 }
 
 /**
@@ -159,20 +94,17 @@ export function toDeletion({ uid, resourceVersion, propagationPolicy }: DeleteOp
  * state.
  *
  * @returns The object if it is being deleted, and still there
- * @throws {KubeError} `unavailable` if the answer is something else
+ * @throws {BodyError} if the answer is something else
  */
-export function readDeleted<T extends KubeObject>(
+export function toDeleted<T extends KubeObject>(
   value: unknown,
   resource: Resource<T>,
-  what: string,
 ): T | undefined {
   const { kind, status, metadata } = isFields(value) ? value : {};
   if (kind === "Status" && status === "Success") return undefined;
-  if (kind !== resource.kind) {
-    throw new KubeError("unavailable", `Cannot ${what}: the answer does not come from Kubernetes`);
-  }
+  if (kind !== resource.kind) throw new BodyError("the answer does not come from Kubernetes");
   const isLeft = isFields(metadata) && typeof metadata["deletionTimestamp"] === "string";
-  return isLeft ? toObject(value, resource, { what }) : undefined;
+  return isLeft ? toObject(value, resource) : undefined;
 }
 
 /** Whether sending a patch or an object twice has the same effect as once, because the second one meets a conflict. */
@@ -184,19 +116,15 @@ export function hasPrecondition(body: object): boolean {
 /**
  * Reads one page of a list.
  *
- * @throws {KubeError} `unavailable` if the answer is not a list of this kind, or an object in it is damaged. An object
+ * @throws {BodyError} if the answer is not a list of this kind, or an object in it is damaged. An object
  * that a list lacks counts as gone, so only a complete list counts
  */
-export function toPage<T extends KubeObject>(
-  value: unknown,
-  resource: Kind<T>,
-  path: string,
-): ListPage<T> {
+export function toPage<T extends KubeObject>(value: unknown, resource: Kind<T>): ListPage<T> {
   const { kind, items, metadata } = isFields(value) ? value : {};
   const { resourceVersion, continue: next } = isFields(metadata) ? metadata : {};
   const isOther = kind !== undefined && kind !== `${resource.kind}List`;
   if (isOther || typeof resourceVersion !== "string" || !(Array.isArray(items) || items === null)) {
-    throw new KubeError("unavailable", `Cannot list "${path}": the answer is not a list`);
+    throw new BodyError("the answer is not a list");
   }
   // An empty list is `null` in some versions.
   const objects: readonly unknown[] = items ?? [];
@@ -205,7 +133,7 @@ export function toPage<T extends KubeObject>(
     if (isFields(object) && Object.isFrozen(object)) continue;
     const damage = findDamage(resource, object);
     if (damage === undefined) continue;
-    throw new KubeError("unavailable", `Cannot list "${path}": object ${at} is damaged: ${damage}`);
+    throw new BodyError(`object ${at} is damaged: ${damage}`);
   }
   return {
     items: objects as readonly T[],

@@ -4,28 +4,15 @@
  */
 import { abortable, type Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
+import type { HttpHeaders } from "../../core/http/request.ts";
+import type { TlsSettings } from "../../core/http/tls.ts";
 import type { Logger } from "../../core/log.ts";
 import { MessageDedup } from "../../core/message_dedup.ts";
-
-/** How a connection is secured. All certificates and keys are checked PEM. */
-export interface TlsSettings {
-  /** The only trusted authorities. Absent: those that the runtime trusts. */
-  readonly ca?: string;
-  /** Client certificate, with {@linkcode TlsSettings.key}. */
-  readonly cert?: string;
-  readonly key?: string;
-  /** Name that the server's certificate must have, if it is not the host of the address. */
-  readonly serverName?: string;
-  /** Accepts any certificate. */
-  readonly insecure?: boolean;
-}
 
 /** The credentials of one request. */
 export interface Credential {
   /** Contains secrets: never show it. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Headers with more than one value each, beside the others. Absent: none, as almost always. */
-  readonly repeated?: Readonly<Record<string, readonly string[]>>;
+  readonly headers: HttpHeaders;
   readonly tls: TlsSettings;
   /** `http://` or `https://` address. Absent: the proxy of the environment, if any. */
   readonly proxy?: string;

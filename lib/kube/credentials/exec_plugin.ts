@@ -15,7 +15,9 @@ import { checkKeyPair } from "./tls.ts";
 import { checkToken } from "./token.ts";
 
 /** The credentials from a plugin. The authorities stay those of the cluster. */
-type ExecAnswer = Pick<LoadedCredential, "headers" | "tls" | "expiresAtMs">;
+type ExecAnswer = Pick<LoadedCredential, "tls" | "expiresAtMs"> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 /** Settings of an {@linkcode ExecPlugin}. */
 interface ExecPluginOptions {

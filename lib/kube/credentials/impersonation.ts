@@ -3,6 +3,7 @@
  * Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
  * @module
  */
+import type { HttpHeaders } from "../../core/http/request.ts";
 import type { Credential, Credentials } from "./credentials.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
@@ -16,9 +17,6 @@ export interface Impersonation {
   /** Further attributes by key. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
-
-/** The headers for a user. */
-type ImpersonationHeaders = Pick<Credential, "headers" | "repeated">;
 
 /** Names of the headers, in lower case. */
 const PREFIX = "impersonate-";
@@ -34,17 +32,15 @@ type FindPlace = (field: keyof Impersonation) => SettingPlace;
 export function toImpersonationHeaders(
   { user, uid, groups = [], extra = {} }: Impersonation,
   findPlace: FindPlace,
-): ImpersonationHeaders {
-  const headers: Record<string, string> = {};
-  const repeated: Record<string, readonly string[]> = {};
+): HttpHeaders {
+  const headers: Record<string, string | readonly string[]> = {};
   const add = (field: keyof Impersonation, name: string, values: readonly string[]): void => {
     const [value, ...more] = values;
     if (value === undefined) return;
     if (!values.every((one) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(one))) {
       throw toConfigError(findPlace(field), mustBe("printable ASCII without spaces at the ends"));
     }
-    if (more.length > 0) repeated[`${PREFIX}${name}`] = values;
-    else headers[`${PREFIX}${name}`] = value;
+    headers[`${PREFIX}${name}`] = more.length > 0 ? values : value;
   };
   add("user", "user", [user]);
   add("uid", "uid", uid === undefined ? [] : [uid]);
@@ -52,7 +48,7 @@ export function toImpersonationHeaders(
   for (const [key, values] of Object.entries(extra)) {
     add("extra", `extra-${encodeURIComponent(key).toLowerCase()}`, values);
   }
-  return { headers, ...(Object.keys(repeated).length > 0 && { repeated }) };
+  return headers;
 }
 
 /**
@@ -61,7 +57,7 @@ export function toImpersonationHeaders(
  * @returns Headers; none without impersonation
  * @throws {ConfigError} if one is set without `as`, or no header can hold it
  */
-export function readImpersonation(user: Section): ImpersonationHeaders {
+export function readImpersonation(user: Section): HttpHeaders {
   const name = user.string("as");
   const uid = user.string("as-uid");
   const groups = user.strings("as-groups");
@@ -70,7 +66,7 @@ export function readImpersonation(user: Section): ImpersonationHeaders {
   if (name === undefined) {
     const alone = ["as-uid", "as-groups", "as-user-extra"].find((field) => user.has(field));
     const isEmpty = uid === undefined && groups.length === 0 && fields.length === 0;
-    if (alone === undefined || isEmpty) return { headers: {} };
+    if (alone === undefined || isEmpty) return {};
     throw toConfigError(user.place(alone), "needs `as`, the name of the user");
   }
   const who = { user: name, groups, ...(uid && { uid }), extra: Object.fromEntries(fields) };
@@ -96,9 +92,8 @@ export function actAs(
       const own = await credentials.current(signal);
       if (last?.own !== own) {
         const kept = Object.entries(own.headers).filter(([name]) => !name.startsWith(PREFIX));
-        const { repeated: _, ...rest } = own;
-        const headers = { ...Object.fromEntries(kept), ...added.headers };
-        last = { own, shown: { ...rest, ...added, headers } };
+        const headers = { ...Object.fromEntries(kept), ...added };
+        last = { own, shown: { ...own, headers } };
       }
       return last.shown;
     },

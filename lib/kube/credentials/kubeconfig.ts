@@ -7,7 +7,8 @@ import { mustBe } from "../../core/text/must_be.ts";
 import { quote } from "../../core/text/printable.ts";
 import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
 import { trimSlashes } from "../../core/net/trim_slashes.ts";
-import type { LoadedCredential, TlsSettings } from "./credentials.ts";
+import type { TlsSettings } from "../../core/http/tls.ts";
+import type { LoadedCredential } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
 import { readImpersonation } from "./impersonation.ts";
 import type { KubeconfigContext } from "./kubeconfig_file.ts";
@@ -51,8 +52,7 @@ export async function resolveContext(
     ...(await readClientPair(user, readFile)),
   };
   const own = await readAuthorization(user, readFile);
-  const { headers: acting, ...more } = readImpersonation(user);
-  const headers = { ...own, ...acting };
+  const headers = { ...own, ...readImpersonation(user) };
   const proxy = readProxy(cluster);
   const exec =
     own["authorization"] === undefined && user.has("exec")
@@ -60,7 +60,7 @@ export async function resolveContext(
       : undefined;
   return {
     server,
-    credential: { ...more, headers, tls, ...(proxy !== undefined && { proxy }) },
+    credential: { headers, tls, ...(proxy !== undefined && { proxy }) },
     ...(exec !== undefined && { exec }),
   };
 }

@@ -97,6 +97,10 @@ function createStream(lines: readonly object[]): { reply: Response; cancelled: P
   return { reply: new Response(body, { headers }), cancelled: cancelled.promise };
 }
 
+async function collect(events: AsyncIterable<WatchEvent>, into: string[]): Promise<void> {
+  for await (const { type } of events) into.push(type);
+}
+
 describe("createKubeClient()", () => {
   test("reads an object and says who it is", async () => {
     const { client, asked } = await startBench(() => Response.json(NODE_A));
@@ -208,6 +212,39 @@ describe("createKubeClient()", () => {
     });
   });
 
+  const HTML = new Response("<html>signed in</html>");
+  const BROKEN = new Response('{"a":', { headers: { "content-type": "application/json" } });
+  test.each<[string, Response, (client: KubeClient) => Promise<unknown>, string]>([
+    ["a page", HTML, (client) => client.read(NODES, { name: "a" }, never), "read"],
+    ["a page", HTML, (client) => client.delete(NODES, { name: "a" }, {}, never), "delete"],
+    ["broken JSON", BROKEN, (client) => client.read(NODES, { name: "a" }, never), "read"],
+    ["broken JSON", BROKEN, (client) => client.list(NODES, {}, never), "list"],
+    ["no event", BROKEN, (client) => collect(client.watch(NODES, WATCH, never), []), "watch"],
+  ])("says which request got %s", async (_what, answer, ask, verb) => {
+    const { client } = await startBench(() => answer.clone() as Response);
+    await expect(ask(client)).rejects.toMatchObject({
+      name: "KubeError",
+      kind: "unavailable",
+      message: expect.stringMatching(
+        new RegExp(`^Cannot ${verb} "/api/v1/nodes(/a)?": the (answer|stream)`),
+      ),
+    });
+  });
+
+  test("reads what is packed, and says so if it cannot", async () => {
+    const packed = Bun.gzipSync(JSON.stringify(NODE_A));
+    let body = packed;
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const { client, asked } = await startBench(() => new Response(body, { headers }));
+    expect(await client.read(NODES, { name: "a" }, never)).toEqual(NODE_A);
+    expect(asked[0]?.headers.get("accept-encoding")).toBe("gzip");
+    body = packed.slice(0, -12);
+    await expect(client.read(NODES, { name: "a" }, never)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: 'Cannot read "/api/v1/nodes/a": the answer cannot be unpacked',
+    });
+  });
+
   test("ends a request at its deadline, with an error of its own", async () => {
     const { client } = await startBench(() => new Promise(() => {}), { deadlineMs: 50 });
     const error = await client.read(NODES, { name: "a" }, never).catch((error: unknown) => error);
@@ -268,6 +305,14 @@ describe("createKubeClient()", () => {
     expect(await count(() => client.delete(NODES, path, {}, never))).toBe(1);
     expect(await count(() => client.delete(NODES, path, { uid: "u" }, never))).toBe(2);
     expect(await count(() => client.create(NODES, {}, {}, never))).toBe(1);
+    // Nothing is stored of a review.
+    const reviews = {
+      apiVersion: "authentication.k8s.io/v1",
+      kind: "TokenReview",
+      plural: "tokenreviews",
+      namespaced: false,
+    };
+    expect(await count(() => client.create(reviews, {}, {}, never))).toBe(2);
     const replace = (metadata: Node["metadata"]) =>
       client.replace(NODES, path, { metadata }, never);
     expect(await count(() => replace({ name: "a" }))).toBe(1);
@@ -288,10 +333,6 @@ describe("createKubeClient() for a component", () => {
 });
 
 describe("createKubeClient().watch()", () => {
-  async function collect(events: AsyncIterable<WatchEvent>, into: string[]): Promise<void> {
-    for await (const { type } of events) into.push(type);
-  }
-
   test("asks for bookmarks, and yields events until the server ends the stream", async () => {
     const lines = ["ADDED", "BOOKMARK", "ERROR"].map((type) => ({ type, object: {} }));
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -328,6 +369,21 @@ describe("createKubeClient().watch()", () => {
     })();
     await expect(watching).rejects.toThrow("stop");
     await cancelled;
+  });
+
+  test("yields nothing more once its signal has aborted", async () => {
+    const event = { type: "ADDED", object: {} };
+    const { client } = await startBench(() => createStream([event, event]).reply);
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const watching = (async () => {
+      for await (const { type } of client.watch(NODES, WATCH, stop.signal)) {
+        seen.push(type);
+        stop.abort(new Error("stop"));
+      }
+    })();
+    await expect(watching).rejects.toThrow("stop");
+    expect(seen).toEqual(["ADDED"]);
   });
 
   test("I-06 hangs up on a peer that is silent for 30 s more than the stream should last", async () => {

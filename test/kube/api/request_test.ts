@@ -3,17 +3,17 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { ALONE, Fence, type Leadership } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { Credential, Credentials } from "../../../lib/kube/credentials/credentials.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import {
-  createRequestMetrics,
-  type KubeRequest,
-  Requester,
-} from "../../../lib/kube/api/request.ts";
+import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
+import { createMemoryClient } from "../../support/kube/memory_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const never = new AbortController().signal;
+const PATH = { name: "a" };
+const WHAT = '"/api/v1/nodes/a"';
 
 /** One answer of the pretended server. */
 type Answer = Response | Error;
@@ -23,7 +23,10 @@ interface Bench {
   metrics: MetricsRegistry;
   /** Tokens that were sent, one a try. */
   sent: string[];
-  send(options?: Partial<KubeRequest>, signal?: AbortSignal): Promise<string>;
+  /** Can be repeated. */
+  read(signal?: AbortSignal): Promise<Node>;
+  /** Cannot be repeated. */
+  write(leadership?: Leadership): Promise<Node>;
 }
 
 function createBench(...answers: (Answer | (() => Answer))[]): Bench {
@@ -44,39 +47,24 @@ function createRotatedBench(version: number, ...answers: (Answer | (() => Answer
         current = { headers: { authorization: "Bearer geheim-2" }, tls: {}, version };
     },
   };
-  const requester = new Requester({
-    credentials,
-    clock,
-    metrics: createRequestMetrics(metrics),
-    transport: {
-      host: "a",
-      generation: 0,
-      giveUp: () => undefined,
-      close: () => {},
-      send: (_request, credential) => {
-        sent.push(credential.headers["authorization"] ?? "");
-        const next = answers.length > 1 ? answers.shift() : answers[0];
-        const answer = typeof next === "function" ? next() : next;
-        return answer instanceof Error || answer === undefined
-          ? Promise.reject(answer)
-          : Promise.resolve(answer.clone() as Response);
-      },
+  const client = createMemoryClient(
+    (_request, credential) => {
+      sent.push(String(credential.headers["authorization"]));
+      const next = answers.length > 1 ? answers.shift() : answers[0];
+      const answer = typeof next === "function" ? next() : next;
+      return answer instanceof Error || answer === undefined
+        ? Promise.reject(answer)
+        : Promise.resolve(answer.clone() as Response);
     },
-  });
-  const request: KubeRequest = {
-    method: "GET",
-    path: "/x",
-    headers: {},
-    what: 'read "/x"',
-    repeatable: true,
-    deadlineMs: clock.monotonic() + 30_000,
-  };
+    { clock, metrics, credentials },
+  );
   return {
     clock,
     metrics,
     sent,
-    send: (options = {}, signal = never) =>
-      requester.send({ ...request, ...options }, (reply) => reply.text(), signal),
+    read: (signal = never) => client.read(NODES, PATH, signal),
+    write: (leadership = ALONE) =>
+      client.fencedBy(new Fence(leadership)).patch(NODES, PATH, { type: "merge", body: {} }, never),
   };
 }
 
@@ -89,18 +77,19 @@ function failWith(code: string): KubeError {
   return new KubeError("unavailable", "broke", { cause: Object.assign(new Error(code), { code }) });
 }
 
-const OK = new Response("ok");
+const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "a" } };
+const OK = Response.json(NODE);
 
-describe("Requester.send()", () => {
+describe("a request", () => {
   test.each([429, 500, 503])(
     "waits as Retry-After says after %i, whatever the verb",
     async (code) => {
-      const { send, clock, sent } = createBench(refuse(code, "2"), OK);
-      const sending = send({ method: "PATCH", repeatable: false });
+      const { write, clock, sent } = createBench(refuse(code, "2"), OK);
+      const sending = write();
       await clock.advance(1999);
       expect(sent).toHaveLength(1);
       await clock.advance(1);
-      expect(await sending).toBe("ok");
+      expect(await sending).toEqual(NODE);
       expect(sent).toHaveLength(2);
     },
   );
@@ -112,32 +101,32 @@ describe("Requester.send()", () => {
   ])(
     "does not wait unless both the code and Retry-After ask for it, case %#",
     async (answer, kind) => {
-      const { send, sent } = createBench(answer);
-      await expect(send()).rejects.toMatchObject({ kind });
+      const { read, sent } = createBench(answer);
+      await expect(read()).rejects.toMatchObject({ kind });
       expect(sent).toHaveLength(1);
     },
   );
 
   test("shows no secret that a server repeats, and no more of a page than a line", async () => {
     const page = `<p>cookie, authorization: Bearer geheim-1</p>${"x".repeat(1_000_000)}`;
-    const { send } = createBench(new Response(page, { status: 502 }));
-    const error = await send().catch((caught: unknown) => caught);
+    const { read } = createBench(new Response(page, { status: 502 }));
+    const error = await read().catch((caught: unknown) => caught);
     expect(String(error)).toContain("502: the answer is not from Kubernetes: cookie");
     expect(String(error)).toContain("Bearer (secret)");
     expect(String(error).length).toBeLessThan(400);
   });
 
   test("gives up after ten tries and says how long the server wants to be left alone", async () => {
-    const { send, clock, sent } = createBench(() => refuse(429, "1"));
-    const sending = send().catch((error: unknown) => error);
+    const { read, clock, sent } = createBench(() => refuse(429, "1"));
+    const sending = read().catch((error: unknown) => error);
     await clock.advance(20_000);
     expect(await sending).toMatchObject({ kind: "throttled", retryAfterMs: 1000 });
     expect(sent).toHaveLength(10);
   });
 
   test("does not begin a pause that its deadline would cut short", async () => {
-    const { send, sent, clock } = createBench(refuse(503, "30"));
-    await expect(send()).rejects.toMatchObject({ kind: "unavailable", retryAfterMs: 30_000 });
+    const { read, sent, clock } = createBench(refuse(503, "30"));
+    await expect(read()).rejects.toMatchObject({ kind: "unavailable", retryAfterMs: 30_000 });
     expect([sent.length, clock.pending]).toEqual([1, 0]);
   });
 
@@ -145,24 +134,21 @@ describe("Requester.send()", () => {
     ["a pause", refuse(429, "1")],
     ["fresh credentials", refuse(401)],
     ["a certificate that was refused", failWith("SELF_SIGNED_CERT_IN_CHAIN")],
-    ["a connection that broke", failWith("ECONNRESET")],
   ])("asks again whether it may send after %s", async (_what, answer) => {
-    const { send, clock, sent } = createRotatedBench(2, answer, OK);
-    let isForbidden = false;
-    const beforeSend = (): void => {
-      if (isForbidden) throw new Error("no longer");
-      isForbidden = true;
-    };
-    const sending = send({ beforeSend }).catch((error: unknown) => error);
+    const { write, clock, sent } = createRotatedBench(2, answer, OK);
+    // When the call begins, and before the first try.
+    let held = 2;
+    const isHeld = (): boolean => (held -= 1) >= 0;
+    const sending = write({ signal: never, isHeld }).catch((error: unknown) => error);
     await clock.advance(1_000);
-    expect(await sending).toEqual(new Error("no longer"));
+    expect(await sending).toMatchObject({ name: "LeadershipLostError" });
     expect(sent).toHaveLength(1);
   });
 
   test("ends a pause with the reason of the signal", async () => {
-    const { send, clock } = createBench(refuse(503, "5"));
+    const { read, clock } = createBench(refuse(503, "5"));
     const stop = new AbortController();
-    const sending = send({}, stop.signal);
+    const sending = read(stop.signal);
     await clock.advance(0);
     stop.abort(new Error("stop"));
     await expect(sending).rejects.toThrow("stop");
@@ -170,36 +156,36 @@ describe("Requester.send()", () => {
   });
 
   test("takes fresh credentials after a 401, once", async () => {
-    const { send, sent } = createBench(refuse(401), OK);
-    expect(await send({ method: "POST", repeatable: false })).toBe("ok");
+    const { write, sent } = createBench(refuse(401), OK);
+    expect(await write()).toEqual(NODE);
     expect(sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
     const denied = createBench(refuse(401));
-    await expect(denied.send()).rejects.toMatchObject({ kind: "unauthorized" });
+    await expect(denied.read()).rejects.toMatchObject({ kind: "unauthorized" });
     expect(denied.sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
   });
 
   test("sends anything again over a new connection after a certificate was refused, once", async () => {
     const refused = failWith("SELF_SIGNED_CERT_IN_CHAIN");
-    const { send, sent } = createRotatedBench(2, refused, OK);
-    expect(await send({ method: "POST", repeatable: false })).toBe("ok");
+    const { write, sent } = createRotatedBench(2, refused, OK);
+    expect(await write()).toEqual(NODE);
     expect(sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
     const distrusted = createRotatedBench(2, refused);
-    await expect(distrusted.send()).rejects.toThrow('Cannot read "/x": broke');
+    await expect(distrusted.read()).rejects.toThrow(`Cannot read ${WHAT}: broke`);
     expect(distrusted.sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
   });
 
   test("sends nothing again after a certificate was refused while there is no other to show", async () => {
-    const { send, sent } = createBench(failWith("SELF_SIGNED_CERT_IN_CHAIN"), OK);
-    await expect(send()).rejects.toMatchObject({ kind: "unavailable" });
-    await send();
+    const { read, sent } = createBench(failWith("SELF_SIGNED_CERT_IN_CHAIN"), OK);
+    await expect(read()).rejects.toMatchObject({ kind: "unavailable" });
+    await read();
     expect(sent).toEqual(["Bearer geheim-1", "Bearer geheim-2"]);
   });
 
   test("repeats a repeatable request once when its connection breaks", async () => {
     const once = createBench(failWith("ECONNRESET"), OK);
-    expect(await once.send()).toBe("ok");
+    expect(await once.read()).toEqual(NODE);
     const always = createBench(failWith("ECONNRESET"));
-    await expect(always.send()).rejects.toThrow('Cannot read "/x": broke');
+    await expect(always.read()).rejects.toThrow(`Cannot read ${WHAT}: broke`);
     expect(always.sent).toHaveLength(2);
   });
 
@@ -208,29 +194,31 @@ describe("Requester.send()", () => {
       start: (controller) =>
         controller.error(Object.assign(new Error("x"), { code: "ECONNRESET" })),
     });
-    const { send, sent } = createBench(() => new Response(body), OK);
-    expect(await send()).toBe("ok");
+    const { read, sent } = createBench(() => new Response(body), OK);
+    expect(await read()).toEqual(NODE);
     expect(sent).toHaveLength(2);
   });
 
   test.each([
-    ["another request whose connection breaks", "ECONNRESET", false],
-    ["a request that could not connect", "ECONNREFUSED", true],
-  ])("never repeats %s", async (_title, code, repeatable) => {
-    const { send, sent } = createBench(failWith(code), OK);
-    await expect(send({ repeatable })).rejects.toMatchObject({ kind: "unavailable" });
+    ["another request whose connection breaks", "ECONNRESET", "write"],
+    ["a request that could not connect", "ECONNREFUSED", "read"],
+  ] as const)("never repeats %s", async (_title, code, verb) => {
+    const { sent, ...bench } = createBench(failWith(code), OK);
+    await expect(bench[verb]()).rejects.toMatchObject({ kind: "unavailable" });
     expect(sent).toHaveLength(1);
   });
 
   test("counts every try by code, method and host", async () => {
-    const { send, metrics } = createBench(refuse(401), failWith("ECONNRESET"), OK);
-    await send();
+    const { read, metrics } = createBench(refuse(401), failWith("ECONNRESET"), OK);
+    await read();
     const text = metrics.render();
     for (const code of ["401", "<error>", "200"]) {
       expect(text).toContain(
-        `rest_client_requests_total{code="${code}",host="a",method="GET"} 1\n`,
+        `rest_client_requests_total{code="${code}",host="memory",method="GET"} 1\n`,
       );
     }
-    expect(text).toContain('rest_client_request_duration_seconds_count{host="a",verb="GET"} 3\n');
+    expect(text).toContain(
+      'rest_client_request_duration_seconds_count{host="memory",verb="GET"} 3\n',
+    );
   });
 });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import type { KubeErrorKind } from "../../../lib/kube/api/errors.ts";
-import { parseRetryAfter, parseStatus, toKubeError } from "../../../lib/kube/api/status.ts";
+import { parseStatus, toKubeError } from "../../../lib/kube/api/status.ts";
 
 function toBody(fields: object): string {
   return JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...fields });
@@ -79,25 +79,6 @@ describe("parseStatus()", () => {
       expect(parseStatus(value)).toBeUndefined();
     },
   );
-});
-
-describe("parseRetryAfter()", () => {
-  const now = Date.parse("2026-01-01T00:00:00Z");
-  test.each([
-    [null, undefined],
-    ["0", 0],
-    [" 7 ", 7000],
-    ["Thu, 01 Jan 2026 00:00:05 GMT", 5000],
-    ["Wed, 31 Dec 2025 00:00:00 GMT", 0],
-    ["soon", undefined],
-    ["-1", undefined],
-    ["1.5", undefined],
-    // No server silences the client for more than five minutes.
-    ["9999999", 300_000],
-    ["Fri, 31 Dec 2100 23:59:59 GMT", 300_000],
-  ])("reads %p as %p", (value, expected) => {
-    expect(parseRetryAfter(value, now)).toBe(expected);
-  });
 });
 
 test("toKubeError() shortens what Kubernetes says, too", () => {

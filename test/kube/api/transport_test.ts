@@ -5,7 +5,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
 import { describeError } from "../../../lib/core/errors.ts";
-import type { Credential, TlsSettings } from "../../../lib/kube/credentials/credentials.ts";
+import type { TlsSettings } from "../../../lib/core/http/tls.ts";
+import type { Credential } from "../../../lib/kube/credentials/credentials.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import {
   createTransport,
@@ -116,14 +117,14 @@ describe("createTransport()", () => {
     const url = await startRaw((socket) =>
       socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
     );
-    const repeated = { "impersonate-group": ["a", "b"] };
-    expect(await send(url, { ...toCredential({}), repeated })).toBe("ok");
+    const headers = { authorization: "Bearer t", "impersonate-group": ["a", "b"] };
+    expect(await send(url, { ...toCredential({}), headers })).toBe("ok");
     const secure = startTls("server").url;
-    expect(await send(secure, { ...toCredential({ ca }), repeated })).toBe("Bearer t");
-    await expect(send(secure, { ...toCredential({}), repeated })).rejects.toMatchObject({
+    expect(await send(secure, { ...toCredential({ ca }), headers })).toBe("Bearer t");
+    await expect(send(secure, { ...toCredential({}), headers })).rejects.toMatchObject({
       kind: "unavailable",
     });
-    const proxied = { ...toCredential({ ca }), repeated, proxy: "http://127.0.0.1:1" };
+    const proxied = { ...toCredential({ ca }), headers, proxy: "http://127.0.0.1:1" };
     await expect(send(secure, proxied)).rejects.toThrow("leave out proxy-url");
   });
 

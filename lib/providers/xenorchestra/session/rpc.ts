@@ -6,10 +6,10 @@ import { CloudError } from "../../../cloud/errors.ts";
 import type { CloudClient } from "../../../cloud_http/client.ts";
 import { toConnectionError } from "../../../cloud_http/connection_error.ts";
 import type { ServerNames } from "../../../cloud_http/server.ts";
-import type { OpenSocket } from "../../../cloud_http/web_socket.ts";
+import type { OpenSocket } from "../../../core/http/web_socket.ts";
 import type { Fence } from "../../../core/fence.ts";
-import { parseReply } from "../../../core/net/body.ts";
-import { ConnectionProblem } from "../../../core/net/connection_problem.ts";
+import { parseReply } from "../../../core/http/body.ts";
+import { ConnectionProblem } from "../../../core/http/connection_problem.ts";
 
 /** A call. */
 export interface RpcCall {

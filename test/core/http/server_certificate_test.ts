@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { ConnectionProblem, findErrorCode } from "../../../lib/core/net/connection_problem.ts";
+import { ConnectionProblem, findErrorCode } from "../../../lib/core/http/connection_problem.ts";
 import {
   describeDates,
   explainDates,
   parseCertificates,
   readServerCertificate,
-} from "../../../lib/core/net/tls.ts";
+} from "../../../lib/core/http/tls.ts";
 import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 

@@ -5,32 +5,17 @@
  */
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
-import { TLS_CIPHERS } from "../../core/net/tls.ts";
-import type { TlsSettings } from "../credentials/credentials.ts";
-
-/** One request. */
-interface RepeatedRequest {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: string | undefined;
-  readonly tls: TlsSettings;
-}
+import type { HttpRequest } from "./request.ts";
+import { toRuntimeTls } from "./tls.ts";
 
 /** Replies that have no body by their status. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/**
- * Sends a request on a connection of its own, and resolves with the head of its reply. Follows no redirect. Knows no
- * proxy.
- *
- * @param signal Ends the request, and the body of the reply
- */
+/** Sends a request on a connection of its own, as `sendHttp` does, but knows no proxy. */
 export function sendRepeated(
   url: string,
-  { method, headers, body, tls }: RepeatedRequest,
-  signal: AbortSignal,
+  { method, headers, body, tls, signal }: HttpRequest,
 ): Promise<Response> {
-  const { ca, cert, key, serverName, insecure = false } = tls;
   const lines = Object.entries(headers).map(([name, value]): [string, string | string[]] => [
     name,
     typeof value === "string" ? value : [...value],
@@ -42,19 +27,9 @@ export function sendRepeated(
   };
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const take = (reply: IncomingMessage): void => resolve(toResponse(reply));
+  const { serverName: servername, ...secured } = toRuntimeTls(tls);
   const request = url.startsWith("https:")
-    ? requestTls(
-        url,
-        {
-          ...options,
-          rejectUnauthorized: !insecure,
-          ciphers: TLS_CIPHERS,
-          ...(ca !== undefined && { ca }),
-          ...(cert !== undefined && key !== undefined && { cert, key }),
-          ...(serverName !== undefined && { servername: serverName }),
-        },
-        take,
-      )
+    ? requestTls(url, { ...options, ...secured, ...(servername && { servername }) }, take)
     : requestPlain(url, options, take);
   request.on("error", reject);
   request.end(body);

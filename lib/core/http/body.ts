@@ -4,9 +4,11 @@
  */
 import { BUDGET } from "../budget.ts";
 import { parseJson } from "../text/json.ts";
+import { listSecrets, redact } from "../text/redact.ts";
 import { formatSize } from "../text/size.ts";
+import { findErrorCode } from "./connection_problem.ts";
 
-/** A body that cannot be used: too long, or not text. */
+/** A body that cannot be used: too long, not text, or not what was asked for. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
 }
@@ -34,7 +36,7 @@ export class BodyGroup {
 }
 
 /** How many bytes of a refusal to read. */
-export const ERROR_BYTES_MAX: number = 64 * 1024;
+const REFUSAL_BYTES_MAX = 64 * 1024;
 
 /** How a body is read. */
 interface ReadBodyOptions {
@@ -86,6 +88,20 @@ export async function readBytes(
   } finally {
     group?.giveBack(length);
   }
+}
+
+/**
+ * Reads the beginning of a refusal, for display. It may repeat secrets of the request, so they are removed.
+ *
+ * @param sent Headers of the request, by names in lower case
+ * @throws the error of a broken connection
+ */
+export async function readRefusal(
+  reply: Pick<Response, "body">,
+  sent: Parameters<typeof listSecrets>[0],
+): Promise<string> {
+  const text = await readText(reply, { bytesMax: REFUSAL_BYTES_MAX, isCut: true });
+  return redact(text, listSecrets(sent));
 }
 
 /**
@@ -214,6 +230,10 @@ export async function* readChunks(
       if (isCut) return;
       throw new BodyError(`the answer is longer than ${formatSize(bytesMax)}`);
     }
+  } catch (error) {
+    // All errors of a connection have a code; this is that of `DecompressionStream`.
+    const isDamaged = error instanceof TypeError && findErrorCode(error) === "";
+    throw isDamaged ? new BodyError("the answer cannot be unpacked", { cause: error }) : error;
   } finally {
     // Only cancelling frees the buffers of an unfinished body; an abort keeps them.
     reader.cancel().catch(() => {});

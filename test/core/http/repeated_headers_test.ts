@@ -4,11 +4,11 @@
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { sendRepeated } from "../../../lib/kube/api/repeated_headers.ts";
+import { sendRepeated } from "../../../lib/core/http/repeated_headers.ts";
 import { until } from "../../support/nodes/rig.ts";
 
 const HEADERS = { accept: "application/json", "impersonate-group": ["a", "b"] };
-const REQUEST = { method: "POST", headers: HEADERS, body: "{}", tls: {} };
+const REQUEST = { method: "POST", headers: HEADERS, body: "{}", tls: {} } as const;
 const signal = new AbortController().signal;
 const servers: Server[] = [];
 afterEach(() => {
@@ -46,7 +46,7 @@ const OK = "HTTP/1.1 201 Created\r\ncontent-length: 4\r\nretry-after: 3\r\n\r\nb
 describe("sendRepeated()", () => {
   test("sends a line for each value, and gives the reply as fetch does", async () => {
     const { url, requests } = await listen(OK);
-    const reply = await sendRepeated(url, REQUEST, signal);
+    const reply = await sendRepeated(url, { ...REQUEST, signal });
     expect([reply.status, reply.headers.get("retry-after")]).toEqual([201, "3"]);
     expect(await reply.text()).toBe("body");
     const [head = "", body] = requests.join().split("\r\n\r\n");
@@ -65,7 +65,7 @@ describe("sendRepeated()", () => {
       "HTTP/1.1 302 Found\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n",
     );
     for (let times = 0; times < 2; times += 1) {
-      expect((await sendRepeated(url, REQUEST, signal)).status).toBe(302);
+      expect((await sendRepeated(url, { ...REQUEST, signal })).status).toBe(302);
     }
     expect(requests).toHaveLength(2);
   });
@@ -74,7 +74,7 @@ describe("sendRepeated()", () => {
     const start = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n";
     const { url } = await listen(start, "open");
     const stop = new AbortController();
-    const reply = await sendRepeated(url, REQUEST, stop.signal);
+    const reply = await sendRepeated(url, { ...REQUEST, signal: stop.signal });
     const reader = reply.body?.getReader();
     const { value } = (await reader?.read()) ?? {};
     expect(new TextDecoder().decode(value)).toBe("first");
@@ -83,10 +83,10 @@ describe("sendRepeated()", () => {
   });
 
   test("rejects without a server, and when the signal aborts before the reply", async () => {
-    await expect(sendRepeated("http://127.0.0.1:1/", REQUEST, signal)).rejects.toThrow();
+    await expect(sendRepeated("http://127.0.0.1:1/", { ...REQUEST, signal })).rejects.toThrow();
     const { url, requests } = await listen("", "open");
     const stop = new AbortController();
-    const sending = sendRepeated(url, REQUEST, stop.signal);
+    const sending = sendRepeated(url, { ...REQUEST, signal: stop.signal });
     await until("the request is there", () => requests.length > 0);
     stop.abort(new Error("over"));
     await expect(sending).rejects.toThrow();

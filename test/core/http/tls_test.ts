@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createServer, connect } from "node:tls";
-import { openWebSocket } from "../../../lib/cloud_http/web_socket.ts";
+import { openWebSocket } from "../../../lib/core/http/web_socket.ts";
 import { diagnoseConnection } from "../../../lib/cloud_http/diagnosis.ts";
 import { openStream, sendRequest } from "../../../lib/cloud_http/http.ts";
+import type { HttpHeaders } from "../../../lib/core/http/request.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
@@ -26,10 +27,10 @@ describe.each(WEAK)("a server that offers only %s", (ciphers) => {
   const url = `https://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   const headers = {};
   const request = { method: "GET", url, headers, tls: { ca }, signal } as const;
-  const kube = (repeated: object): Promise<Response> =>
+  const kube = (sent: HttpHeaders): Promise<Response> =>
     createTransport(url).send(
       { method: "GET", path: "/", headers },
-      { headers, tls: { ca }, version: 1, ...repeated },
+      { headers: sent, tls: { ca }, version: 1 },
       signal,
     );
 
@@ -38,7 +39,7 @@ describe.each(WEAK)("a server that offers only %s", (ciphers) => {
     ["a stream of a cloud", () => openStream(request, "text/event-stream")],
     ["a WebSocket", () => openWebSocket(request)],
     ["a request to the API server", () => kube({})],
-    ["one with a repeated header", () => kube({ repeated: { "impersonate-group": ["a", "b"] } })],
+    ["one with a repeated header", () => kube({ "impersonate-group": ["a", "b"] })],
   ])("gets no %s", async (_title, send) => {
     await expect(send()).rejects.toThrow(/handshake/i);
   });

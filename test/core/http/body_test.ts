@@ -7,7 +7,7 @@ import {
   parseReply,
   readPieces,
   readText,
-} from "../../../lib/core/net/body.ts";
+} from "../../../lib/core/http/body.ts";
 
 /** A body that goes on as long as somebody reads it. */
 function createEndless(): {

@@ -1,16 +1,11 @@
 /**
- * One WebSocket to a server of a cloud, for a few messages.
+ * One WebSocket, for a few messages.
  * @module
  */
-import { BUDGET } from "../core/budget.ts";
-import { BodyError } from "../core/net/body.ts";
-import {
-  ConnectionProblem,
-  findErrorCode,
-  toConnectionProblem,
-} from "../core/net/connection_problem.ts";
-import { TLS_CIPHERS } from "../core/net/tls.ts";
-import type { FetchTls } from "./trust.ts";
+import { BUDGET } from "../budget.ts";
+import { BodyError } from "./body.ts";
+import { ConnectionProblem, findErrorCode, toConnectionProblem } from "./connection_problem.ts";
+import { type TlsSettings, toRuntimeTls } from "./tls.ts";
 
 /** An open WebSocket. */
 export interface OpenSocket {
@@ -33,7 +28,7 @@ interface SocketRequest {
   /** `https:` or `http:`. */
   readonly url: string;
   /** The certificates to trust. Nothing is sent to a server with another one. */
-  readonly tls: FetchTls;
+  readonly tls: TlsSettings;
   /** Must include the deadline. It also ends the open socket. */
   readonly signal: AbortSignal;
 }
@@ -51,9 +46,7 @@ const CHARS_MAX = BUDGET.reply / 8;
 export async function openWebSocket({ url, tls, signal }: SocketRequest): Promise<OpenSocket> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<OpenSocket>();
-  const socket = new WebSocket(url.replace(/^http/, "ws"), {
-    tls: { ...tls, ciphers: TLS_CIPHERS },
-  });
+  const socket = new WebSocket(url.replace(/^http/, "ws"), { tls: toRuntimeTls(tls) });
   const inbox = new Inbox();
   const end = (reason: unknown): void => {
     signal.removeEventListener("abort", abort);

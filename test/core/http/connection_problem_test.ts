@@ -13,7 +13,7 @@ import {
   isReset,
   toConnectionProblem,
   toHostPort,
-} from "../../../lib/core/net/connection_problem.ts";
+} from "../../../lib/core/http/connection_problem.ts";
 
 function withCode(code: string, message: string = "runtime text"): Error {
   return Object.assign(new Error(message), { code });

@@ -3,7 +3,7 @@
  * @module
  */
 import { X509Certificate } from "node:crypto";
-import { connect, type ConnectionOptions } from "node:tls";
+import { connect, type ConnectionOptions, type PeerCertificate } from "node:tls";
 import { systemClock, withDeadline } from "../clock.ts";
 import {
   ConnectionProblem,
@@ -24,6 +24,29 @@ export const TLS_CIPHERS: string = [
   "ECDHE-ECDSA-CHACHA20-POLY1305",
   "ECDHE-RSA-CHACHA20-POLY1305",
 ].join(":");
+
+/** How a connection is secured. All certificates and keys are checked PEM. */
+export interface TlsSettings {
+  /** The only trusted authorities. Absent: those that the runtime trusts. */
+  readonly ca?: string;
+  /** Client certificate, with {@linkcode TlsSettings.key}. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Name that the server's certificate must have, if it is not the host of the address. */
+  readonly serverName?: string;
+  /** Accepts any certificate. */
+  readonly insecure?: boolean;
+  /** Checks a certificate instead of its names. @returns Why it is refused */
+  readonly checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
+}
+
+/** Settings of a connection, in the words of the runtime. */
+export function toRuntimeTls({
+  insecure = false,
+  ...tls
+}: TlsSettings): Omit<TlsSettings, "insecure"> & { rejectUnauthorized: boolean; ciphers: string } {
+  return { ...tls, rejectUnauthorized: !insecure, ciphers: TLS_CIPHERS };
+}
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
