@@ -5,8 +5,7 @@
 import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { Kind } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
-import { type Fields, isFields } from "../../core/text/json.ts";
-import { findWrong, isText, type Shapes } from "./shape.ts";
+import { isText } from "./shape.ts";
 import { cutText, pick } from "./trim.ts";
 
 /** Names a Secret. */
@@ -78,6 +77,8 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 /** An error of the hardware may quote a whole page of a management controller. */
 const ERROR_CHARS_MAX = 120;
 
+const REFERENCE_SHAPES = { kind: isText, name: isText, namespace: isText };
+
 /** BareMetalHosts. */
 export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
   apiVersion: "metal3.io/v1alpha1",
@@ -94,7 +95,22 @@ export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
     spec: keepSpec(spec ?? {}, metadata.labels?.[VINO_UID] !== undefined),
     status: keepStatus(status ?? {}),
   }),
-  findWrong: findWrongInHost,
+  shapes: {
+    spec: {
+      networkData: REFERENCE_SHAPES,
+      preprovisioningNetworkDataName: isText,
+      consumerRef: REFERENCE_SHAPES,
+      image: { url: isText },
+      customDeploy: { method: isText },
+      bmc: { address: isText },
+      bootMACAddress: isText,
+    },
+    status: {
+      provisioning: { state: isText },
+      operationalStatus: isText,
+      errorMessage: isText,
+    },
+  },
 };
 
 function keepSpec(
@@ -124,39 +140,4 @@ function keepStatus(
     ...(operationalStatus && { operationalStatus }),
     ...(errorMessage && { errorMessage: cutText(errorMessage, ERROR_CHARS_MAX) }),
   };
-}
-
-const REFERENCE_SHAPES: Shapes = { kind: isText, name: isText, namespace: isText };
-const isReference = (value: unknown): boolean =>
-  isFields(value) && findWrong(value, REFERENCE_SHAPES, "") === undefined;
-const isBmc = (value: unknown): boolean =>
-  isFields(value) && findWrong(value, { address: isText }, "") === undefined;
-const isImage = (value: unknown): boolean =>
-  isFields(value) && findWrong(value, { url: isText }, "") === undefined;
-const isCustomDeploy = (value: unknown): boolean =>
-  isFields(value) && findWrong(value, { method: isText }, "") === undefined;
-const isProvisioning = (value: unknown): boolean =>
-  isFields(value) && findWrong(value, { state: isText }, "") === undefined;
-
-const SPEC_SHAPES: Shapes = {
-  networkData: isReference,
-  preprovisioningNetworkDataName: isText,
-  consumerRef: isReference,
-  image: isImage,
-  customDeploy: isCustomDeploy,
-  bmc: isBmc,
-  bootMACAddress: isText,
-};
-const STATUS_SHAPES: Shapes = {
-  provisioning: isProvisioning,
-  operationalStatus: isText,
-  errorMessage: isText,
-};
-
-function findWrongInHost({ spec, status }: Fields): string | undefined {
-  return (
-    findWrong({ spec, status }, { spec: isFields, status: isFields }, "") ??
-    (isFields(spec) ? findWrong(spec, SPEC_SHAPES, "spec.") : undefined) ??
-    (isFields(status) ? findWrong(status, STATUS_SHAPES, "status.") : undefined)
-  );
 }

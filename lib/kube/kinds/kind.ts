@@ -2,8 +2,14 @@
  * What a watch and a store need to know about a kind of objects.
  * @module
  */
-import type { Fields } from "../../core/text/json.ts";
 import type { KubeObject, Resource } from "./resource.ts";
+
+/** Checks the value of a field. */
+export type Check = (value: unknown) => boolean;
+/** By the name of a field: a check of its value, or the shapes of the fields in it. */
+export interface Shapes {
+  readonly [name: string]: Check | Shapes;
+}
 
 /** Metadata that the store keeps only for kinds that ask for it: it needs memory, and most kinds do not read it. */
 export type OptionalMetadata = "finalizers" | "ownerReferences" | "generation";
@@ -25,10 +31,6 @@ export interface Kind<T extends KubeObject> extends Resource<T> {
   isRead?(object: T): boolean;
   /** Called for each trimmed object, with the bytes that it needs. @returns What the store keeps in its place */
   limit?(trimmed: T, bytes: number): T;
-  /**
-   * Looks for a field of another shape than this program reads. An absent or `null` field is right.
-   *
-   * @returns The path of such a field, for example `spec.taints`; `undefined` if there is none
-   */
-  findWrong?(object: Fields): string | undefined;
+  /** The fields that this program reads beside those of every kind. An absent or `null` field is right. */
+  readonly shapes?: Shapes;
 }

@@ -11,8 +11,7 @@ import type {
 import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
-import { type Fields, isFields } from "../../core/text/json.ts";
-import { findWrong, isListWith, isText, type Shapes } from "./shape.ts";
+import { isListWith, isText } from "./shape.ts";
 import { freezeDeep, pick } from "./trim.ts";
 
 /** A Node on the wire, reduced to the fields that Landfall reads. Its store keeps only these. */
@@ -42,7 +41,14 @@ export const NODES: Kind<Node> = {
   keepsAnnotation: (key) =>
     key === "alpha.kubernetes.io/provided-node-ip" || key.startsWith(OWN_PREFIX),
   keep,
-  findWrong: findWrongInNode,
+  shapes: {
+    spec: { providerID: isText, taints: isListWith("key", "effect") },
+    status: {
+      addresses: isListWith("type", "address"),
+      conditions: isListWith("type", "status"),
+      nodeInfo: { systemUUID: isText },
+    },
+  },
 };
 
 /** `spec` and `status` of a Node, reduced to the fields that Landfall reads. */
@@ -72,23 +78,4 @@ function toKeptConditions(conditions: Conditions): Conditions {
   const ready = conditions.find(({ type }) => type === "Ready");
   if (ready === undefined) return [];
   return READY_CONDITIONS.get(ready.status) ?? [pick(ready, ["type", "status"])];
-}
-
-const SPEC_SHAPES: Shapes = {
-  providerID: isText,
-  taints: isListWith("key", "effect"),
-};
-
-const STATUS_SHAPES: Shapes = {
-  addresses: isListWith("type", "address"),
-  conditions: isListWith("type", "status"),
-  nodeInfo: (value) => isFields(value) && isText(value["systemUUID"] ?? ""),
-};
-
-function findWrongInNode({ spec, status }: Fields): string | undefined {
-  return (
-    findWrong({ spec, status }, { spec: isFields, status: isFields }, "") ??
-    (isFields(spec) ? findWrong(spec, SPEC_SHAPES, "spec.") : undefined) ??
-    (isFields(status) ? findWrong(status, STATUS_SHAPES, "status.") : undefined)
-  );
 }

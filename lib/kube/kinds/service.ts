@@ -4,10 +4,10 @@
  */
 import type { V1LoadBalancerIngress, V1ServicePort, V1ServiceSpec } from "@kubernetes/client-node";
 import { OWN_PREFIX } from "../../core/text/label.ts";
-import type { Kind } from "./kind.ts";
+import type { Kind, Shapes } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
-import { type Fields, isFields } from "../../core/text/json.ts";
-import { findWrong, isText, type Shapes } from "./shape.ts";
+import { isFields } from "../../core/text/json.ts";
+import { isListOf, isText } from "./shape.ts";
 import { pick } from "./trim.ts";
 
 const SPEC_FIELDS = [
@@ -44,6 +44,37 @@ export type ServiceIngress = Raw<V1LoadBalancerIngress>;
 /** Landfall's own, those of cloud controllers, and those of kube-vip. */
 const ANNOTATIONS = [OWN_PREFIX, "service.beta.kubernetes.io/", "kube-vip.io/"];
 
+const isNumber = (value: unknown): boolean => typeof value === "number";
+
+const isPorts = isListOf({
+  name: isText,
+  protocol: isText,
+  port: isNumber,
+  nodePort: isNumber,
+  appProtocol: isText,
+});
+const haveNumbers = isListOf((port) => isFields(port) && isNumber(port["port"]));
+
+const SHAPES: Shapes = {
+  spec: {
+    type: isText,
+    loadBalancerClass: isText,
+    loadBalancerIP: isText,
+    loadBalancerSourceRanges: isListOf(isText),
+    ports: (value) => isPorts(value) && haveNumbers(value),
+    sessionAffinity: isText,
+    sessionAffinityConfig: { clientIP: { timeoutSeconds: isNumber } },
+    externalIPs: isListOf(isText),
+    externalTrafficPolicy: isText,
+    healthCheckNodePort: isNumber,
+    ipFamilies: isListOf(isText),
+    ipFamilyPolicy: isText,
+  },
+  status: {
+    loadBalancer: { ingress: isListOf({ ip: isText, hostname: isText, ipMode: isText }) },
+  },
+};
+
 /** Services. */
 export const SERVICES: Kind<Service> = {
   apiVersion: "v1",
@@ -54,7 +85,7 @@ export const SERVICES: Kind<Service> = {
   // Those that Landfall reads. Users and other programs may write long ones.
   keepsAnnotation: (key) => ANNOTATIONS.some((prefix) => key.startsWith(prefix)),
   keep,
-  findWrong: findWrongInService,
+  shapes: SHAPES,
 };
 
 /**
@@ -76,55 +107,4 @@ function keep({ spec, status }: Service): { spec: Service["spec"]; status: Servi
     spec: spec && pick(spec, names),
     status: ingress && ingress.length > 0 ? { loadBalancer: { ingress } } : undefined,
   };
-}
-
-const isNumber = (value: unknown): boolean => typeof value === "number";
-const isListOf =
-  (check: (value: unknown) => boolean) =>
-  (value: unknown): boolean =>
-    Array.isArray(value) && value.every(check);
-
-/** An object whose fields, if it has them, have these shapes. */
-const isShaped =
-  (shapes: Shapes) =>
-  (value: unknown): boolean =>
-    isFields(value) && findWrong(value, shapes, "") === undefined;
-
-const isPort = isShaped({
-  name: isText,
-  protocol: isText,
-  port: isNumber,
-  nodePort: isNumber,
-  appProtocol: isText,
-});
-
-const SPEC_SHAPES: Shapes = {
-  type: isText,
-  loadBalancerClass: isText,
-  loadBalancerIP: isText,
-  loadBalancerSourceRanges: isListOf(isText),
-  ports: isListOf((one) => isPort(one) && isFields(one) && isNumber(one["port"])),
-  sessionAffinity: isText,
-  sessionAffinityConfig: isShaped({ clientIP: isShaped({ timeoutSeconds: isNumber }) }),
-  externalIPs: isListOf(isText),
-  externalTrafficPolicy: isText,
-  healthCheckNodePort: isNumber,
-  ipFamilies: isListOf(isText),
-  ipFamilyPolicy: isText,
-};
-
-const INGRESS_SHAPES: Shapes = {
-  ingress: isListOf(isShaped({ ip: isText, hostname: isText, ipMode: isText })),
-};
-
-function findWrongInService({ spec, status }: Fields): string | undefined {
-  const parts = { spec: isFields, status: isFields };
-  const wrong = findWrong({ spec, status }, parts, "");
-  if (wrong !== undefined) return wrong;
-  const balancer = isFields(status) ? status["loadBalancer"] : undefined;
-  return (
-    (isFields(spec) ? findWrong(spec, SPEC_SHAPES, "spec.") : undefined) ??
-    findWrong({ loadBalancer: balancer }, { loadBalancer: isFields }, "status.") ??
-    (isFields(balancer) ? findWrong(balancer, INGRESS_SHAPES, "status.loadBalancer.") : undefined)
-  );
 }

@@ -4,14 +4,9 @@
  * @module
  */
 import { type Fields, isFields } from "../../core/text/json.ts";
-import type { Kind, OptionalMetadata } from "./kind.ts";
+import type { Check, Kind, OptionalMetadata, Shapes } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
 import { pick } from "./trim.ts";
-
-/** Checks the value of a field. */
-type Check = (value: unknown) => boolean;
-/** Checks by the name of the field. */
-export type Shapes = Readonly<Record<string, Check>>;
 
 /**
  * Looks for a problem in an object, or in an item of a list or watch.
@@ -23,25 +18,39 @@ export function findDamage(resource: Kind<KubeObject>, object: unknown): string 
   const { metadata } = object;
   if (!isFields(metadata)) return "it has no metadata";
   if (typeof metadata["name"] !== "string" || metadata["name"] === "") return "it has no name";
-  const wrong =
-    findWrong(metadata, META_SHAPES, "metadata.") ??
-    findWrong(metadata, pick(OPTIONAL_SHAPES, resource.metadata ?? []), "metadata.") ??
-    resource.findWrong?.(object);
+  const inMetadata =
+    findWrong(metadata, META_SHAPES) ??
+    findWrong(metadata, pick(OPTIONAL_SHAPES, resource.metadata ?? []));
+  if (inMetadata !== undefined) return `metadata.${inMetadata} has a wrong type`;
+  const wrong = resource.shapes && findWrong(object, resource.shapes);
   return wrong && `${wrong} has a wrong type`;
 }
 
-/**
- * Looks for a field of another shape. Every field may be absent or `null`.
- *
- * @returns Its name after the prefix; `undefined` if there is none
- */
-export function findWrong(fields: Fields, shapes: Shapes, prefix: string): string | undefined {
+/** The path of a field of another shape. Every field may be absent or `null`. */
+function findWrong(fields: Fields, shapes: Shapes): string | undefined {
+  // Loops without copies: each Node is checked at each of its heartbeats.
   for (const name in shapes) {
+    const shape = shapes[name];
     const value = fields[name];
-    if (value !== undefined && value !== null && shapes[name]?.(value) === false)
-      return prefix + name;
+    if (shape === undefined || value === undefined || value === null) continue;
+    if (typeof shape === "function") {
+      if (!shape(value)) return name;
+      continue;
+    }
+    if (!isFields(value)) return name;
+    const inside = findWrong(value, shape);
+    if (inside !== undefined) return `${name}.${inside}`;
   }
   return undefined;
+}
+
+/** Checks a list, each item by its shapes. */
+export function isListOf(shapes: Check | Shapes): Check {
+  const isOne: Check =
+    typeof shapes === "function"
+      ? shapes
+      : (one) => isFields(one) && findWrong(one, shapes) === undefined;
+  return (value) => Array.isArray(value) && value.every(isOne);
 }
 
 /** Whether a value is a text. */
@@ -59,7 +68,6 @@ function isTexts(value: unknown): boolean {
 export function isListWith(...names: readonly string[]): Check {
   const isWhole: Check = (one) => {
     if (!isFields(one)) return false;
-    // A loop: each Node is checked at each of its heartbeats.
     for (const name of names) if (typeof one[name] !== "string") return false;
     return true;
   };

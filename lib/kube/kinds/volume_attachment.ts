@@ -5,8 +5,7 @@
 import type { V1VolumeAttachmentSpec } from "@kubernetes/client-node";
 import type { Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
-import { isFields } from "../../core/text/json.ts";
-import { findWrong, isText } from "./shape.ts";
+import { isText } from "./shape.ts";
 import { pick } from "./trim.ts";
 
 /** A VolumeAttachment, reduced to the fields that Landfall reads. */
@@ -24,9 +23,5 @@ export const VOLUME_ATTACHMENTS: Kind<VolumeAttachment> = {
   namespaced: false,
   keepsAnnotation: () => false,
   keep: ({ spec }) => ({ ...(spec && { spec: pick(spec, ["nodeName"]) }), status: undefined }),
-  findWrong: (object) => {
-    const { spec } = object;
-    if (spec === undefined || spec === null) return undefined;
-    return isFields(spec) ? findWrong(spec, { nodeName: isText }, "spec.") : "spec";
-  },
+  shapes: { spec: { nodeName: isText } },
 };

@@ -90,13 +90,13 @@ test("a store keeps no field that is empty or null", () => {
 test.each<[string, object]>([
   ["spec", { spec: [] }],
   ["spec.networkData", { spec: { networkData: "x" } }],
-  ["spec.networkData", { spec: { networkData: { name: 1 } } }],
+  ["spec.networkData.name", { spec: { networkData: { name: 1 } } }],
   ["spec.preprovisioningNetworkDataName", { spec: { preprovisioningNetworkDataName: 1 } }],
-  ["spec.consumerRef", { spec: { consumerRef: { namespace: [] } } }],
-  ["spec.bmc", { spec: { bmc: { address: 1 } } }],
+  ["spec.consumerRef.namespace", { spec: { consumerRef: { namespace: [] } } }],
+  ["spec.bmc.address", { spec: { bmc: { address: 1 } } }],
   ["spec.bootMACAddress", { spec: { bootMACAddress: 1 } }],
   ["status", { status: "x" }],
-  ["status.provisioning", { status: { provisioning: { state: {} } } }],
+  ["status.provisioning.state", { status: { provisioning: { state: {} } } }],
   ["status.operationalStatus", { status: { operationalStatus: 1 } }],
   ["status.errorMessage", { status: { errorMessage: {} } }],
 ])("findDamage() of a BareMetalHost names %s", (path, rest) => {

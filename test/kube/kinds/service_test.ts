@@ -67,7 +67,7 @@ test.each<[string, unknown]>([
   ["spec.ports", { spec: { ports: [{ port: 80, nodePort: "1" }] } }],
   ["spec.loadBalancerSourceRanges", { spec: { loadBalancerSourceRanges: [1] } }],
   [
-    "spec.sessionAffinityConfig",
+    "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
     { spec: { sessionAffinityConfig: { clientIP: { timeoutSeconds: "1" } } } },
   ],
   ["spec.ipFamilies", { spec: { ipFamilies: "IPv4" } }],
