@@ -61,12 +61,10 @@ export class CloudClient {
     try {
       return await this.#send(operation, send, signal);
     } catch (error) {
-      const mayRepeat = sent.method === "GET" && !signal.aborted && isReset(error);
-      if (!mayRepeat) throw this.#toError(error);
+      const isBroken = error instanceof CloudError && isReset(error.cause);
+      if (sent.method !== "GET" || signal.aborted || !isBroken) throw error;
     }
-    return await this.#send(operation, send, signal).catch((error: unknown) => {
-      throw this.#toError(error);
-    });
+    return await this.#send(operation, send, signal);
   }
 
   /**
@@ -76,15 +74,13 @@ export class CloudClient {
    * @param signal Also ends the stream
    * @throws {CloudError} if there is no reply, or the signal aborted
    */
-  async openStream(
+  openStream(
     { operation, type, ...sent }: Omit<CloudRequest, "method" | "body"> & { readonly type: string },
     signal: AbortSignal,
   ): Promise<StreamReply> {
     const send = (tls: TlsSettings): Promise<StreamReply> =>
       openStream({ ...sent, tls, signal }, type);
-    return await this.#send(operation, send, signal).catch((error: unknown) => {
-      throw this.#toError(error);
-    });
+    return this.#send(operation, send, signal);
   }
 
   /**
@@ -93,14 +89,12 @@ export class CloudClient {
    * @param signal Must carry the deadline; it also ends the open socket
    * @throws {CloudError} if it cannot be opened
    */
-  async openWebSocket(
+  openWebSocket(
     { operation, url }: Pick<CloudRequest, "operation" | "url">,
     signal: AbortSignal,
   ): Promise<OpenSocket> {
     const open = (tls: TlsSettings): Promise<OpenSocket> => openWebSocket({ url, tls, signal });
-    return await this.#send(operation, open, signal).catch((error: unknown) => {
-      throw this.#toError(error);
-    });
+    return this.#send(operation, open, signal);
   }
 
   /**
@@ -130,6 +124,8 @@ export class CloudClient {
 
   /**
    * Sends a request. Sends it once more if Landfall did not trust the server, but finds new certificates in the file.
+   *
+   * @throws {CloudError} if there is no reply
    */
   async #send<T extends { readonly status: number }>(
     operation: string,
@@ -138,17 +134,17 @@ export class CloudClient {
   ): Promise<T> {
     const sendCounted = (tls: TlsSettings): Promise<T> =>
       this.#deps.meter.count(operation, signal, () => send(tls));
-    const tls = await this.#trust.read(signal);
     try {
-      return await sendCounted(tls);
+      const tls = await this.#trust.read(signal);
+      try {
+        return await sendCounted(tls);
+      } catch (error) {
+        if (signal.aborted || !isUntrusted(error)) throw error;
+        if (!(await this.#trust.recheck(tls, signal))) throw error;
+      }
+      return await sendCounted(await this.#trust.read(signal));
     } catch (error) {
-      if (signal.aborted || !isUntrusted(error)) throw error;
-      if (!(await this.#trust.recheck(tls, signal))) throw error;
+      throw toConnectionError(error, this.#url, this.#deps.names);
     }
-    return await sendCounted(await this.#trust.read(signal));
-  }
-
-  #toError(error: unknown): CloudError {
-    return toConnectionError(error, this.#url, this.#deps.names);
   }
 }

@@ -7,8 +7,8 @@
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
-import type { KubeObject, Resource } from "../kinds/resource.ts";
 import { isFields } from "../../core/text/json.ts";
+import { sendReview } from "./review.ts";
 
 /** A user in the words of the API server. */
 interface ReviewedUser {
@@ -34,29 +34,6 @@ export interface DelegatedReviewer {
   /** @throws {KubeError} as above */
   authorize(user: ReviewedUser, access: NonResourceAccess, signal: AbortSignal): Promise<boolean>;
 }
-
-/** Checks the answer before it trusts it: a proxy on the way may answer anything. */
-interface TokenReview extends KubeObject {
-  readonly status?: unknown;
-}
-
-interface SubjectAccessReview extends KubeObject {
-  readonly status?: unknown;
-}
-
-const TOKEN_REVIEWS: Resource<TokenReview> = {
-  apiVersion: "authentication.k8s.io/v1",
-  kind: "TokenReview",
-  plural: "tokenreviews",
-  namespaced: false,
-};
-
-const SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = {
-  apiVersion: "authorization.k8s.io/v1",
-  kind: "SubjectAccessReview",
-  plural: "subjectaccessreviews",
-  namespaced: false,
-};
 
 /** Status of an answered review: 201, although the API server stores nothing. */
 const ANSWERED = "201";
@@ -88,17 +65,14 @@ export function createDelegatedReviewer(
 ): DelegatedReviewer {
   return {
     async authenticate(token, signal) {
-      const { apiVersion, kind } = TOKEN_REVIEWS;
-      const body = { apiVersion, kind, spec: { token } };
-      return toUser((await count(client.create(TOKEN_REVIEWS, {}, body, signal), tokens)).status);
+      const review = { group: "authentication", kind: "TokenReview" } as const;
+      return toUser(await count(sendReview(client, review, { token }, signal), tokens));
     },
     async authorize({ username, uid, groups, extra }, { path, verb }, signal) {
-      const { apiVersion, kind } = SUBJECT_ACCESS_REVIEWS;
+      const review = { group: "authorization", kind: "SubjectAccessReview" } as const;
       const user = { user: username, ...(uid && { uid }), ...(groups && { groups }) };
       const spec = { ...user, ...(extra && { extra }), nonResourceAttributes: { path, verb } };
-      const body = { apiVersion, kind, spec };
-      const asked = client.create(SUBJECT_ACCESS_REVIEWS, {}, body, signal);
-      const { status } = await count(asked, rights);
+      const status = await count(sendReview(client, review, spec, signal), rights);
       const { allowed, denied = false } = isFields(status) ? status : {};
       // Only a clear answer counts. Both allowed and denied is none, by the definition of the API.
       const isClear = typeof allowed === "boolean" && typeof denied === "boolean";

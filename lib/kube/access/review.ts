@@ -5,6 +5,7 @@
  */
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
+import { isFields } from "../../core/text/json.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
 
 /** A right that a client may have. */
@@ -28,21 +29,29 @@ export interface AccessAnswer {
   readonly reason?: string;
 }
 
-interface AccessReview extends KubeObject {
-  readonly spec?: { readonly resourceAttributes?: Access };
-  readonly status?: {
-    readonly allowed?: boolean;
-    readonly reason?: string;
-    readonly evaluationError?: string;
-  };
+/** A question that the API server answers, and does not store. */
+interface Review extends KubeObject {
+  /** A proxy on the way may answer anything. */
+  readonly status?: unknown;
 }
 
-const SELF_SUBJECT_ACCESS_REVIEWS: Resource<AccessReview> = {
-  apiVersion: "authorization.k8s.io/v1",
-  kind: "SelfSubjectAccessReview",
-  plural: "selfsubjectaccessreviews",
-  namespaced: false,
-};
+/**
+ * Sends a review.
+ *
+ * @returns The status of the answer, unchecked
+ * @throws {KubeError} when there is no answer, or the signal's reason
+ */
+export async function sendReview(
+  client: KubeClient,
+  { group, kind }: { readonly group: "authentication" | "authorization"; readonly kind: string },
+  spec: object,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const apiVersion = `${group}.k8s.io/v1`;
+  const plural = `${kind.toLowerCase()}s`;
+  const reviews: Resource<Review> = { apiVersion, kind, plural, namespaced: false };
+  return (await client.create(reviews, {}, { apiVersion, kind, spec }, signal)).status;
+}
 
 /**
  * Asks about all accesses at the same time. The API server stores no review.
@@ -63,10 +72,9 @@ async function review(
   access: Access,
   signal: AbortSignal,
 ): Promise<AccessAnswer> {
-  const { apiVersion, kind } = SELF_SUBJECT_ACCESS_REVIEWS;
-  const body = { apiVersion, kind, spec: { resourceAttributes: access } };
+  const self = { group: "authorization", kind: "SelfSubjectAccessReview" } as const;
   try {
-    return toAnswer(await client.create(SELF_SUBJECT_ACCESS_REVIEWS, {}, body, signal));
+    return toAnswer(await sendReview(client, self, { resourceAttributes: access }, signal));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof KubeError) return { allowed: "unknown", reason: error.message };
@@ -74,12 +82,13 @@ async function review(
   }
 }
 
-function toAnswer({ status }: AccessReview): AccessAnswer {
-  // A proxy on the way may answer anything; only a clear answer counts.
-  if (typeof status?.allowed !== "boolean") {
+function toAnswer(status: unknown): AccessAnswer {
+  const { allowed, reason, evaluationError } = isFields(status) ? status : {};
+  // Only a clear answer counts.
+  if (typeof allowed !== "boolean") {
     return { allowed: "unknown", reason: "the answer is not an access review" };
   }
-  const said: readonly unknown[] = [status.reason, status.evaluationError];
-  const reason = said.filter((text) => typeof text === "string" && text !== "").join("; ");
-  return { allowed: status.allowed ? "yes" : "no", ...(reason === "" ? {} : { reason }) };
+  const said = [reason, evaluationError];
+  const why = said.filter((text) => typeof text === "string" && text !== "").join("; ");
+  return { allowed: allowed ? "yes" : "no", ...(why === "" ? {} : { reason: why }) };
 }

@@ -46,30 +46,30 @@ export function listElectionRights({ namespace, name }: LeaseName): Right[] {
   ];
 }
 
+const EVENTS = { group: "", resource: "events" };
+const OPTIONAL = { mandatory: false };
+
 /** To write Events. Without these rights Landfall works, but reports only in its log. */
 export const EVENT_RIGHTS: readonly Right[] = [
-  {
-    access: { group: "", resource: "events", verb: "create" },
-    purpose: "to write Events on objects",
-    mandatory: false,
-  },
-  {
-    access: { group: "", resource: "events", verb: "patch" },
-    purpose: "to count repeated Events",
-    mandatory: false,
-  },
+  ...toRights(EVENTS, ["create"], "to write Events on objects", OPTIONAL),
+  ...toRights(EVENTS, ["patch"], "to count repeated Events", OPTIONAL),
 ];
+
+const TOKEN_REVIEWS = { group: "authentication.k8s.io", resource: "tokenreviews" };
+const ACCESS_REVIEWS = { group: "authorization.k8s.io", resource: "subjectaccessreviews" };
 
 /** To authenticate and authorize requests on the secure port. */
 export const REVIEW_RIGHTS: readonly Right[] = [
-  {
-    access: { group: "authentication.k8s.io", resource: "tokenreviews", verb: "create" },
-    purpose: "to authenticate requests for metrics and debug pages",
-    mandatory: false,
-  },
-  {
-    access: { group: "authorization.k8s.io", resource: "subjectaccessreviews", verb: "create" },
-    purpose: "to authorize requests for metrics and debug pages",
-    mandatory: false,
-  },
+  ...toRights(
+    TOKEN_REVIEWS,
+    ["create"],
+    "to authenticate requests for metrics and debug pages",
+    OPTIONAL,
+  ),
+  ...toRights(
+    ACCESS_REVIEWS,
+    ["create"],
+    "to authorize requests for metrics and debug pages",
+    OPTIONAL,
+  ),
 ];

@@ -178,7 +178,15 @@ class HttpKubeClient implements KubeClient {
       stopTimer();
       const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
       stopTimer = this.#startTimer(lifeMs, end("the server did not end the watch in time"));
-      yield* readUntil(stopped, call, readWatchEvents(reply, resource.unread));
+      try {
+        for await (const event of readWatchEvents(reply, resource.unread)) {
+          stopped.throwIfAborted();
+          yield event;
+        }
+      } catch (error) {
+        stopped.throwIfAborted();
+        throw toNamedError(call, toTransportError(error, stopped));
+      }
     } finally {
       stopTimer();
       if (isTimeout(signal.reason)) transport.giveUp(generation);
@@ -324,22 +332,5 @@ class HttpKubeClient implements KubeClient {
     const stop = new AbortController();
     this.#parts.clock.sleep(ms, stop.signal).then(end, () => {});
     return () => stop.abort();
-  }
-}
-
-/** Yields events until the signal aborts, with errors that name the call. */
-async function* readUntil(
-  signal: AbortSignal,
-  call: Call<Response>,
-  events: AsyncIterable<WatchEvent>,
-): AsyncGenerator<WatchEvent, void> {
-  try {
-    for await (const event of events) {
-      signal.throwIfAborted();
-      yield event;
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw toNamedError(call, toTransportError(error, signal));
   }
 }

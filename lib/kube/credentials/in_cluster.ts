@@ -5,7 +5,7 @@
 import type { LoadedCredential } from "./credentials.ts";
 import { type ReadFile, readNamedFile } from "./problem.ts";
 import { checkCertificates } from "./tls.ts";
-import { readToken } from "./token.ts";
+import { checkToken } from "./token.ts";
 
 /** Where the kubelet mounts a pod's service account. */
 export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -28,7 +28,8 @@ export function findInClusterServer(
 export async function readServiceAccount(readFile: ReadFile): Promise<LoadedCredential> {
   const tokenFile = `${SERVICE_ACCOUNT_FOLDER}/token`;
   const caFile = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
-  const token = await readToken(readFile, tokenFile, { source: tokenFile });
+  const text = await readNamedFile(readFile, tokenFile, { source: tokenFile });
+  const token = checkToken(text.trim(), { source: tokenFile });
   const pem = await readNamedFile(readFile, caFile, { source: caFile });
   const ca = checkCertificates({ pem, place: { source: caFile } });
   return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };

@@ -15,7 +15,7 @@ import type { KubeconfigContext } from "./kubeconfig_file.ts";
 import { type SettingPlace, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
 import { checkCertificates, checkKeyPair, decodePem, type PlacedPem } from "./tls.ts";
-import { checkToken, readToken } from "./token.ts";
+import { checkToken } from "./token.ts";
 
 /** The content of a context, before its plugin runs. */
 export interface ResolvedContext {
@@ -125,20 +125,33 @@ async function readPem(
   if (data !== undefined) return decodePem(data, section.place(`${field}-data`));
   const file = section.string(field);
   if (file === undefined) return undefined;
-  const place = section.place(field);
-  const path = toAbsolute(section, file);
-  if (isPathLike(file)) {
-    return { pem: await readNamedFile(readFile, path, place), place: withFile(place, path) };
-  }
-  const pem = await readFile(path).catch(() => {
-    throw toConfigError(place, `cannot read the file; put the data itself into ${field}-data`);
-  });
-  return { pem, place };
+  const advice = `put the data itself into ${field}-data`;
+  const { text: pem, ...named } = await readFieldFile(section, { field, file, advice }, readFile);
+  return { pem, ...named };
 }
 
-/** The field and its file: the problem is in the file. */
-function withFile(place: SettingPlace, file: string): SettingPlace {
-  return { source: place.source, path: `${place.path ?? ""} (${file})` };
+/** The text of the file that a field names, and the place of problems in it. */
+async function readFieldFile(
+  section: Section,
+  {
+    field,
+    file,
+    advice,
+  }: { readonly field: string; readonly file: string; readonly advice: string },
+  readFile: ReadFile,
+): Promise<{ readonly text: string; readonly place: SettingPlace }> {
+  const place = section.place(field);
+  // Paths in a kubeconfig are relative to its folder.
+  const path = resolve(dirname(section.source), file);
+  if (isPathLike(file)) {
+    const text = await readNamedFile(readFile, path, place);
+    return { text, place: { source: place.source, path: `${place.path ?? ""} (${path})` } };
+  }
+  // It may be the secret itself, on the wrong line.
+  const text = await readFile(path).catch(() => {
+    throw toConfigError(place, `cannot read the file; ${advice}`);
+  });
+  return { text, place };
 }
 
 async function readAuthorization(
@@ -149,7 +162,9 @@ async function readAuthorization(
   const inline = user.string("token");
   refuseTwoMethods(user);
   if (file !== undefined) {
-    return { authorization: `Bearer ${await readTokenFile(user, file, readFile)}` };
+    const given = { field: "tokenFile", file, advice: "put the token itself into token" };
+    const { text } = await readFieldFile(user, given, readFile);
+    return { authorization: `Bearer ${checkToken(text.trim(), user.place("tokenFile"))}` };
   }
   if (inline !== undefined) {
     return { authorization: `Bearer ${checkToken(inline.trim(), user.place("token"))}` };
@@ -160,16 +175,6 @@ async function readAuthorization(
   if (name === undefined) throw toConfigError(user.place("username"), "is missing");
   const pair = Buffer.from(`${name}:${password ?? ""}`, "utf8").toString("base64");
   return { authorization: `Basic ${pair}` };
-}
-
-async function readTokenFile(user: Section, file: string, readFile: ReadFile): Promise<string> {
-  const place = user.place("tokenFile");
-  const path = toAbsolute(user, file);
-  if (isPathLike(file)) return readToken(readFile, path, place);
-  const text = await readFile(path).catch(() => {
-    throw toConfigError(place, "cannot read the file; put the token itself into token");
-  });
-  return checkToken(text.trim(), place);
 }
 
 /** As in client-go: one of the two would be silently ignored. */
@@ -188,9 +193,4 @@ function readProxy(cluster: Section): string | undefined {
   // Not shown: the address may contain a password.
   const kind = url?.protocol.startsWith("socks") ? "SOCKS proxies are not supported" : "not a URL";
   throw toConfigError(cluster.place("proxy-url"), `${kind}; give an http or https address`);
-}
-
-/** Paths in a kubeconfig are relative to its folder. */
-function toAbsolute(section: Section, file: string): string {
-  return resolve(dirname(section.source), file);
 }

@@ -1,22 +1,8 @@
 /**
- * Bearer tokens: reads them from files, and checks that a header can hold them.
+ * Bearer tokens.
  * @module
  */
-import { type SettingPlace, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
-
-/**
- * Reads a file with a token and perhaps a newline.
- *
- * @throws {ConfigError} if it is missing, empty, or has more than one word
- */
-export async function readToken(
-  readFile: ReadFile,
-  file: string,
-  place: SettingPlace,
-): Promise<string> {
-  const token = (await readNamedFile(readFile, file, place)).trim();
-  return checkToken(token, place);
-}
+import { type SettingPlace, toConfigError } from "./problem.ts";
 
 /**
  * Checks that a header can hold a token.
