@@ -26,7 +26,7 @@ describe("messages that troubleshooting.md and troubleshooting-cloudstack.md quo
       "troubleshooting.md",
       PAGE,
       10,
-      ["providers/xenorchestra", "core/net", "http/page", "kube/cache"],
+      ["providers/xenorchestra", "core/http", "http/page", "kube/cache"],
     ],
     [
       "troubleshooting-cloudstack.md",
