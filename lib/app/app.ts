@@ -10,6 +10,7 @@ import { followSettings } from "./reload.ts";
 import { startListeners } from "./serving/listeners.ts";
 import { supervise } from "./supervision.ts";
 import type { Presence } from "../cloud/provider.ts";
+import type { NodeCloud } from "../controllers/context.ts";
 import { abortable } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import { type Gauge, type MetricsRegistry, setCounts } from "../core/metrics.ts";
@@ -60,7 +61,7 @@ async function runBackground(
 ): Promise<void> {
   const { cloud, caches, events } = parts;
   const { announcer } = options;
-  if (cloud && announcer) announceFirstFailure(cloud.source, announcer, cloud.provider.name);
+  if (cloud && announcer) announceFirstFailure(cloud, announcer);
   await Promise.all([
     followSettings(options, parts, signal),
     cloud?.source.run(signal),
@@ -130,24 +131,13 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return abortable(new Promise<never>(() => {}), signal).catch(() => undefined);
 }
 
-/**
- * Announces it once if the first refresh of the inventory fails.
- *
- * @param name Name of the provider
- */
-export function announceFirstFailure(
-  source: {
-    readonly lastError: Error | undefined;
-    subscribe(listener: () => void): () => void;
-  },
-  announcer: Pick<Announcer, "announce">,
-  name: string,
-): void {
+/** Announces it once if the first refresh of the inventory fails. */
+function announceFirstFailure({ source, provider }: NodeCloud, announcer: Announcer): void {
   const stop = source.subscribe(() => {
     stop();
     const { lastError } = source;
     if (lastError === undefined) return;
-    const message = `Failed to check ${name} client: ${describeError(lastError)}`;
+    const message = `Failed to check ${provider.name} client: ${describeError(lastError)}`;
     announcer.announce(PROCESS_EVENTS.checkFailed, message);
   });
 }

@@ -5,8 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ALONE, Fence } from "../core/fence.ts";
 import type { LabelSelector } from "../core/text/label_selector.ts";
-import { isSelected } from "../cloud/inventory/find_presence.ts";
-import { InstanceResolver } from "../cloud/inventory/resolver.ts";
+import { InstanceResolver, isSelected } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
 import { NODE_SELECTION } from "../cloud/node_selection.ts";
 import type { NodeIdentity } from "../cloud/instance.ts";

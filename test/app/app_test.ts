@@ -1,5 +1,6 @@
-import { describe, expect, test } from "bun:test";
-import { announceFirstFailure, runApp } from "../../lib/app/app.ts";
+import { expect, spyOn, test } from "bun:test";
+import { Announcer, toOwnObject } from "../../lib/app/announcer.ts";
+import { runApp } from "../../lib/app/app.ts";
 import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
 import { ScriptedKubeClient, untilAborted } from "../support/kube/scripted_kube_client.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
@@ -102,33 +103,18 @@ test("runApp() without any controller serves its pages until it is stopped, howe
   await running;
 });
 
-/** A source of inventories; `tell` is the end of a refresh. */
-function createSource(): {
-  lastError: Error | undefined;
-  subscribe: (listener: () => void) => () => void;
-  tell: () => void;
-} {
-  const listeners = new Set<() => void>();
-  return {
-    lastError: undefined,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    tell: () => {
-      for (const listener of listeners) listener();
-    },
-  };
-}
-
-describe("announceFirstFailure()", () => {
-  test("says nothing when the first inventory was taken, whatever comes later", () => {
-    const said: string[] = [];
-    const source = createSource();
-    announceFirstFailure(source, { announce: (_word, text) => void said.push(text) }, "static");
-    source.tell();
-    source.lastError = new Error("connection refused");
-    source.tell();
-    expect(said).toEqual([]);
-  });
+test("runApp() announces no failure of a cloud that answered at first", async () => {
+  const stop = new AbortController();
+  const [provider, clock] = [new FakeProvider(), new ManualClock()];
+  const announcer = new Announcer(toOwnObject({}, "test"));
+  const announce = spyOn(announcer, "announce");
+  const running = runApp(toBareApp({ provider, clock, announcer }), stop.signal);
+  await clock.advance(1_000);
+  expect(provider.lists).toBe(1);
+  provider.failure = new Error("connection refused");
+  await clock.advance(60_000);
+  expect(provider.lists).toBeGreaterThan(1);
+  expect(announce).not.toHaveBeenCalled();
+  stop.abort(new Error("the test is over"));
+  await running;
 });

@@ -3,7 +3,7 @@
  * @module
  */
 import type { FindingLevel } from "../../cloud/inspection.ts";
-import { findPresence, type PresenceSources } from "../../cloud/inventory/find_presence.ts";
+import { findPresence, type PresenceSources } from "../../cloud/inventory/resolver.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { InstanceState, NodeIdentity } from "../../cloud/instance.ts";
 import type { MatchedBy, Presence, Provider, UnknownReason } from "../../cloud/provider.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
-import { isSelected } from "../../cloud/inventory/find_presence.ts";
+import { isSelected } from "../../cloud/inventory/resolver.ts";
 import { NODE_SELECTION } from "../../cloud/node_selection.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderRegistry } from "../../cloud/provider_definition.ts";

@@ -2,11 +2,11 @@
  * Finds a Node's instance: in the inventory, then in a newer inventory, then by a direct request to the cloud.
  * @module
  */
-import type { LabelSelector } from "../../core/text/label_selector.ts";
+import { type LabelSelector, matchesLabels } from "../../core/text/label_selector.ts";
 import type { NodeIdentity } from "../instance.ts";
 import { type Presence, type Provider, toUnanswered } from "../provider.ts";
-import { findPresence } from "./find_presence.ts";
-import { findFormer } from "./other_machine.ts";
+import type { Inventory } from "./inventory.ts";
+import { findFormer, judgeOtherMachine } from "./other_machine.ts";
 import type { InventorySource } from "./source.ts";
 import type { Clock } from "../../core/clock.ts";
 
@@ -122,4 +122,39 @@ export class InstanceResolver {
 /** Only an instance that the inventory does not list may still be found. Every other answer is final. */
 function needsMore(presence: Presence & { kind: "unknown" }): boolean {
   return presence.reason === "notListed" || presence.reason === "noInventory";
+}
+
+/** What {@linkcode findPresence} goes by. */
+export interface PresenceSources {
+  readonly provider: Pick<Provider, "findInstance" | "toInstanceId">;
+  readonly inventory: Inventory | undefined;
+  /** The Nodes that Landfall manages, as in `NodeSelection`. */
+  readonly selector: LabelSelector;
+}
+
+const NO_INVENTORY: Presence = {
+  kind: "unknown",
+  reason: "noInventory",
+  message: "Landfall has not taken an inventory of the cloud yet",
+};
+
+const UNSELECTED: Presence = {
+  kind: "foreign",
+  isUnselected: true,
+  message: 'its labels do not match "nodes.selector": Landfall leaves this Node alone',
+};
+
+/** Whether Landfall manages a Node. */
+export function isSelected({ labels = {} }: NodeIdentity, selector: LabelSelector): boolean {
+  return matchesLabels(selector, labels);
+}
+
+/** Finds a Node's machine; never returns `absent`. */
+export function findPresence(
+  node: NodeIdentity,
+  { provider, inventory, selector }: PresenceSources,
+): Presence {
+  if (!isSelected(node, selector)) return UNSELECTED;
+  if (inventory === undefined) return NO_INVENTORY;
+  return judgeOtherMachine(provider.findInstance(inventory, node), node, { provider, inventory });
 }

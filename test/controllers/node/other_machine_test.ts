@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { listNodePlans } from "../../../lib/cli/check/nodes.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { findPresence } from "../../../lib/cloud/inventory/find_presence.ts";
+import { findPresence } from "../../../lib/cloud/inventory/resolver.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { toIdentity } from "../../../lib/controllers/identity.ts";
 import { describeNode } from "../../../lib/controllers/node_view.ts";
