@@ -110,7 +110,6 @@ function toId(data: string): string {
 
 /** Landfall soon tries again if the server has a problem, but not if it refuses. */
 function toRefusal(reply: Reply, what: string): Error {
-  const { message } = toReplyError(reply, what);
-  if (reply.status === 429 || reply.status >= 500) return toReplyError(reply, what);
-  return new Unsupported(message);
+  const error = toReplyError(reply, what);
+  return reply.status === 429 || reply.status >= 500 ? error : new Unsupported(error.message);
 }

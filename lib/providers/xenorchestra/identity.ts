@@ -72,17 +72,17 @@ export interface IdentityByProviderId {
   readonly kind: "providerId";
   readonly vmId: string;
   /** The pool that held the VM when the ID was written; absent if the ID names none. */
-  readonly poolId?: string;
+  readonly poolId?: string | undefined;
   /** The pool where the VM was last seen, by the Node's labels. */
-  readonly labelledPoolId?: string;
+  readonly labelledPoolId?: string | undefined;
   /** The pool in the region label, if it is another one. Landfall looks there, too. */
-  readonly regionPoolId?: string;
+  readonly regionPoolId?: string | undefined;
   /**
    * The system UUID that the kubelet reports, in both forms, if neither is the UUID of that VM. If another VM has this
    * UUID, the Node runs on that VM (restored from a backup, or moved by a copy), although its provider ID names the
    * first one.
    */
-  readonly reported?: readonly string[];
+  readonly reported?: readonly string[] | undefined;
 }
 
 /**
@@ -102,13 +102,7 @@ export function parseIdentity(node: NodeIdentity): Identity {
     const labelledPoolId = parseUuid(labels?.[POOL_ID_LABEL] ?? "") ?? ofRegion;
     const regionPoolId = ofRegion === labelledPoolId ? undefined : ofRegion;
     const reported = toReported(direct, parsed.vmId);
-    return {
-      ...parsed,
-      kind: "providerId",
-      ...(labelledPoolId && { labelledPoolId }),
-      ...(regionPoolId && { regionPoolId }),
-      ...(reported && { reported }),
-    };
+    return { ...parsed, kind: "providerId", labelledPoolId, regionPoolId, reported };
   }
   if (direct !== undefined) return { kind: "systemUuid", direct, swapped: swapUuid(direct) };
   const shown =

@@ -24,7 +24,7 @@ import {
 } from "./client.ts";
 import { formatProviderId } from "./identity.ts";
 import { findTagValue, formatInstanceType, toLabels, toVmTagLabels } from "./labels.ts";
-import type { XenOrchestraSettings } from "./settings.ts";
+import type { InstanceSettings } from "./settings.ts";
 import { findRegionLabel, findZone } from "./topology.ts";
 
 /** The result of one round. */
@@ -149,18 +149,6 @@ export class Lister {
     return kept ?? (await this.#api.list(collection, signal, undefined, more));
   }
 }
-
-/** The settings that change an instance. */
-export type InstanceSettings = Pick<
-  XenOrchestraSettings,
-  | "addresses"
-  | "zoneLabelFrom"
-  | "instanceTypeTag"
-  | "leavesAddresses"
-  | "regions"
-  | "zones"
-  | "tagPrefixes"
->;
 
 /** The objects around VMs that an instance needs. */
 export interface Surroundings {

@@ -16,22 +16,13 @@ import { Session } from "./session/session.ts";
 import { TokenWatch } from "./session/token_watch.ts";
 import {
   describeSettings,
+  INSTANCE_SETTINGS,
   parseXenOrchestraConfig,
   type XenOrchestraSettings,
 } from "./settings.ts";
 
-/** The settings that only inventories depend on. */
-const LOCAL = [
-  "addresses",
-  "zoneLabelFrom",
-  "instanceTypeTag",
-  "pools",
-  "refreshIntervalMs",
-  "leavesAddresses",
-  "zones",
-  "regions",
-  "tagPrefixes",
-] as const;
+/** The settings on which no request depends. */
+const LOCAL = [...INSTANCE_SETTINGS, "pools", "refreshIntervalMs"] as const;
 
 /** The provider `xenorchestra`. */
 export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestraHandover> = {

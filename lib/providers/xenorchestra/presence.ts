@@ -14,13 +14,8 @@ import { findNameless } from "../../cloud_http/decode.ts";
 import { type AbsenceQuestion, MOVING, proveAbsence } from "./absence.ts";
 import { byVms, type XenOrchestraApi } from "./client.ts";
 import type { Identity, IdentityByProviderId } from "./identity.ts";
-import {
-  type InstanceSettings,
-  type Surroundings,
-  toInstance,
-  toLost,
-  withDevices,
-} from "./inventory.ts";
+import { type Surroundings, toInstance, toLost, withDevices } from "./inventory.ts";
+import type { InstanceSettings } from "./settings.ts";
 import type { Memory } from "./memory.ts";
 import { NEVER_SHOWN } from "./pools.ts";
 

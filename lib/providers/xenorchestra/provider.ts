@@ -38,7 +38,7 @@ import { LABEL_KEYS, ORIGIN_LABELS, toPlaces } from "./labels.ts";
 import { listDoubtful, mayBeCopy, VmFinder, withLosses } from "./presence.ts";
 import { PowerProof } from "./power.ts";
 import { PoolScope } from "./pools.ts";
-import { UnfitEntries } from "./topology.ts";
+import { createEntryLog } from "./topology.ts";
 import type { Session } from "./session/session.ts";
 import { inspectToken, type TokenWatch } from "./session/token_watch.ts";
 import { toUnmanaged, type XenOrchestraSettings } from "./settings.ts";
@@ -91,7 +91,7 @@ export class XenOrchestraProvider implements Provider, Changes {
   readonly #scope: PoolScope;
   readonly #lister: Lister;
   readonly #finder: VmFinder;
-  readonly #unfitEntries: UnfitEntries;
+  readonly #logEntries: ReturnType<typeof createEntryLog>;
   #last: Inventory | undefined;
   #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
   /** Pools in the last inventory; before the first inventory, those seen under other settings. */
@@ -113,7 +113,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     this.#scope = new PoolScope(settings.pools, memory.pools.names, log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
     this.#finder = new VmFinder({ api, settings, memory });
-    this.#unfitEntries = new UnfitEntries(settings, log);
+    this.#logEntries = createEntryLog(settings, log);
     this.#shownPools = new Set(memory.pools.names.keys());
     const find = this.findInstance.bind(this);
     this.provenOff = new PowerProof({ api, clock, memory, find });
@@ -312,7 +312,7 @@ export class XenOrchestraProvider implements Provider, Changes {
     for (const { id, name_label } of surroundings.pools.values()) {
       this.#memory.pools.noteShown(id, name_label ?? id);
     }
-    this.#unfitEntries.log(surroundings);
+    this.#logEntries(surroundings);
     this.#surroundings = surroundings;
     this.#shownPools = new Set(surroundings.pools.keys());
   }

@@ -18,6 +18,7 @@ import {
   parseShape,
   setting,
   type ShapeIssue,
+  trueOrFalse,
 } from "../../cloud/settings/schema.ts";
 import { explainOddSecret, explainSecret } from "../../cloud/settings/secret_file.ts";
 import type { SettingDescription } from "../../cloud/settings/syntax.ts";
@@ -66,6 +67,20 @@ export interface XenOrchestraSettings {
   readonly pools?: readonly string[] | undefined;
 }
 
+/** The settings that change an instance. */
+export const INSTANCE_SETTINGS = [
+  "addresses",
+  "zoneLabelFrom",
+  "instanceTypeTag",
+  "leavesAddresses",
+  "regions",
+  "zones",
+  "tagPrefixes",
+] as const;
+
+/** See {@linkcode INSTANCE_SETTINGS}. */
+export type InstanceSettings = Pick<XenOrchestraSettings, (typeof INSTANCE_SETTINGS)[number]>;
+
 /** The source of a Node's zone. */
 type ZoneSource =
   | { readonly kind: "host" }
@@ -97,7 +112,7 @@ const REGION_VALUE = v.pipe(
 
 /** The settings of Xen Orchestra alone come before the network. */
 const { network, ...usual } = ADDRESS_SETTINGS;
-const flag = v.boolean(need("true or false"));
+const flag = trueOrFalse();
 
 const SCHEMA = v.object(
   {

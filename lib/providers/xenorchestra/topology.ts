@@ -163,27 +163,18 @@ function judgeEntries(
   return findings;
 }
 
-/** Logs such entries if they changed. */
-export class UnfitEntries {
-  readonly #settings: EntrySettings;
-  readonly #log: Logger;
-  readonly #reported = new MessageDedup();
-
-  constructor(settings: EntrySettings, log: Logger) {
-    this.#settings = settings;
-    this.#log = log;
-  }
-
-  /** Checks the entries with the pools and hosts that are shown now. */
-  log(places: Places): void {
-    const unfit = listUnfitFindings(places, this.#settings);
-    if (unfit.length === 0) this.#reported.end();
-    else if (this.#reported.isNew(JSON.stringify(unfit))) {
+/** Creates a function that checks the entries with the pools and hosts that are shown now, and logs what is new. */
+export function createEntryLog(settings: EntrySettings, log: Logger): (places: Places) => void {
+  const reported = new MessageDedup();
+  return (places) => {
+    const unfit = listUnfitFindings(places, settings);
+    if (unfit.length === 0) reported.end();
+    else if (reported.isNew(JSON.stringify(unfit))) {
       for (const { message, advice } of unfit) {
-        this.#log.warn("An entry of regions or zones has no effect", { why: message, advice });
+        log.warn("An entry of regions or zones has no effect", { why: message, advice });
       }
     }
-  }
+  };
 }
 
 /** The objects whose tags count. */

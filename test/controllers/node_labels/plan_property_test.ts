@@ -4,10 +4,8 @@ import type { Instance } from "../../../lib/cloud/instance.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { type Labels, planNodeLabels } from "../../../lib/controllers/node_labels/plan.ts";
 import { isLabelValue } from "../../../lib/core/text/label.ts";
-import {
-  type InstanceSettings,
-  toInstance as toXenInstance,
-} from "../../../lib/providers/xenorchestra/inventory.ts";
+import { toInstance as toXenInstance } from "../../../lib/providers/xenorchestra/inventory.ts";
+import type { InstanceSettings } from "../../../lib/providers/xenorchestra/settings.ts";
 import { ORIGIN_LABELS } from "../../../lib/providers/xenorchestra/labels.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";

@@ -4,12 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import {
-  type InstanceSettings,
   toDevices,
   toInstance,
   toInventory,
   toSurroundings,
 } from "../../../lib/providers/xenorchestra/inventory.ts";
+import type { InstanceSettings } from "../../../lib/providers/xenorchestra/settings.ts";
 import { decodeList } from "../../../lib/cloud_http/decode.ts";
 import { COLLECTIONS, type Vm } from "../../../lib/providers/xenorchestra/client.ts";
 import { HOST_PARIS_1, HOST_PARIS_2, loadCapture, POOL_LYON, POOL_PARIS } from "./fake_server.ts";

@@ -20,10 +20,10 @@ import { createLogger } from "../../../lib/core/log.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { Server, ServersReply } from "../../../lib/providers/xenorchestra/client.ts";
 import {
+  createEntryLog,
   listUnfitFindings,
   listUnmatchedTagFindings,
   type Places,
-  UnfitEntries,
 } from "../../../lib/providers/xenorchestra/topology.ts";
 import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings.ts";
 
@@ -208,12 +208,12 @@ function toPlaces(...names: readonly string[]): Places {
 
 const REGIONS = { regions: new Map([["paris", "eu"]]) };
 
-test("UnfitEntries warns once of each, and again after it was well", () => {
+test("createEntryLog() warns once of each, and again after it was well", () => {
   const lines: string[] = [];
   const log = createLogger({ format: "json", write: (line) => lines.push(line), now: () => 0 });
-  const entries = new UnfitEntries(REGIONS, log);
+  const logEntries = createEntryLog(REGIONS, log);
   const count = (places: Places): number => {
-    entries.log(places);
+    logEntries(places);
     return lines.length;
   };
   expect(count(toPlaces("lyon"))).toBe(1);
@@ -224,13 +224,13 @@ test("UnfitEntries warns once of each, and again after it was well", () => {
   expect(lines[0]).toContain(String.raw`the entry regions: \"paris\" matches no pool`);
 });
 
-test("UnfitEntries says nothing without the settings", () => {
+test("createEntryLog() says nothing without the settings", () => {
   const log = createLogger({
     format: "json",
     write: () => expect.unreachable(),
     now: () => 0,
   });
-  new UnfitEntries({}, log).log(toPlaces("lyon"));
+  createEntryLog({}, log)(toPlaces("lyon"));
 });
 
 test("listUnfitFindings() says what to do about each", () => {
