@@ -17,8 +17,8 @@ export const LEASE_BREAKS: readonly Break[] = [
     id: "write-after-pause",
     rule: "after each pause of a request the process checks again whether it holds the Lease",
     file: "lib/kube/api/http_client.ts",
-    from: "return this.#call(call, fence.bind(signal), { beforeSend: () => fence.check() });",
-    to: "return this.#call(call, fence.bind(signal));",
+    from: "return sendCall(parts, call, fence.bind(signal), { beforeSend: () => fence.check() });",
+    to: "return sendCall(parts, call, fence.bind(signal));",
     caughtBy: "test/kube/api/http_client_fence_test.ts",
   },
   {

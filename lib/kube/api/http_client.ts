@@ -6,16 +6,7 @@ import { type Clock, isTimeout, startDeadline } from "../../core/clock.ts";
 import type { Fence } from "../../core/fence.ts";
 import { Limiter } from "../../core/concurrency.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
-import type {
-  DeleteOptions,
-  Follow,
-  KubeClient,
-  ListPage,
-  ListQuery,
-  Patch,
-  WatchEvent,
-  WatchQuery,
-} from "./client.ts";
+import type { Follow, KubeClient, WatchEvent, WatchQuery } from "./client.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 import { readListBody } from "./list_body.ts";
@@ -27,7 +18,6 @@ import {
   type RequestMetrics,
   toNamedError,
 } from "./request.ts";
-import type { Kind } from "../kinds/kind.ts";
 import { type KubeObject, type ObjectPath, type Resource, toPath } from "../kinds/resource.ts";
 import { createTransport, type Transport, toTransportError } from "./transport.ts";
 import { readWatchEvents } from "./watch_stream.ts";
@@ -94,7 +84,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     options.metrics instanceof MetricsRegistry
       ? createRequestMetrics(options.metrics)
       : options.metrics;
-  return new HttpKubeClient({
+  return toClient({
     clock,
     transport,
     requester: new Requester({
@@ -111,226 +101,165 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   });
 }
 
-class HttpKubeClient implements KubeClient {
-  readonly #parts: Parts;
+function toClient(parts: Parts): KubeClient {
+  const { transport, fence, follow } = parts;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
-
-  fencedBy(fence: Fence): KubeClient {
-    return new HttpKubeClient({ ...this.#parts, fence });
-  }
-
-  followedBy(follow: Follow): KubeClient {
-    return new HttpKubeClient({ ...this.#parts, follow });
-  }
-
-  read<T extends KubeObject>(
-    resource: Resource<T>,
-    path: ObjectPath,
-    signal: AbortSignal,
-  ): Promise<T> {
-    return this.#followed(resource, path, (read) =>
-      this.#call({ ...READING, path: toPath(resource, path), read }, signal),
-    );
-  }
-
-  list<T extends KubeObject>(
-    resource: Kind<T>,
-    query: ListQuery,
-    signal: AbortSignal,
-  ): Promise<ListPage<T>> {
-    const path = `${toPath(resource, toCollection(query.namespace))}${toListSearch(query)}`;
-    const read = async (reply: Response): Promise<ListPage<T>> =>
-      toPage(await readListBody(resource, reply), resource);
-    return this.#call({ ...READING, verb: "list", path, read }, signal, {
-      deadlineMs: LIST_DEADLINE_MS,
-    });
-  }
-
-  async *watch<T extends KubeObject>(
-    resource: Resource<T>,
-    query: WatchQuery,
-    signal: AbortSignal,
-  ): AsyncGenerator<WatchEvent, void> {
-    const call: Call<Response> = {
-      method: "GET",
-      verb: "watch",
-      path: `${toPath(resource, toCollection(query.namespace))}${toWatchSearch(query)}`,
-      // A proxy that compresses may delay events.
-      headers: { "accept-encoding": "identity" },
-      repeatable: false,
-      read: (reply) => Promise.resolve(reply),
-    };
-    const { clock, transport, requester, deadlineMs } = this.#parts;
-    const { generation } = transport;
-    const late = new AbortController();
-    const stopped = AbortSignal.any([signal, late.signal]);
-    const end = (message: string) => (): void => {
-      transport.giveUp(generation);
-      late.abort(toNamedError(call, new KubeError("unavailable", message)));
-    };
-    let stopTimer = this.#startTimer(deadlineMs, end("no answer in time"));
-    try {
-      const limits = { signal: stopped, endMs: clock.monotonic() + deadlineMs };
-      const reply = await requester.send(call, limits);
-      stopTimer();
-      const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
-      stopTimer = this.#startTimer(lifeMs, end("the server did not end the watch in time"));
-      try {
-        for await (const event of readWatchEvents(reply, resource.unread)) {
-          stopped.throwIfAborted();
-          yield event;
-        }
-      } catch (error) {
-        stopped.throwIfAborted();
-        throw toNamedError(call, toTransportError(error, stopped));
-      }
-    } finally {
-      stopTimer();
-      if (isTimeout(signal.reason)) transport.giveUp(generation);
-    }
-  }
-
-  create<T extends KubeObject>(
-    resource: Resource<T>,
-    path: ObjectPath,
-    body: object,
-    signal: AbortSignal,
-  ): Promise<T> {
-    const collection = toCollection(path.namespace);
-    // The name is in the body. The path has it only with a subresource.
-    const to = path.subresource === undefined ? collection : path;
-    return this.#write(resource, collection, signal, {
-      method: "POST",
-      verb: "create",
-      path: toPath(resource, to),
-      headers: JSON_BODY,
-      body,
-      repeatable: isReview(resource),
-    });
-  }
-
-  replace<T extends KubeObject>(
-    resource: Resource<T>,
-    path: ObjectPath,
-    object: T,
-    signal: AbortSignal,
-  ): Promise<T> {
-    return this.#write(resource, path, signal, {
-      method: "PUT",
-      verb: "update",
-      path: toPath(resource, path),
-      headers: JSON_BODY,
-      body: object,
-      repeatable: hasPrecondition(object),
-    });
-  }
-
-  patch<T extends KubeObject>(
-    resource: Resource<T>,
-    path: ObjectPath,
-    patch: Patch,
-    signal: AbortSignal,
-  ): Promise<T> {
-    return this.#write(resource, path, signal, {
-      method: "PATCH",
-      verb: "patch",
-      path: `${toPath(resource, path)}${toPatchSearch(patch)}`,
-      headers: { "content-type": PATCH_CONTENT_TYPES[patch.type] },
-      body: patch.body,
-      repeatable: hasPrecondition(patch.body),
-    });
-  }
-
-  async delete<T extends KubeObject>(
-    resource: Resource<T>,
-    path: ObjectPath,
-    preconditions: DeleteOptions,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const follower = this.#parts.follow?.(resource, path);
-    const call: Call<T | undefined> = {
-      method: "DELETE",
-      verb: "delete",
-      path: toPath(resource, path),
-      headers: JSON_BODY,
-      ...toDeletion(preconditions),
-      read: async (reply) => toDeleted(await readBody(reply), resource),
-    };
-    const left = await this.#callAsLeader(call, signal);
-    if (left !== undefined) follower?.learn(left);
-    else if (preconditions.uid !== undefined) follower?.learnGone(preconditions.uid);
-  }
-
-  get(path: string, signal: AbortSignal): Promise<unknown> {
-    return this.#call({ ...READING, path, read: (reply) => readBody(reply) }, signal);
-  }
-
-  close(): void {
-    this.#parts.transport.close();
-  }
-
-  #write<T extends KubeObject>(
-    resource: Resource<T>,
-    path: ObjectPath,
-    signal: AbortSignal,
-    call: Omit<Call<T>, "read">,
-  ): Promise<T> {
-    return this.#followed(resource, path, (read) =>
-      isFenced(resource)
-        ? this.#callAsLeader({ ...call, read }, signal)
-        : this.#call({ ...call, read }, signal),
-    );
+  /** Checks the fence before each try, if there is one. */
+  function callAsLeader<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    if (fence === undefined) return sendCall(parts, call, signal);
+    return sendCall(parts, call, fence.bind(signal), { beforeSend: () => fence.check() });
   }
 
   /** Makes a call whose answer is an object. The follower, if there is one, learns it first. */
-  async #followed<T extends KubeObject>(
+  async function callFor<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
-    send: (read: Call<T>["read"]) => Promise<T>,
+    signal: AbortSignal,
+    sent: Omit<Call<T>, "read">,
   ): Promise<T> {
-    const follower = this.#parts.follow?.(resource, path);
-    const object = await send(async (reply) =>
-      toObject(await readBody(reply, resource.unread), resource, path.name),
-    );
+    const follower = follow?.(resource, path);
+    const read = async (reply: Response): Promise<T> =>
+      toObject(await readBody(reply, resource.unread), resource, path.name);
+    const call = { ...sent, read };
+    const needsFence = call.method !== "GET" && isFenced(resource);
+    const object = await (needsFence ? callAsLeader(call, signal) : sendCall(parts, call, signal));
     follower?.learn(object);
     return object;
   }
 
-  /** Checks the fence before each try, if there is one. */
-  #callAsLeader<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const { fence } = this.#parts;
-    if (fence === undefined) return this.#call(call, signal);
-    return this.#call(call, fence.bind(signal), { beforeSend: () => fence.check() });
-  }
+  return {
+    read: (resource, path, signal) =>
+      callFor(resource, path, signal, { ...READING, path: toPath(resource, path) }),
+    list(resource, query, signal) {
+      const call = {
+        ...READING,
+        verb: "list",
+        path: `${toPath(resource, toCollection(query.namespace))}${toListSearch(query)}`,
+        read: async (reply: Response) => toPage(await readListBody(resource, reply), resource),
+      };
+      return sendCall(parts, call, signal, { deadlineMs: LIST_DEADLINE_MS });
+    },
+    watch: (resource, query, signal) => watch(parts, resource, query, signal),
+    create(resource, path, body, signal) {
+      const collection = toCollection(path.namespace);
+      return callFor(resource, collection, signal, {
+        method: "POST",
+        verb: "create",
+        // The name is in the body. The path has it only with a subresource.
+        path: toPath(resource, path.subresource === undefined ? collection : path),
+        headers: JSON_BODY,
+        body,
+        repeatable: isReview(resource),
+      });
+    },
+    replace: (resource, path, object, signal) =>
+      callFor(resource, path, signal, {
+        method: "PUT",
+        verb: "update",
+        path: toPath(resource, path),
+        headers: JSON_BODY,
+        body: object,
+        repeatable: hasPrecondition(object),
+      }),
+    patch: (resource, path, patch, signal) =>
+      callFor(resource, path, signal, {
+        method: "PATCH",
+        verb: "patch",
+        path: `${toPath(resource, path)}${toPatchSearch(patch)}`,
+        headers: { "content-type": PATCH_CONTENT_TYPES[patch.type] },
+        body: patch.body,
+        repeatable: hasPrecondition(patch.body),
+      }),
+    async delete(resource, path, preconditions, signal) {
+      const follower = follow?.(resource, path);
+      const call = {
+        method: "DELETE",
+        verb: "delete",
+        path: toPath(resource, path),
+        headers: JSON_BODY,
+        ...toDeletion(preconditions),
+        read: async (reply: Response) => toDeleted(await readBody(reply), resource),
+      } as const;
+      const left = await callAsLeader(call, signal);
+      if (left !== undefined) follower?.learn(left);
+      else if (preconditions.uid !== undefined) follower?.learnGone(preconditions.uid);
+    },
+    get: (path, signal) =>
+      sendCall(parts, { ...READING, path, read: (reply) => readBody(reply) }, signal),
+    fencedBy: (fence) => toClient({ ...parts, fence }),
+    followedBy: (follow) => toClient({ ...parts, follow }),
+    close: () => transport.close(),
+  };
+}
 
-  async #call<T>(
-    call: Call<T>,
-    signal: AbortSignal,
-    {
-      deadlineMs = this.#parts.deadlineMs,
-      beforeSend,
-    }: { readonly deadlineMs?: number; readonly beforeSend?: () => void } = {},
-  ): Promise<T> {
-    const { clock, limiter, requester, transport } = this.#parts;
-    using deadline = startDeadline(signal, deadlineMs, clock);
-    const limits = { signal: deadline.signal, endMs: clock.monotonic() + deadlineMs, beforeSend };
+async function sendCall<T>(
+  { clock, limiter, requester, transport, ...parts }: Parts,
+  call: Call<T>,
+  signal: AbortSignal,
+  {
+    deadlineMs = parts.deadlineMs,
+    beforeSend,
+  }: { readonly deadlineMs?: number; readonly beforeSend?: () => void } = {},
+): Promise<T> {
+  using deadline = startDeadline(signal, deadlineMs, clock);
+  const limits = { signal: deadline.signal, endMs: clock.monotonic() + deadlineMs, beforeSend };
+  try {
+    return await limiter.run(() => requester.send(call, limits), limits.signal);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof KubeError || !limits.signal.aborted) throw error;
+    const message = `no answer from ${transport.host} within ${deadlineMs / 1000} s`;
+    throw toNamedError(call, new KubeError("unavailable", message));
+  }
+}
+
+async function* watch<T extends KubeObject>(
+  { clock, transport, requester, deadlineMs }: Parts,
+  resource: Resource<T>,
+  query: WatchQuery,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent, void> {
+  const call: Call<Response> = {
+    method: "GET",
+    verb: "watch",
+    path: `${toPath(resource, toCollection(query.namespace))}${toWatchSearch(query)}`,
+    // A proxy that compresses may delay events.
+    headers: { "accept-encoding": "identity" },
+    repeatable: false,
+    read: (reply) => Promise.resolve(reply),
+  };
+  const { generation } = transport;
+  const late = new AbortController();
+  const stopped = AbortSignal.any([signal, late.signal]);
+  const end = (message: string) => (): void => {
+    transport.giveUp(generation);
+    late.abort(toNamedError(call, new KubeError("unavailable", message)));
+  };
+  let stopTimer = startTimer(clock, deadlineMs, end("no answer in time"));
+  try {
+    const limits = { signal: stopped, endMs: clock.monotonic() + deadlineMs };
+    const reply = await requester.send(call, limits);
+    stopTimer();
+    const lifeMs = query.timeoutSeconds * 1000 + WATCH_GRACE_MS;
+    stopTimer = startTimer(clock, lifeMs, end("the server did not end the watch in time"));
     try {
-      return await limiter.run(() => requester.send(call, limits), limits.signal);
+      for await (const event of readWatchEvents(reply, resource.unread)) {
+        stopped.throwIfAborted();
+        yield event;
+      }
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      if (error instanceof KubeError || !limits.signal.aborted) throw error;
-      const message = `no answer from ${transport.host} within ${deadlineMs / 1000} s`;
-      throw toNamedError(call, new KubeError("unavailable", message));
+      stopped.throwIfAborted();
+      throw toNamedError(call, toTransportError(error, stopped));
     }
+  } finally {
+    stopTimer();
+    if (isTimeout(signal.reason)) transport.giveUp(generation);
   }
+}
 
-  /** Calls `end` after `ms` milliseconds, unless the returned function is called before. */
-  #startTimer(ms: number, end: () => void): () => void {
-    const stop = new AbortController();
-    this.#parts.clock.sleep(ms, stop.signal).then(end, () => {});
-    return () => stop.abort();
-  }
+/** Calls `end` after `ms` milliseconds, unless the returned function is called before. */
+function startTimer(clock: Clock, ms: number, end: () => void): () => void {
+  const stop = new AbortController();
+  clock.sleep(ms, stop.signal).then(end, () => {});
+  return () => stop.abort();
 }
