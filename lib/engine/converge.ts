@@ -10,6 +10,11 @@ import { type Clock, startDeadline } from "../core/clock.ts";
 import { type Fence, LeadershipLostError } from "../core/fence.ts";
 import type { ReconcileResult } from "./workers.ts";
 
+/** What is to do for an object: it is there, or goes away. */
+interface Task {
+  readonly kind: string;
+}
+
 /** One change. Plain data: equal steps are the same step. */
 export interface Step {
   /** What it does, for errors: `create rule tcp 443 on 192.0.2.10`. */
@@ -24,9 +29,7 @@ export interface Step {
 export interface Plan<S extends Step> {
   /** In this order. The first is applied, and then there is another plan. */
   readonly steps: readonly S[];
-  /**
-   * How old an observation may be, in milliseconds, from which nothing more is to do. Absent: it may have any age.
-   */
+  /** How old an observation may be, in milliseconds, by which nothing more is to do. Absent: it may have any age. */
   readonly conclusionAgeMs?: number;
 }
 
@@ -43,11 +46,10 @@ export type PassResult = ReconcileResult | "again";
 /**
  * The work on one object, from the start of a reconcile to its end.
  *
- * @typeParam T What is to do for an object: it is there, or goes away
  * @typeParam O An observation
  */
 export interface Convergence<
-  T extends { readonly kind: string },
+  T extends Task,
   O,
   S extends Step = Step,
   P extends Plan<S> = Plan<S>,
@@ -113,7 +115,7 @@ export class Converger {
    * @param detach Gives the worker back, before a wait for others. @default {it is kept}
    * @throws what a method of `work` throws; an Error if the same step is needed again and again
    */
-  async reconcile<T extends { readonly kind: string }, O, S extends Step, P extends Plan<S>>(
+  async reconcile<T extends Task, O, S extends Step, P extends Plan<S>>(
     work: Convergence<T, O, S, P>,
     signal: AbortSignal,
     detach: () => void = () => undefined,
@@ -145,12 +147,7 @@ interface ReconcileOptions {
 }
 
 /** One reconcile. Dispose of it at the end: it then gives its lock on. */
-class Reconcile<
-  T extends { readonly kind: string },
-  O,
-  S extends Step,
-  P extends Plan<S>,
-> implements Disposable {
+class Reconcile<T extends Task, O, S extends Step, P extends Plan<S>> implements Disposable {
   /** The last one. */
   task: T | undefined;
   readonly #work: Convergence<T, O, S, P>;
