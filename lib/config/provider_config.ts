@@ -151,7 +151,7 @@ function listRefused(
   raw: unknown,
   { refusedSections = {} }: Pick<ConfigParser<unknown>, "refusedSections">,
 ): (ConfigIssue & { readonly path: string })[] {
-  const entries = typeof raw === "object" && raw !== null ? Object.entries(raw) : [];
+  const entries = isFields(raw) ? Object.entries(raw) : [];
   return entries.flatMap(([path, value]) => {
     const message = Object.hasOwn(refusedSections, path) ? refusedSections[path] : undefined;
     const isEmpty = value === undefined || value === null || value === "";
@@ -271,8 +271,7 @@ function splitConfig(
   readonly issues: readonly ConfigIssue[];
   readonly warnings: readonly ConfigIssue[];
 } {
-  const isBlock = typeof raw === "object" && raw !== null;
-  const entries = isBlock ? Object.entries(raw) : [];
+  const entries = isFields(raw) ? Object.entries(raw) : [];
   const written = new Map(entries);
   const parsed = sections.map((section) => ({
     key: section.key,
@@ -296,7 +295,7 @@ function splitConfig(
 
 /** The keys of a block that the section does not know: the provider may have settings of its own under that name. */
 function listOthers(block: unknown, { key, settings }: SettingsSection): [string, unknown][] {
-  if (typeof block !== "object" || block === null || Array.isArray(block)) return [];
+  if (!isFields(block)) return [];
   const known = new Set(settings.map(({ path }) => path));
   return Object.entries(block).filter(([one]) => !known.has(`${key}.${one}`));
 }

@@ -235,19 +235,6 @@ describe("followSettings()", () => {
     expect([bench.said.length, bench.metric()]).toEqual([1, 1]);
   });
 
-  test.each([
-    ["xenorchestra", XO],
-    ["static", toStaticFile("static")],
-  ])("refuses a misspelt deletion switch for %s, and keeps the old one", async (name, text) => {
-    await start(name, `${text}deletion: { enabled: false }\n`);
-    await bench.change(`${text}deletion: { enable: false }\n`);
-    expect(bench.deletions).toEqual([]);
-    expect(bench.metric()).toBe(0);
-    expect(bench.said.join("\n")).toMatch(
-      /ConfigRefused: .* keeping the old settings: .*:3:13: deletion\.enable: unknown key; did you mean enabled\?$/,
-    );
-  });
-
   test("refuses another scheme of the static provider, which needs a restart", async () => {
     await start("static", toStaticFile("static"));
     await bench.change(toStaticFile("other"));

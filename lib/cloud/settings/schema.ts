@@ -7,6 +7,7 @@ import { type SettingDescription, toSettingForm } from "./syntax.ts";
 import { assert } from "../../core/errors.ts";
 import { type Cidr, parseCidr } from "../../core/net/ip.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
+import { isFields } from "../../core/text/json.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 import { mustBe, mustBeQuoted, mustBeSetting } from "../../core/text/must_be.ts";
 
@@ -223,7 +224,7 @@ export function parseShape<S>(
   raw: unknown,
   blocks: readonly string[],
 ): ParsedShape<S> {
-  const entries = typeof raw === "object" && raw !== null ? Object.entries(raw) : [];
+  const entries = isFields(raw) ? Object.entries(raw) : [];
   const lists = entries.filter(([key, value]) => blocks.includes(key) && Array.isArray(value));
   const result = v.safeParse(schema, raw);
   if (result.success && lists.length === 0) return { settings: result.output, issues: [] };
@@ -241,7 +242,7 @@ export function parseShape<S>(
  * @param depth How many levels below the first are settings. Deeper ones are wrong, and an alias may contain itself
  */
 export function dropEmpty(value: unknown, depth: number): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!isFields(value)) return value;
   const kept = Object.entries(value).filter(([, one]) => one !== null && one !== "");
   if (depth === 0) return Object.fromEntries(kept);
   return Object.fromEntries(kept.map(([key, one]) => [key, dropEmpty(one, depth - 1)]));

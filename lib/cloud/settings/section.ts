@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 import type { ConfigIssue } from "../../core/errors.ts";
+import { isFields } from "../../core/text/json.ts";
 import { mustBeSetting } from "../../core/text/must_be.ts";
 import type { SettingDescription } from "./syntax.ts";
 import { BLOCK, describeBlock, dropEmpty, type SettingSchema } from "./schema.ts";
@@ -115,14 +116,13 @@ export function createSection<const E extends Entries, S>(
       return found && place(found);
     },
     parse: (written) => {
-      const raw = isEmpty(written) ? {} : written;
-      if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
-        return refuse([{ path: key, message: mustBeSetting(BLOCK, raw) }]);
-      }
+      const block = written === "" ? {} : dropEmpty(written ?? {}, 0);
+      if (!isFields(block)) return refuse([{ path: key, message: mustBeSetting(BLOCK, block) }]);
       const given = Object.fromEntries(
-        Object.entries(raw)
-          .filter(([, value]) => !isEmpty(value))
-          .map(([name, value]) => [name, name in items ? withoutEmptyKeys(value) : value]),
+        Object.entries(block).map(([name, value]) => [
+          name,
+          name in items ? withoutEmptyKeys(value) : value,
+        ]),
       );
       const result = v.safeParse(schema, given);
       const issues = [...(result.issues ?? []).map(toWarning), ...listIssues(given)].map(place);
@@ -151,8 +151,4 @@ function toWarning(issue: v.BaseIssue<unknown>): SectionWarning {
 /** A list of blocks without their keys that have no value. */
 function withoutEmptyKeys(list: unknown): unknown {
   return Array.isArray(list) ? list.map((item) => dropEmpty(item, 0)) : list;
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || value === "";
 }
