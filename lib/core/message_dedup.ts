@@ -31,8 +31,10 @@ export class MessageDedup {
     return true;
   }
 
-  /** The reported problem is over: if it comes back, it is new. */
-  end(): void {
+  /** The reported problem is over: if it comes back, it is new. @returns Whether there was one */
+  end(): boolean {
+    const wasTold = this.#told !== undefined;
     this.#told = undefined;
+    return wasTold;
   }
 }

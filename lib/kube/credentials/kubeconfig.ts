@@ -9,13 +9,12 @@ import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
 import { trimSlashes } from "../../core/net/trim_slashes.ts";
 import type { TlsSettings } from "../../core/http/tls.ts";
 import type { LoadedCredential } from "./credentials.ts";
-import { type ExecSpec, toExecSpec } from "./exec_spec.ts";
+import { type ExecSpec, toExecSpec } from "./exec.ts";
 import { readImpersonation } from "./impersonation.ts";
 import type { KubeconfigContext } from "./kubeconfig_file.ts";
 import { type SettingPlace, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
-import { checkCertificates, checkKeyPair, decodePem, type PlacedPem } from "./tls.ts";
-import { checkToken } from "./token.ts";
+import { checkCertificates, checkKeyPair, checkToken, decodePem, type PlacedPem } from "./tls.ts";
 
 /** The content of a context, before its plugin runs. */
 export interface ResolvedContext {

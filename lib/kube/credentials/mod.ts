@@ -7,13 +7,14 @@ import type { Clock } from "../../core/clock.ts";
 import { type Logger, silentLogger } from "../../core/log.ts";
 import { readSmallText } from "../../core/small_file.ts";
 import { createCredentials, type Credentials, type LoadedCredential } from "./credentials.ts";
-import { checkExecCommand } from "./exec_command.ts";
-import { ExecPlugin } from "./exec_plugin.ts";
-import type { ExecSpec } from "./exec_spec.ts";
-import { findInClusterServer, readServiceAccount } from "./in_cluster.ts";
+import { checkExecCommand, ExecPlugin } from "./exec.ts";
 import { checkServer, type ResolvedContext, resolveContext } from "./kubeconfig.ts";
 import { readKubeconfig } from "./kubeconfig_file.ts";
-import { type ReadFile, toConfigError } from "./problem.ts";
+import { type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
+import { checkCertificates, checkToken } from "./tls.ts";
+
+/** Where the kubelet mounts a pod's service account. */
+export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Shorter than the deadline of a list, so that the error names a plugin that hangs. */
 const PLUGIN_MS = 45_000;
@@ -80,9 +81,7 @@ async function loadKubeconfig(
     resolveContext(await readKubeconfig(files, readFile), readFile, master || undefined);
   const { server, exec } = await resolve();
   if (exec !== undefined) await checkExecCommand(exec, env);
-  const findPlugin = keepPlugin(
-    (spec) => new ExecPlugin(spec, { env, clock, timeoutMs: pluginMs }),
-  );
+  const plugin = new ExecPlugin({ env, clock, timeoutMs: pluginMs });
   const load = async (fresh: boolean): Promise<LoadedCredential> => {
     const now = await resolve();
     if (now.server !== server) {
@@ -92,7 +91,7 @@ async function loadKubeconfig(
       );
     }
     if (now.exec === undefined) return now.credential;
-    const answer = await findPlugin(now.exec).read(fresh);
+    const answer = await plugin.read(now.exec, fresh);
     const { headers, tls } = now.credential;
     return {
       ...now.credential,
@@ -104,12 +103,27 @@ async function loadKubeconfig(
   return createCredentials({ server, load, clock, log });
 }
 
-/** Creates a plugin once, and again only if its settings changed, so that its last answer is kept. */
-function keepPlugin(create: (spec: ExecSpec) => ExecPlugin): (spec: ExecSpec) => ExecPlugin {
-  let kept: { settings: string; plugin: ExecPlugin } | undefined;
-  return (spec) => {
-    const settings = JSON.stringify(spec);
-    if (kept?.settings !== settings) kept = { settings, plugin: create(spec) };
-    return kept.plugin;
-  };
+/** Address of the API server from a pod's environment, or `undefined` outside a pod. */
+function findInClusterServer(
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const host = env["KUBERNETES_SERVICE_HOST"];
+  const port = env["KUBERNETES_SERVICE_PORT"];
+  if (!host || !port) return undefined;
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * Reads token and authority of the pod's service account. Kubernetes rotates both while the pod runs.
+ *
+ * @throws {ConfigError} if one is missing or damaged
+ */
+async function readServiceAccount(readFile: ReadFile): Promise<LoadedCredential> {
+  const tokenFile = `${SERVICE_ACCOUNT_FOLDER}/token`;
+  const caFile = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
+  const text = await readNamedFile(readFile, tokenFile, { source: tokenFile });
+  const token = checkToken(text.trim(), { source: tokenFile });
+  const pem = await readNamedFile(readFile, caFile, { source: caFile });
+  const ca = checkCertificates({ pem, place: { source: caFile } });
+  return { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
 }

@@ -1,5 +1,5 @@
 /**
- * Checks certificates and keys before use, because a failed handshake does not say what is wrong.
+ * Checks certificates, keys and tokens before use, because a failed request does not say what is wrong.
  * @module
  */
 import { mustBe } from "../../core/text/must_be.ts";
@@ -74,4 +74,17 @@ function toCertificates({
     if (error instanceof CertificateError) throw toConfigError(place, error.message);
     throw error;
   }
+}
+
+/**
+ * Checks that a header can hold a token.
+ *
+ * @throws {ConfigError} without the token
+ */
+export function checkToken(token: string, place: SettingPlace): string {
+  if (token === "") throw toConfigError(place, "the token is empty");
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw toConfigError(place, "the token contains white space or characters that are not ASCII");
+  }
+  return token;
 }

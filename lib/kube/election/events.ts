@@ -5,6 +5,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
+import { MessageDedup } from "../../core/message_dedup.ts";
 import { isKubeError, KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
 import { LEADER_EVENTS } from "./words.ts";
@@ -34,12 +35,12 @@ export class ElectionEvents {
   readonly #log: Logger;
   /** The holder that was last logged. */
   #holder: string | undefined;
-  /** The last problem that was logged, and when. */
-  #trouble: { readonly kind: string; readonly atMs: number } | undefined;
+  readonly #trouble: MessageDedup;
 
   constructor(options: ElectionEventsOptions) {
     const { lease, identity } = options;
     this.#options = options;
+    this.#trouble = new MessageDedup({ clock: options.clock, afterMs: REPEAT_MS });
     this.#log = options.log.with({ lease: `${lease.namespace}/${lease.name}`, identity });
     this.#setLeader(0);
   }
@@ -82,8 +83,7 @@ export class ElectionEvents {
 
   /** The logged problem, if any, has ended. */
   noteAnswer(): void {
-    if (this.#trouble === undefined) return;
-    this.#trouble = undefined;
+    if (!this.#trouble.end()) return;
     this.#log.info("The Lease can be used again");
     this.#options.recovery?.tell();
   }
@@ -94,12 +94,9 @@ export class ElectionEvents {
     if (isKubeError(error, "conflict") || isKubeError(error, "alreadyExists")) {
       return this.#log.debug("Another process wrote the Lease first", { error });
     }
-    const { clock, events, lease } = this.#options;
+    const { events, lease } = this.#options;
     const kind = error instanceof KubeError ? error.kind : "error";
-    const atMs = clock.monotonic();
-    const isKnown = kind === this.#trouble?.kind && atMs - this.#trouble.atMs < REPEAT_MS;
-    if (isKnown) return this.#log.debug("Cannot use the Lease", { error });
-    this.#trouble = { kind, atMs };
+    if (!this.#trouble.isNew(kind)) return this.#log.debug("Cannot use the Lease", { error });
     const advice = kind === "forbidden" ? toAdvice(lease) : undefined;
     this.#log.warn("Cannot use the Lease", { error, advice });
     // If the API server does not answer, it accepts no Event either.

@@ -6,8 +6,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkExecCommand } from "../../../lib/kube/credentials/exec_command.ts";
-import type { ExecSpec } from "../../../lib/kube/credentials/exec_spec.ts";
+import { checkExecCommand, type ExecSpec } from "../../../lib/kube/credentials/exec.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-exec-"));
 afterAll(() => rmSync(folder, { recursive: true }));

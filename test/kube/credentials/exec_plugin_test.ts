@@ -7,8 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ExecPlugin } from "../../../lib/kube/credentials/exec_plugin.ts";
-import type { ExecSpec } from "../../../lib/kube/credentials/exec_spec.ts";
+import { ExecPlugin, type ExecSpec } from "../../../lib/kube/credentials/exec.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 
@@ -30,23 +29,21 @@ interface PluginOptions {
 }
 
 function createPlugin({ do: what, spec = {}, timeoutMs = 10_000 }: PluginOptions): {
-  plugin: ExecPlugin;
+  plugin: { read(fresh: boolean): ReturnType<ExecPlugin["read"]> };
   clock: ManualClock;
 } {
   const clock = new ManualClock();
   const env = { PATH, RUNS: join(folder, "runs"), ANSWER: join(folder, "answer") };
-  const plugin = new ExecPlugin(
-    {
-      apiVersion: V1,
-      command: COMMAND,
-      args: [],
-      env: { DO: what },
-      place: { source: "/config", path: "users.u.user.exec" },
-      ...spec,
-    },
-    { env, clock, timeoutMs },
-  );
-  return { plugin, clock };
+  const plugin = new ExecPlugin({ env, clock, timeoutMs });
+  const whole: ExecSpec = {
+    apiVersion: V1,
+    command: COMMAND,
+    args: [],
+    env: { DO: what },
+    place: { source: "/config", path: "users.u.user.exec" },
+    ...spec,
+  };
+  return { plugin: { read: (fresh) => plugin.read(whole, fresh) }, clock };
 }
 
 function setAnswer(status: object, apiVersion: string = V1): void {

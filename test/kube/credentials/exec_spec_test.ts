@@ -3,11 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import {
-  type ExecSpec,
-  toCommandError,
-  toExecSpec,
-} from "../../../lib/kube/credentials/exec_spec.ts";
+import { type ExecSpec, toCommandError, toExecSpec } from "../../../lib/kube/credentials/exec.ts";
 import { Section } from "../../../lib/kube/credentials/section.ts";
 
 const API_VERSION = "client.authentication.k8s.io/v1";

@@ -7,8 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { SERVICE_ACCOUNT_FOLDER } from "../../../lib/kube/credentials/in_cluster.ts";
+import { loadCredentials, SERVICE_ACCOUNT_FOLDER } from "../../../lib/kube/credentials/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
@@ -41,6 +40,23 @@ describe("loadCredentials()", () => {
     const { headers, tls } = await found.current(signal);
     expect(headers).toEqual({ authorization: "Bearer one" });
     expect(tls).toEqual({ ca: readTls("ca.crt") });
+  });
+
+  test("finds the API server of the pod by an IPv6 address, too", async () => {
+    const { clock, disk } = createPod();
+    const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" };
+    const found = await loadCredentials({ env, clock, readFile: disk.readFile });
+    expect(found.server).toBe("https://[fd00::1]:6443");
+  });
+
+  test.each([
+    [{ [TOKEN]: "abc" }, `${CA}: cannot read the file: there is no such file`],
+    [{ [TOKEN]: "abc", [CA]: "" }, `${CA}: contains no certificate in PEM`],
+    [{ [TOKEN]: " ", [CA]: readTls("ca.crt") }, `${TOKEN}: the token is empty`],
+  ])("says which file of the pod is wrong, case %#", async (files, message) => {
+    const { readFile } = new MemoryDisk(files);
+    const loading = loadCredentials({ env: POD, clock: new ManualClock(), readFile });
+    await expect(loading).rejects.toThrow(message);
   });
 
   test("reads the pod's token again after 30 s, not before, and keeps the connection", async () => {
@@ -131,7 +147,12 @@ describe("loadCredentials()", () => {
   });
 
   const REFUSALS: [string, Parameters<typeof loadCredentials>[0]["env"], string, string][] = [
-    ["there are none at all", {}, "", "Kubernetes credentials: none found: set --kubeconfig"],
+    [
+      "there are none at all",
+      { KUBERNETES_SERVICE_HOST: "10.0.0.1" },
+      "",
+      "Kubernetes credentials: none found: set --kubeconfig",
+    ],
     [
       "the kubeconfig is missing",
       {},
