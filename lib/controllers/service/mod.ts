@@ -25,7 +25,7 @@ import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
 import { runFullPasses } from "./passes/full_pass.ts";
 import { isDrift, listInputs } from "./spec/inputs.ts";
 import { type KnownLeftover, Leftovers } from "./passes/leftovers.ts";
-import { Looks } from "./passes/looks.ts";
+import { Observations } from "./passes/observations.ts";
 import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
 import { ServiceEvents } from "./events.ts";
@@ -60,7 +60,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   readonly #pools: AddressPools | undefined;
   readonly #managed: ManagedServices;
   readonly #tasks: ServiceTasks;
-  readonly #looks: Looks;
+  readonly #observations: Observations;
   readonly #leftovers: Leftovers;
   readonly #writer: ServiceWriter;
   readonly #reconciler: ServiceReconciler;
@@ -89,8 +89,10 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
     const findHolder: FindHolder = (isIt) => this.#tasks.findHolder(isIt);
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
-    this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds, findHolder, periodMs });
-    const shown = { log: context.log, loadBalancers, looks: this.#looks, claims };
+    const question = { claims, instanceIds, findHolder };
+    const observations = new Observations({ clock, loadBalancers, question, periodMs });
+    this.#observations = observations;
+    const shown = { log: context.log, loadBalancers, observations, claims };
     this.#leftovers = new Leftovers({ ...shown, services: this.objects });
     this.#writer = new ServiceWriter({ client, inputs });
     this.#backends = new Backends(cloud);
@@ -101,7 +103,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       services,
       managed,
       tasks: this.#tasks,
-      looks: this.#looks,
+      observations,
       writer: this.#writer,
       serviceEvents: new ServiceEvents({ ...context, usesNodes: this.#pools === undefined }),
       metrics,
@@ -161,7 +163,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     { isOtherCloud = false }: { readonly isOtherCloud?: boolean } = {},
   ): void {
     this.#pools?.reconfigure(settings);
-    if (isOtherCloud) this.#looks.forget();
+    if (isOtherCloud) this.#observations.forget();
     for (const key of this.#tasks.listKeys()) this.#loop.enqueue(key);
   }
 
@@ -196,7 +198,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     await abortable(this.#prepared.promise, signal).catch(() => undefined);
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
     const look = async (stop: AbortSignal): Promise<void> => {
-      await this.#looks.look(0, stop);
+      await this.#observations.observe(stop, 0);
       this.#leftovers.log();
     };
     // A look at address pools costs the cloud nothing, and shows how full they are also without Services.

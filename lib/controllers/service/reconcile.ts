@@ -25,8 +25,7 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { Service } from "../../kube/kinds/service.ts";
-import { toPauseMs } from "./passes/look_age.ts";
-import type { Looks } from "./passes/looks.ts";
+import { type Observations, toPauseMs } from "./passes/observations.ts";
 import type { ManagedServices } from "./state/managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 import type { Purpose, ServiceEvents } from "./events.ts";
@@ -45,7 +44,7 @@ interface ServiceReconcilerOptions {
   readonly services: StoreReader<Service>;
   readonly managed: ManagedServices;
   readonly tasks: ServiceTasks;
-  readonly looks: Looks;
+  readonly observations: Observations;
   readonly writer: ServiceWriter;
   readonly serviceEvents: ServiceEvents;
   readonly metrics: Pick<ServiceMetrics, "countSync">;
@@ -102,14 +101,14 @@ export class ServiceReconciler {
     return this.#converger.reconcile(new ServiceConvergence(key, this.#options), signal, detach);
   }
 
-  /** The plan of a Service from the last look; `undefined` if there is none. Reads only memory. */
+  /** The plan of a Service from the last observation; `undefined` if there is none. Reads only memory. */
   preview(service: Service): LoadBalancerPlan | undefined {
-    const { loadBalancers, looks, tasks, findBackends, findExcluded } = this.#options;
+    const { loadBalancers, observations, tasks, findBackends, findExcluded } = this.#options;
     const need = tasks.findNeed(service);
-    if (looks.last === undefined || need === "nothing") return undefined;
-    if (need !== "ensure") return loadBalancers.planRelease(looks.last, toClaim(service));
+    if (observations.last === undefined || need === "nothing") return undefined;
+    if (need !== "ensure") return loadBalancers.planRelease(observations.last, toClaim(service));
     const reading = toSpec(service, findBackends(), findExcluded());
-    return "spec" in reading ? loadBalancers.plan(looks.last, reading.spec) : undefined;
+    return "spec" in reading ? loadBalancers.plan(observations.last, reading.spec) : undefined;
   }
 }
 
@@ -145,22 +144,22 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   observe(_task: Task, signal: AbortSignal, maxAgeMs?: number): Promise<object> {
-    return this.#options.looks.look(maxAgeMs, signal);
+    return this.#options.observations.observe(signal, maxAgeMs);
   }
 
-  plan(task: Task, view: object): ServicePlan {
+  plan(task: Task, observation: object): ServicePlan {
     const { loadBalancers, findBackends, findExcluded } = this.#options;
     const { service } = task;
     if (task.kind === "release") {
-      const plan = loadBalancers.planRelease(view, toClaim(service));
+      const plan = loadBalancers.planRelease(observation, toClaim(service));
       return this.#toPlan(task, plan, task.isGone ? "purge" : "release");
     }
     const reading = toSpec(service, findBackends(), findExcluded());
     if ("problem" in reading) {
-      const held = loadBalancers.planHeld?.(view, toClaim(service)) ?? {};
+      const held = loadBalancers.planHeld?.(observation, toClaim(service)) ?? {};
       return { kind: "unreadable", steps: [], problem: reading.problem, held };
     }
-    const plan = loadBalancers.plan(view, reading.spec);
+    const plan = loadBalancers.plan(observation, reading.spec);
     return this.#toPlan(task, plan, this.#isUpdate(service) ? "update" : "ensure");
   }
 
@@ -226,7 +225,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   #toPlan({ kind, service }: Task, plan: LoadBalancerPlan, purpose: Purpose): ServicePlan {
-    const { looks, managed, writer } = this.#options;
+    const { observations, managed, writer } = this.#options;
     const { ingress } = plan;
     const steps: ServiceStep[] = [...plan.steps];
     const shown = { ingress: ingress ?? [], annotations: toAnnotations(plan) };
@@ -245,7 +244,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
       purpose,
       plan,
       steps,
-      ...(conclusion && { conclusionAgeMs: looks.toConclusionAgeMs(conclusion, waitedMs) }),
+      ...(conclusion && { conclusionAgeMs: observations.toConclusionAgeMs(conclusion, waitedMs) }),
     };
   }
 

@@ -14,13 +14,13 @@ import type { Logger } from "../../../core/log.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 import { toLiveServices } from "../spec/live.ts";
-import type { Looks } from "./looks.ts";
+import type { Observations } from "./observations.ts";
 
 /** What {@linkcode Leftovers} need. */
 interface LeftoversOptions {
   readonly log: Logger;
   readonly loadBalancers: Pick<LoadBalancers, "listLeftovers">;
-  readonly looks: Pick<Looks, "last" | "lastAt">;
+  readonly observations: Pick<Observations, "last" | "lastAt">;
   /** All Services of the cluster. Synced before the first look. */
   readonly services: Pick<StoreReader<Service>, "values">;
   /** Everything that may have a load balancer of this process, also what Kubernetes does not have any more. */
@@ -51,14 +51,14 @@ export class Leftovers {
    * an alert must not end only because the last Service goes.
    */
   list(): readonly KnownLeftover[] {
-    const { loadBalancers, looks, services, claims } = this.#options;
-    if (looks.last === undefined || loadBalancers.listLeftovers === undefined) return [];
+    const { loadBalancers, observations, services, claims } = this.#options;
+    if (observations.last === undefined || loadBalancers.listLeftovers === undefined) return [];
     const claimed = new Set(Array.from(claims(), ({ owner }) => owner.uid));
     const live = toLiveServices(services.values());
     const uids = live.uids.union(claimed);
-    const found = loadBalancers.listLeftovers(looks.last, { ...live, uids });
+    const found = loadBalancers.listLeftovers(observations.last, { ...live, uids });
     if (found.length === 0) return [];
-    const asOf = new Date(looks.lastAt).toISOString();
+    const asOf = new Date(observations.lastAt).toISOString();
     return found.map((one) => ({ ...one, asOf }));
   }
 
