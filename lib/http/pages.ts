@@ -27,17 +27,17 @@ import { createVinoRoutes, type VinoPagesOptions, VINOS_PATH } from "./vinos/rou
 interface PagesOptions {
   readonly probes: ProbeOptions;
   /** Absent: probes and metrics only. */
-  readonly debug?: DebugOptions;
+  readonly debug?: DebugOptions | undefined;
   /** What the process runs and waits for; absent: there is no such page. */
-  readonly readProcess?: () => ProcessView;
+  readonly readProcess?: (() => ProcessView) | undefined;
   /** Absent: there are no pages about SIPClusters. */
-  readonly sipClusters?: SipClusterPagesOptions;
+  readonly sipClusters?: SipClusterPagesOptions | undefined;
   /** Absent: there are no pages about Vinos. */
-  readonly vinos?: VinoPagesOptions;
+  readonly vinos?: VinoPagesOptions | undefined;
   /** Kinds of objects that have pages of their own. @default {none} */
   readonly objects?: readonly ObjectPages[];
   /** Flags and their values for `/configz`; absent: there is no such page. */
-  readonly configz?: Readonly<Record<string, string>>;
+  readonly configz?: Readonly<Record<string, string>> | undefined;
   readonly log: Logger;
 }
 
@@ -123,12 +123,13 @@ function listPlaces({
   sipClusters,
   vinos,
 }: Pick<PagesOptions, "debug" | "sipClusters" | "vinos">): readonly Place[] {
-  return [
-    ...(debug === undefined ? [] : (["nodes"] as const)),
-    ...(debug?.loadBalancers === undefined ? [] : (["loadBalancers"] as const)),
-    ...(sipClusters === undefined ? [] : (["sipClusters"] as const)),
-    ...(vinos === undefined ? [] : (["vinos"] as const)),
+  const places: readonly (Place | undefined)[] = [
+    debug && "nodes",
+    debug?.loadBalancers && "loadBalancers",
+    sipClusters && "sipClusters",
+    vinos && "vinos",
   ];
+  return places.filter((place) => place !== undefined);
 }
 
 /** As cloud controller managers show it, with flags in place of their groups of settings. */

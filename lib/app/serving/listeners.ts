@@ -18,7 +18,6 @@ import { guardAccess } from "../../http/access.ts";
 import { createPages } from "../../http/pages.ts";
 import type { Check } from "../../http/probes.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
-import type { ProcessView } from "../../http/views.ts";
 import {
   createDelegatedReviewer,
   createReviewMetrics,
@@ -37,24 +36,20 @@ export async function startListeners(
   signal: AbortSignal,
 ): Promise<HttpServer[]> {
   const { clock, log, metrics, debugAddress, secure, configz, connectionsMax } = options;
-  const probes = { checks: toChecks(parts), renderMetrics: () => metrics.render() };
-  const { cloud } = parts;
-  const debug = cloud && { debug: toDebugOptions(options, { ...parts, cloud }) };
-  const objects = listObjectPages(parts.controllers);
-  const readProcess = (): ProcessView => toProcessView(options, parts);
-  const source = toSipClusterSource(parts);
-  const sipClusters = source && { sipClusters: { sipClusters: source, now: () => clock.now() } };
-  const vinoSource = toVinoSource(parts);
-  const vinos = vinoSource && { vinos: { vinos: vinoSource, now: () => clock.now() } };
-  const shown = {
-    objects,
-    readProcess,
-    ...debug,
-    ...sipClusters,
-    ...vinos,
-    ...(configz && { configz }),
-  };
-  const pages = createPages({ probes, log, ...shown });
+  const { cloud, controllers } = parts;
+  const now = (): number => clock.now();
+  const sipClusters = toSipClusterSource(parts);
+  const vinos = toVinoSource(parts);
+  const pages = createPages({
+    probes: { checks: toChecks(parts), renderMetrics: () => metrics.render() },
+    debug: cloud && toDebugOptions(options, { ...parts, cloud }),
+    readProcess: () => toProcessView(options, parts),
+    sipClusters: sipClusters && { sipClusters, now },
+    vinos: vinos && { vinos, now },
+    objects: listObjectPages(controllers),
+    configz,
+    log,
+  });
   const servers: HttpServer[] = [];
   try {
     if (debugAddress) {
@@ -66,7 +61,7 @@ export async function startListeners(
       options.onDebugListening?.(server.address);
     }
     if (secure) servers.push(await startSecureListener(options, secure, { pages, signal }));
-    for (const { controller } of parts.controllers) {
+    for (const { controller } of controllers) {
       const { managementListener: listener } = controller;
       if (listener === undefined) continue;
       // Imported only here: few processes need it.
