@@ -11,7 +11,7 @@ import { isTimeout, withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/http/connection_problem.ts";
 import type { Host, Server, ServersReply, XenOrchestraApi } from "./client.ts";
 import { judgeConnections, nameServer, nameState } from "./connections.ts";
-import { findNetworks } from "./inventory.ts";
+import type { Surroundings } from "./inventory.ts";
 import { listUnknownEntryFindings, withoutUnknownEntries } from "./pools.ts";
 import { NO_POOL_ADVICE, RIGHTS_ADVICE } from "./presence.ts";
 import { SERVER_NAMES } from "./session/session.ts";
@@ -22,8 +22,10 @@ import { listUnfitFindings, listUnmatchedTagFindings } from "./topology.ts";
 interface InspectOptions {
   readonly api: XenOrchestraApi;
   readonly settings: XenOrchestraSettings;
-  /** Lists all VMs. */
-  readonly listInventory: (signal: AbortSignal) => Promise<Inventory>;
+  /** Lists all VMs, and what surrounds them. */
+  readonly listAll: (
+    signal: AbortSignal,
+  ) => Promise<{ readonly inventory: Inventory; readonly surroundings: Surroundings }>;
 }
 
 /** Maximum wait for the first answer, in milliseconds, because an operator is waiting. */
@@ -46,7 +48,7 @@ export async function inspectXenOrchestra(
   options: InspectOptions,
   signal: AbortSignal,
 ): Promise<Inspection> {
-  const { api, settings, listInventory } = options;
+  const { api, settings, listAll } = options;
   const endpoint = formatHostPort(settings.url);
   try {
     const firstMs = Math.max(FIRST_MS, settings.clientTimeoutMs ?? 0);
@@ -54,11 +56,9 @@ export async function inspectXenOrchestra(
     if (hosts.objects.length === 0 && hosts.undecodable.size > 0) {
       return toFailed(endpoint, toWrongService(`The server at ${endpoint} shows no hosts`));
     }
-    const [inventory, servers, networks, entries, tags] = await Promise.all([
-      listInventory(signal),
+    const [{ inventory, surroundings }, servers, tags] = await Promise.all([
+      listAll(signal),
       listServers(api, signal),
-      listNetworkFindings(options, signal),
-      listEntryFindings(options, hosts, signal),
       listTagFindings(options, hosts, signal),
     ]);
     const shown = inspectInventory(endpoint, withoutUnknownEntries(inventory), WORDS);
@@ -74,8 +74,8 @@ export async function inspectXenOrchestra(
         ...shown.findings,
         ...listUnknownEntryFindings(inventory, servers),
         ...listServerFindings(servers, inventory),
-        ...networks,
-        ...entries,
+        ...listNetworkFindings(settings, surroundings),
+        ...listUnfitFindings(surroundings, settings),
         ...tags,
       ],
     };
@@ -132,31 +132,14 @@ function toServerFinding(server: Server): Finding {
   return { level: "warning", code: "disconnected", message, advice };
 }
 
-async function listNetworkFindings(
-  { api, settings }: InspectOptions,
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  const { network } = settings.addresses;
-  if (network === undefined) return [];
-  const { objects } = await api.list("networks", signal);
-  if (findNetworks(objects, network).length > 0) return [];
+function listNetworkFindings(
+  { addresses: { network } }: XenOrchestraSettings,
+  { networkIds }: Surroundings,
+): Finding[] {
+  if (networkIds?.size !== 0) return [];
   const message = `no network has the name or UUID "${network}"`;
   const advice = "correct addresses.network: without such a network no VM has usable addresses";
   return [{ level: "warning", code: "noNetwork", message, advice }];
-}
-
-async function listEntryFindings(
-  { api, settings }: InspectOptions,
-  hosts: ListReply<Host>,
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  if (settings.regions === undefined && settings.zones === undefined) return [];
-  const pools = await api.list("pools", signal);
-  const places = {
-    pools: new Map(pools.objects.map((one) => [one.id, one])),
-    hosts: new Map(hosts.objects.map((one) => [one.id, one])),
-  };
-  return listUnfitFindings(places, settings);
 }
 
 async function listTagFindings(

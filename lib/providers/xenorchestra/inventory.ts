@@ -191,7 +191,7 @@ export function toSurroundings(
  * Finds the networks of `addresses.network`: by UUID in upper or lower case, or by name, which several networks may
  * have.
  */
-export function findNetworks(networks: readonly Network[], wanted: string): Network[] {
+function findNetworks(networks: readonly Network[], wanted: string): Network[] {
   const id = wanted.toLowerCase();
   return networks.filter((one) => one.id === id || one.name_label === wanted);
 }

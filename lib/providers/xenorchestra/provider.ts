@@ -214,11 +214,11 @@ export class XenOrchestraProvider implements Provider, Changes {
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
     const { settings, clock, connection } = this.#options;
-    const listInventory = (both: AbortSignal): Promise<Inventory> => this.#takeInventory([], both);
-    const inspection = await inspectXenOrchestra(
-      { api: this.#api, settings, listInventory },
-      signal,
-    );
+    const listAll = async (both: AbortSignal) => {
+      const inventory = await this.#takeInventory([], both);
+      return { inventory, surroundings: this.#surroundings };
+    };
+    const inspection = await inspectXenOrchestra({ api: this.#api, settings, listAll }, signal);
     if (inspection.findings.some(({ level }) => level === "failure")) return inspection;
     const at = { nowMs: clock.now(), signal };
     const found = await inspectToken(connection.session, settings.credentials, at);
