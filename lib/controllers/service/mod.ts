@@ -107,8 +107,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       writer: this.#writer,
       serviceEvents: new ServiceEvents({ ...context, usesNodes: this.#pools === undefined }),
       metrics,
-      findBackends: () => this.#backends.current,
-      findExcluded: () => this.#backends.excludedIds,
+      backends: this.#backends,
       inputs,
       enqueue,
     });

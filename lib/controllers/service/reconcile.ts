@@ -4,7 +4,6 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type {
-  LoadBalancerBackend,
   LoadBalancerPlan,
   LoadBalancerProblem,
   LoadBalancers,
@@ -29,6 +28,7 @@ import { type Observations, toPauseMs } from "./passes/observations.ts";
 import type { ManagedServices } from "./state/managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 import type { Purpose, ServiceEvents } from "./events.ts";
+import type { Backends } from "./passes/backends.ts";
 import { createRecord } from "./state/record.ts";
 import type { ServiceWriter, ShownState } from "./state/service_writer.ts";
 import { toClaim, toSpec } from "./spec/spec.ts";
@@ -48,10 +48,7 @@ interface ServiceReconcilerOptions {
   readonly writer: ServiceWriter;
   readonly serviceEvents: ServiceEvents;
   readonly metrics: Pick<ServiceMetrics, "countSync">;
-  /** The Nodes that may get traffic now. The same array as long as they are the same. */
-  readonly findBackends: () => readonly LoadBalancerBackend[];
-  /** The IDs of the instances of Nodes that must get no traffic. */
-  readonly findExcluded: () => ReadonlySet<string>;
+  readonly backends: Pick<Backends, "current" | "excludedIds">;
   /** The fields of a Service that decide about its load balancer. */
   readonly inputs: (service: Service) => readonly unknown[];
   /** Has a Service reconciled. */
@@ -103,11 +100,11 @@ export class ServiceReconciler {
 
   /** The plan of a Service from the last observation; `undefined` if there is none. Reads only memory. */
   preview(service: Service): LoadBalancerPlan | undefined {
-    const { loadBalancers, observations, tasks, findBackends, findExcluded } = this.#options;
+    const { loadBalancers, observations, tasks, backends } = this.#options;
     const need = tasks.findNeed(service);
     if (observations.last === undefined || need === "nothing") return undefined;
     if (need !== "ensure") return loadBalancers.planRelease(observations.last, toClaim(service));
-    const reading = toSpec(service, findBackends(), findExcluded());
+    const reading = toSpec(service, backends.current, backends.excludedIds);
     return "spec" in reading ? loadBalancers.plan(observations.last, reading.spec) : undefined;
   }
 }
@@ -148,13 +145,13 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   plan(task: Task, observation: object): ServicePlan {
-    const { loadBalancers, findBackends, findExcluded } = this.#options;
+    const { loadBalancers, backends } = this.#options;
     const { service } = task;
     if (task.kind === "release") {
       const plan = loadBalancers.planRelease(observation, toClaim(service));
       return this.#toPlan(task, plan, task.isGone ? "purge" : "release");
     }
-    const reading = toSpec(service, findBackends(), findExcluded());
+    const reading = toSpec(service, backends.current, backends.excludedIds);
     if ("problem" in reading) {
       const held = loadBalancers.planHeld?.(observation, toClaim(service)) ?? {};
       return { kind: "unreadable", steps: [], problem: reading.problem, held };
@@ -211,7 +208,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   async fail(error: unknown, task: Task | undefined): Promise<undefined> {
-    const { managed, serviceEvents, findBackends } = this.#options;
+    const { managed, serviceEvents, backends } = this.#options;
     // The Service is gone or changed, and the watch shows it soon: then what was made for it goes or changes, too.
     if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return undefined;
     const failure = error instanceof RefusedStepError ? error.message : describeError(error);
@@ -219,7 +216,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     if (task === undefined) return undefined;
     const release = task.kind === "release" && task.isGone ? "purge" : "release";
     const purpose = this.#purpose ?? (task.kind === "release" ? release : "ensure");
-    const hosts = findBackends().map(({ nodeName }) => nodeName);
+    const hosts = backends.current.map(({ nodeName }) => nodeName);
     serviceEvents.reportFailure(task.service, { purpose, error, hosts });
     return undefined;
   }
@@ -250,19 +247,19 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
 
   /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
   #isUpdate(service: Service): boolean {
-    const { managed, inputs, findBackends } = this.#options;
+    const { managed, inputs, backends } = this.#options;
     const ensured = managed.get(this.#key)?.ensured;
-    if (ensured === undefined || ensured.backends === findBackends()) return false;
+    if (ensured === undefined || ensured.backends === backends.current) return false;
     return isDeepStrictEqual(ensured.inputs, inputs(service));
   }
 
   /** Notes a plan that is followed. */
   #note({ kind, service }: Task, plan: ServicePlan): void {
-    const { managed, serviceEvents, findBackends } = this.#options;
+    const { managed, serviceEvents, backends } = this.#options;
     if (plan.kind === "unreadable") return;
     this.#purpose ??= plan.purpose;
     if (kind !== "ensure") return;
-    if (findBackends().length === 0) serviceEvents.reportNoNodes(service);
+    if (backends.current.length === 0) serviceEvents.reportNoNodes(service);
     const { ingress } = plan.plan;
     if (ingress !== undefined) managed.note(service).ingress = ingress;
   }
@@ -325,12 +322,11 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
 
   /** A load balancer is as the Service asks. */
   #endEnsure(service: Service, problems: LoadBalancerPlan["problems"]): void {
-    const { serviceEvents, managed, inputs, findBackends } = this.#options;
-    const backends = findBackends();
-    managed.note(service).ensured = { inputs: inputs(service), backends };
+    const { serviceEvents, managed, inputs, backends } = this.#options;
+    managed.note(service).ensured = { inputs: inputs(service), backends: backends.current };
     managed.setState(this.#key, "ready");
     if (this.#isChanged) serviceEvents.reportEnd(service, this.#purpose ?? "ensure");
-    if (problems.length === 0 && backends.length > 0) serviceEvents.forget(service);
+    if (problems.length === 0 && backends.current.length > 0) serviceEvents.forget(service);
   }
 
   /** Whether a write came too late: another program or a user changed what the plan depends on. */
