@@ -12,11 +12,15 @@ import { Section } from "../../../lib/kube/credentials/section.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 
+const BUNDLE = `# ours\n${readTls("ca.crt")}\n${readTls("other_ca.crt")}`;
 const DISK = {
   "/etc/kube/ca.crt": readTls("ca.crt"),
   "/etc/kube/pki/client.crt": readTls("client.crt"),
   "/etc/kube/pki/client.key": readTls("client.key"),
   "/etc/kube/wrong.key": readTls("server.key"),
+  "/etc/kube/encrypted.key": readTls("client_encrypted.key"),
+  "/etc/kube/bundle.crt": BUNDLE,
+  "/etc/kube/half.crt": readTls("ca.crt") + readTls("client.crt").replace("MII", "???"),
   "/etc/kube/broken.crt": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
   "/var/token": "  from-file\n",
   "/etc/kube/empty": "\n",
@@ -44,6 +48,13 @@ describe("resolveContext()", () => {
       {
         tls: { ca: readTls("ca.crt"), cert: readTls("client.crt"), key: readTls("client.key") },
       },
+    ],
+    ["a bundle as it is", { "certificate-authority": "bundle.crt" }, {}, { tls: { ca: BUNDLE } }],
+    [
+      "base64 that is broken into lines",
+      { "certificate-authority-data": toBase64(BUNDLE).replaceAll(/.{64}/g, "$&\n ") },
+      {},
+      { tls: { ca: BUNDLE } },
     ],
     [
       "a user to act as, beside a token",
@@ -126,16 +137,46 @@ describe("resolveContext()", () => {
       "clusters.c.cluster.certificate-authority (/etc/kube/broken.crt): certificate 1 of 1 cannot be decoded",
     ],
     [
-      "inline data that is not base64",
-      { "certificate-authority-data": "-----BEGIN" },
+      "a bundle whose second certificate is damaged",
+      { "certificate-authority": "half.crt" },
+      {},
+      "clusters.c.cluster.certificate-authority (/etc/kube/half.crt): certificate 2 of 2 cannot be decoded",
+    ],
+    [
+      "a key as authority",
+      { "certificate-authority": "pki/client.key" },
+      {},
+      "clusters.c.cluster.certificate-authority (/etc/kube/pki/client.key): contains no certificate in PEM",
+    ],
+    ...["-----BEGIN", "abc", "a_b-", "????"].map((data): [string, object, object, string] => [
+      `the inline data ${data}, which is not base64,`,
+      { "certificate-authority-data": data },
       {},
       "clusters.c.cluster.certificate-authority-data: must be base64",
-    ],
+    ]),
     [
       "a key of another certificate",
       {},
       { "client-certificate": "pki/client.crt", "client-key": "wrong.key" },
       "users.u.user.client-key (/etc/kube/wrong.key): the private key does not belong to the client certificate",
+    ],
+    [
+      "an encrypted key",
+      {},
+      { "client-certificate": "pki/client.crt", "client-key": "encrypted.key" },
+      "the private key is encrypted; use one without a passphrase",
+    ],
+    [
+      "a certificate in place of the key",
+      {},
+      { "client-certificate": "pki/client.crt", "client-key": "pki/client.crt" },
+      "users.u.user.client-key (/etc/kube/pki/client.crt): must be a private key in PEM",
+    ],
+    [
+      "a damaged client certificate",
+      {},
+      { "client-certificate": "broken.crt", "client-key": "pki/client.key" },
+      "users.u.user.client-certificate (/etc/kube/broken.crt): certificate 1 of 1 cannot be decoded",
     ],
     [
       "a certificate without a key",
