@@ -63,45 +63,35 @@ export function createParts(options: AppOptions): Parts {
   const { provider, client, clock, log, metrics, host, flags } = options;
   // The watches use what the election learns about the API server.
   const { recovery = new Recovery(), fence = new Fence() } = options;
-  const events = createEventSender({
-    client,
-    host,
-    clock,
-    log,
-    metrics: createEventMetrics(metrics),
-  });
+  const eventMetrics = createEventMetrics(metrics);
+  const events = createEventSender({ client, host, clock, log, metrics: eventMetrics });
   const ownEvents = events.speakAs(provider?.name ?? OWN_NAME);
   options.announcer?.connect(ownEvents);
-  const watcherMetrics = createWatcherMetrics(metrics);
-  const shown = { clock, log, metrics: watcherMetrics, events: ownEvents };
-  const caches = new Caches({ client, recovery, ...shown });
+  const watching = { recovery, clock, log, metrics: createWatcherMetrics(metrics) };
+  const caches = new Caches({ client, ...watching, events: ownEvents });
   let { sections } = options;
   const findSelector = (): LabelSelector =>
     (findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard).selector;
   const cloud = provider && createNodeCloud(provider, { ...options, caches, findSelector });
-  const shared: Omit<ControllerContext, "client" | "cloud" | "events" | "fence" | "settings"> = {
-    findSettings: (section) => findSettings(section, sections) ?? section.standard,
-    caches,
-    flags,
-    clock,
-    log,
-    metrics,
-    loopMetrics: createLoopMetrics(metrics),
-  };
+  const loopMetrics = createLoopMetrics(metrics);
   const createController = (
     { definition, module }: LoadedController,
     own: Fence,
   ): ChosenController => {
-    const settings = findSettings(definition.section, sections);
-    const speaker = events.speakAs(definition.component);
-    const base = {
-      ...shared,
+    const context: ControllerContext = {
       client: caches.follow(client.fencedBy(own)),
       fence: own,
-      settings,
-      events: speaker,
+      ...(cloud && definition.needsCloud && { cloud }),
+      settings: findSettings(definition.section, sections),
+      findSettings: (section) => findSettings(section, sections) ?? section.standard,
+      events: events.speakAs(definition.component),
+      caches,
+      flags,
+      clock,
+      log,
+      metrics,
+      loopMetrics,
     };
-    const context = cloud && definition.needsCloud ? { ...base, cloud } : base;
     return { definition, controller: module.create(context) };
   };
   const planned = groupByLease(options, { events, recovery });
