@@ -17,6 +17,19 @@ import type { ServersReply } from "./client.ts";
 import type { Identity } from "./identity.ts";
 
 type Known = Pick<Inventory, "coverage" | "instances">;
+type Shown = Pick<Inventory, "coverage">;
+
+/** Maximum number of pools that only Nodes name, because a client that registers Nodes can name any pool. */
+const NAMED_POOLS_MAX = 64;
+
+/** Reason for a pool that was not shown since the start. */
+export const NEVER_SHOWN: string =
+  "Xen Orchestra has not shown the pool since Landfall started; its connection may be down";
+/** Reason for an entry of `pools` that was not shown since the start. */
+const NOT_SHOWN =
+  'it is in "pools", but Xen Orchestra has not shown it since Landfall started: ' +
+  "its connection may be down, or the name is wrong";
+const NONE = "no pool that the user can see has this name or UUID";
 
 /** The pools whose Nodes are ours. */
 export class PoolScope {
@@ -140,9 +153,6 @@ export class PoolScope {
   }
 }
 
-/** Maximum number of such pools in one inventory, because a client that registers Nodes can name any pool. */
-const NAMED_POOLS_MAX = 64;
-
 function toNamed(reason: string): Coverage {
   return { complete: false, isOnlyNamed: true, reason };
 }
@@ -151,16 +161,7 @@ function toForeign(message: string): Presence {
   return { kind: "foreign", message: `${message}: another Landfall manages this Node` };
 }
 
-type Shown = Pick<Inventory, "coverage">;
-
-/** Why such an entry is not covered. */
-const NOT_SHOWN =
-  'it is in "pools", but Xen Orchestra has not shown it since Landfall started: ' +
-  "its connection may be down, or the name is wrong";
-
-const NONE = "no pool that the user can see has this name or UUID";
-
-/** Whether a part of the coverage is only an entry of `pools`. */
+/** Whether a part of the coverage is only an entry of `pools` that was not shown. */
 function isUnknownEntry({ isOnlyNamed, reason }: Coverage): boolean {
   return isOnlyNamed === true && reason === NOT_SHOWN;
 }
@@ -227,7 +228,3 @@ function suggestPool(entry: string, coverage: Shown["coverage"]): string | undef
   const closest = findClosest(entry.toLowerCase(), lower);
   return closest === undefined ? undefined : words[lower.indexOf(closest)];
 }
-
-/** Reason for a pool that was not shown since the start. */
-export const NEVER_SHOWN: string =
-  "Xen Orchestra has not shown the pool since Landfall started; its connection may be down";

@@ -38,7 +38,7 @@ type KnownIdentity = Exclude<Identity, { kind: "other" }>;
 
 type Present = Presence & { readonly kind: "present" };
 
-/** Finds the VM of a Node, and whether the Node is ours does not matter to it. */
+/** Finds the VM of a Node, whether or not the Node is ours. */
 export class VmFinder {
   readonly #options: VmFinderOptions;
 
