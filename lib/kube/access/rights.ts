@@ -14,35 +14,23 @@ export interface Right {
   readonly mandatory: boolean;
 }
 
-/** Creates the rights to do several things with objects of one resource. @param mandatory @default {true} */
+/** Creates the rights to do several things with the same objects. @param mandatory @default {true} */
 export function toRights(
-  { group, resource }: Pick<Access, "group" | "resource">,
+  access: Omit<Access, "verb">,
   verbs: readonly string[],
   purpose: string,
   { mandatory = true }: { readonly mandatory?: boolean } = {},
 ): Right[] {
-  return verbs.map((verb) => ({ access: { group, resource, verb }, purpose, mandatory }));
+  return verbs.map((verb) => ({ access: { ...access, verb }, purpose, mandatory }));
 }
 
 /** To hold a Lease. `create` has no name: RBAC cannot know the name of an object that does not exist yet. */
 export function listElectionRights({ namespace, name }: LeaseName): Right[] {
   const leases = { group: "coordination.k8s.io", resource: "leases", namespace };
   return [
-    {
-      access: { ...leases, name, verb: "get" },
-      purpose: "to find the current leader",
-      mandatory: true,
-    },
-    {
-      access: { ...leases, verb: "create" },
-      purpose: "to create the Lease of the leader election",
-      mandatory: true,
-    },
-    {
-      access: { ...leases, name, verb: "update" },
-      purpose: "to become and stay leader",
-      mandatory: true,
-    },
+    ...toRights({ ...leases, name }, ["get"], "to find the current leader"),
+    ...toRights(leases, ["create"], "to create the Lease of the leader election"),
+    ...toRights({ ...leases, name }, ["update"], "to become and stay leader"),
   ];
 }
 

@@ -31,13 +31,13 @@ export interface RefusedField {
 /** Details of a refusal. */
 interface KubeErrorOptions extends ErrorOptions {
   /** HTTP status; absent when there was no reply. */
-  code?: number;
+  code?: number | undefined;
   /** `reason` of the Status object. */
-  reason?: string;
+  reason?: string | undefined;
   /** Pause from Retry-After, in milliseconds. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   /** Fields that the server names. @default {none} */
-  fields?: readonly RefusedField[];
+  fields?: readonly RefusedField[] | undefined;
 }
 
 /** The API server refused a request, or did not answer. */

@@ -83,12 +83,7 @@ export function toKubeError(what: string, reply: FailedReply): KubeError {
   return new KubeError(
     toKind(status, code),
     `Cannot ${what}: ${head}${shown === "" ? "" : `: ${shown}`}`,
-    {
-      code,
-      ...(reason !== undefined && { reason }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(status?.fields && { fields: status.fields }),
-    },
+    { code, reason, retryAfterMs, fields: status?.fields },
   );
 }
 
