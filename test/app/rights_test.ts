@@ -50,6 +50,23 @@ describe("listRights()", () => {
     });
   });
 
+  test("takes a right for mandatory if one of its controllers cannot do without it", () => {
+    const [sample] = CONTROLLERS;
+    if (sample === undefined) throw new Error("there is no controller");
+    const access = { group: "", resource: "things", verb: "get" } as const;
+    const toOne = (name: string, mandatory: boolean) => ({
+      ...sample,
+      name,
+      rights: [{ access, purpose: "to look", mandatory }],
+    });
+    const registry = [toOne("a", true), toOne("b", false)];
+    const controllers = new Set(["a", "b"]);
+    const found = listRights({ registry, controllers, hasSecurePort: false }).find(
+      (one) => one.access.resource === "things",
+    );
+    expect(found).toMatchObject({ purpose: "to look", mandatory: true, controllers: ["a", "b"] });
+  });
+
   const base = ["list nodes", "watch nodes"];
   const events = ["create events", "patch events"];
   const leases = ["get leases", "create leases", "update leases"];

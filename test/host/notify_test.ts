@@ -63,7 +63,9 @@ describe("createNotifier()", () => {
   test("createNotifier() tells all assignments at once, each on one line, and gives no secret on", async () => {
     install(`env >> '${join(folder, "told")}'`);
     const notifier = create({ ...SOCKET, XOA_TOKEN: "secret" });
+    process.env["LANDFALL_TEST_TOKEN"] = "secret";
     await notifier?.notify({ READY: "1", STATUS: "leading;\nWATCHDOG=1 " });
+    delete process.env["LANDFALL_TEST_TOKEN"];
     const told = readTold();
     expect(told.slice(0, 2)).toEqual(["READY=1", "STATUS=leading; WATCHDOG=1"]);
     expect(told).toContain(`NOTIFY_SOCKET=${SOCKET.NOTIFY_SOCKET}`);
