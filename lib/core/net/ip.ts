@@ -9,6 +9,12 @@ interface IpValue {
   readonly bits: bigint;
 }
 
+/**
+ * Most CIDRs of one list that a user of the cluster writes. Such lists are read again whenever anything changes:
+ * without a limit, the objects of one user could keep the process busy for minutes.
+ */
+export const CIDRS_MAX = 1_000;
+
 /** A block of addresses, read once by {@linkcode parseCidr}. */
 export interface Cidr {
   readonly family: 4 | 6;

@@ -418,6 +418,15 @@ test.each<[string, readonly string[] | undefined, string | undefined, unknown]>(
   expect(read(spec, annotation)).toEqual(expected);
 });
 
+test("S-17 readSourceRanges() takes no list that is so long that other Services would wait", () => {
+  const long = Array.from({ length: 1_001 }, (_, at) => `10.${at >> 8}.${at & 255}.0/24`);
+  const problem = expect.stringContaining("has more than 1000 CIDRs; use fewer, larger ones");
+  expect(read(long)).toEqual({ problem });
+  expect(read(undefined, long.join())).toEqual({ problem });
+  expect(read(undefined, "10.0.0.0/8,".repeat(22_727))).toEqual({ problem });
+  expect(read(long.slice(1))).toMatchObject({ ranges: { length: 1_000 } });
+});
+
 test.each<[string, readonly string[] | undefined, string | undefined, string]>([
   [
     "a word",

@@ -2,7 +2,7 @@
  * Reads which clients may use a Service. Pure.
  * @module
  */
-import { type Cidr, formatCidr, parseCidr } from "../../../core/net/ip.ts";
+import { type Cidr, CIDRS_MAX, formatCidr, parseCidr } from "../../../core/net/ip.ts";
 import { quote } from "../../../core/text/printable.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 import { SOURCE_RANGES } from "../words.ts";
@@ -27,8 +27,12 @@ export function readSourceRanges(
   const isInSpec = written.length > 0;
   if (!isInSpec && annotation === "") return {};
   const field = isInSpec ? "spec.loadBalancerSourceRanges" : `annotation ${SOURCE_RANGES}`;
+  const texts = isInSpec ? written : annotation.split(",", CIDRS_MAX + 1);
+  if (texts.length > CIDRS_MAX) {
+    return { problem: `${field}: has more than ${CIDRS_MAX} CIDRs; use fewer, larger ones` };
+  }
   const ranges = new Map<string, Cidr>();
-  for (const text of isInSpec ? written : annotation.split(",")) {
+  for (const text of texts) {
     const cidr = text.includes("/") ? parseCidr(text) : undefined;
     if (cidr === undefined) {
       const problem = `${field}: ${quote(text.trim())} is not a CIDR, for example 10.0.0.0/24`;

@@ -281,6 +281,7 @@ for (const value of ["TRUE", "1", "", "yes", "\u202etrue"]) {
 }
 
 const BAD_CIDRS = [
+  "10.0.0.0/8,".repeat(1_001).slice(0, -1),
   "",
   " ",
   ",",
@@ -292,7 +293,7 @@ const BAD_CIDRS = [
   "0.0.0.0/0 10.0.0.0/8",
 ];
 for (const value of BAD_CIDRS) {
-  test(`source CIDRs ${JSON.stringify(value)} are a problem, and never mean everyone`, () => {
+  test(`source CIDRs ${JSON.stringify(value.slice(0, 40))} are a problem, and never mean everyone`, () => {
     const { wishes, problems } = read({ "source-cidrs": value });
     expect(wishes.sourceCidrs).toBe("refused");
     expect(problems).toMatchObject([{ reason: "InvalidAnnotation", isWaiting: true }]);

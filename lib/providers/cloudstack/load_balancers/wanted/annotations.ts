@@ -3,7 +3,7 @@
  * @module
  */
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
-import { parseCidr, parseIp } from "../../../../core/net/ip.ts";
+import { CIDRS_MAX, parseCidr, parseIp } from "../../../../core/net/ip.ts";
 import { isSubdomain } from "../../../../core/text/label.ts";
 import { quote } from "../../../../core/text/printable.ts";
 import { canonize } from "./cidrs.ts";
@@ -92,7 +92,11 @@ function readSourceCidrs(
 ): readonly string[] | LoadBalancerProblem | undefined {
   const text = annotations[ANNOTATIONS.sourceCidrs];
   if (text === undefined) return undefined;
-  const entries = text.split(",").map((one) => one.trim());
+  const entries = text.split(",", CIDRS_MAX + 1).map((one) => one.trim());
+  if (entries.length > CIDRS_MAX) {
+    const problem = `annotation ${ANNOTATIONS.sourceCidrs} has more than ${CIDRS_MAX} CIDRs: use fewer, larger ones`;
+    return toWaiting("InvalidAnnotation", problem);
+  }
   const isEmpty = entries.every((one) => one === "");
   // The server takes an empty list as "everyone", so an empty text must not reach it.
   const bad = entries.find((one) => !one.includes("/") || parseCidr(one) === undefined);
