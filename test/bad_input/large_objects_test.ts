@@ -113,7 +113,7 @@ test.each(["in a list", "in a watch"])("large Services of one namespace, %s", as
   expect(log.join("")).toContain(`object=${first}`);
   expect(events).toHaveLength(1);
   expect(events[0]).toStartWith(
-    `${first} TooLarge: Landfall keeps only a part of this Service of 2`,
+    `${first} TooLarge: Landfall keeps only a part of this Service and does nothing for it: it takes 2`,
   );
 });
 

@@ -262,8 +262,8 @@ class Cache<T extends KubeObject> implements AnyCache {
       memory,
     });
     const message =
-      `Landfall keeps only a part of this ${kind} of ${size}, and does nothing for it: ` +
-      `with the other large ones it is too large for ${memory} of memory`;
+      `Landfall keeps only a part of this ${kind} and does nothing for it: it takes ${size}, and with other large ` +
+      `objects that is too much for ${memory} of memory. Make them smaller, delete some, or raise the memory limit`;
     events?.record(stub, toEvent(CACHE_EVENTS.tooLarge, message));
   }
 
