@@ -60,6 +60,7 @@ const RETRY_GAP_MS = 10_000;
 /** Nanoseconds in a millisecond. */
 const SERIAL_MAX = 1_000_000;
 const FLUSH_MS_MAX = 2_000;
+const ALREADY_EXISTS = 409;
 
 /** Registers the metrics of Events. Call it once for a registry and hand the result to the sender. */
 export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
@@ -155,7 +156,10 @@ class BackgroundSender implements EventSender {
         this.#warned.clear();
         return this.#count("sent");
       } catch (error) {
-        const unanswered = error instanceof KubeError && error.code === undefined;
+        const code = error instanceof KubeError ? error.code : 0;
+        // An earlier try arrived, but not its answer.
+        if (tries > 1 && code === ALREADY_EXISTS) return this.#count("sent");
+        const unanswered = code === undefined;
         if (!unanswered || tries >= TRIES_MAX || flush.aborted) {
           return this.#giveUp(correlation.event, error);
         }

@@ -186,6 +186,22 @@ test("createEventSender() tries an unanswered write twelve times, ten seconds ap
   expect(metrics.events.value({ result: "failed" })).toBe(1);
 });
 
+test("createEventSender() takes an event that exists already for sent, if an earlier try had no answer", async () => {
+  const { clock, client, metrics, recorder, lines } = setUpRunning();
+  client.onWrite = () => {
+    if (client.writes.length === 1) throw refused;
+    throw new KubeError("conflict", 'events "x" already exists', { code: 409 });
+  };
+  warn(recorder);
+  await clock.advance(300_000);
+  expect(client.writes).toHaveLength(2);
+  expect(metrics.events.value({ result: "sent" })).toBe(1);
+  expect(lines).toEqual([]);
+  warn(recorder, "another");
+  await clock.advance(0);
+  expect(metrics.events.value({ result: "failed" })).toBe(1);
+});
+
 test("V-05: createEventSender() gives up a refused event at once, warns once, and takes the next", async () => {
   const { clock, client, metrics, recorder, lines } = setUpRunning();
   client.onWrite = () => {
