@@ -9,7 +9,7 @@ import { isHostAddress, parseIp } from "../core/net/ip.ts";
 import type { Key } from "../kube/cache/store.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import type { Service } from "../kube/kinds/service.ts";
-import { type AddressUses, listNodeIps, listReportedIps } from "./addresses.ts";
+import { type AddressUses, listNodeIps, listReportedIps, readNodeIps } from "./addresses.ts";
 
 /** What an {@linkcode AddressIndex} asks for. */
 interface AddressIndexSources {
@@ -94,7 +94,13 @@ export class AddressIndex implements AddressUses {
     return possible === undefined ? undefined : { who: possible, isCertain: false };
   }
 
-  #judge(name: string, ip: string): "certain" | "none" | "possible" {
+  findNodeIp(ip: string, self: string): string | undefined {
+    const others = this.#nodes.others(ip, self).take(LOOKS_MAX);
+    const name = others.find((one) => this.#judge(one, ip) === "named");
+    return name && `the Node ${name}`;
+  }
+
+  #judge(name: string, ip: string): "certain" | "named" | "none" | "possible" {
     const node = this.#sources.getNode(name);
     if (node === undefined) return "none";
     const presence = this.#sources.findPresence(node);
@@ -104,7 +110,10 @@ export class AddressIndex implements AddressUses {
     const reported = listReportedIps(instance);
     if (reported.includes(ip)) return hasIt ? "certain" : "possible";
     // A machine that is off reports nothing, and its kubelet writes nothing.
-    return hasIt && instance.state === "stopped" && reported.length === 0 ? "possible" : "none";
+    if (!hasIt) return "none";
+    if (instance.state === "stopped" && reported.length === 0) return "possible";
+    const nodeIps = readNodeIps(node);
+    return typeof nodeIps !== "string" && nodeIps.includes(ip) ? "named" : "none";
   }
 
   #listClaimants(ips: readonly string[]): Key[] {

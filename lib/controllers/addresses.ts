@@ -59,6 +59,8 @@ export interface AddressUses {
     ip: string,
     self: string,
   ): { readonly who: string; readonly isCertain: boolean } | undefined;
+  /** Another Node that has it only because the `--node-ip` of its kubelet names it. It takes the address from none. */
+  findNodeIp(ip: string, self: string): string | undefined;
 }
 
 /** Nothing else is known to have an address. */
@@ -66,6 +68,7 @@ const NO_USES: AddressUses = {
   findPool: () => undefined,
   findService: () => undefined,
   findNode: () => undefined,
+  findNodeIp: () => undefined,
 };
 
 /** Returns the address policy of a provider. */
@@ -95,12 +98,12 @@ export function planAddresses(
   uses: AddressUses = NO_USES,
 ): AddressPlan {
   if (policy === "leave") return { kind: "keep" };
-  const annotation = node.metadata.annotations?.[PROVIDED_NODE_IP];
-  const nodeIps = annotation === undefined ? [] : parseNodeIps(annotation);
+  const nodeIps = readNodeIps(node);
   if (typeof nodeIps === "string") {
+    const annotation = quote(node.metadata.annotations?.[PROVIDED_NODE_IP] ?? "");
     return {
       kind: "invalid",
-      message: `Cannot use annotation ${PROVIDED_NODE_IP} ${quote(annotation ?? "")}: ${nodeIps}`,
+      message: `Cannot use annotation ${PROVIDED_NODE_IP} ${annotation}: ${nodeIps}`,
     };
   }
   const scene = { node, instance, policy, uses, nodeIps };
@@ -217,11 +220,12 @@ function describeTaken({ node, instance, uses }: Scene, ips: readonly string[]):
 
 /** Who else has the InternalIPs of the Node, and which machines report the same addresses. */
 function describeConflict(
-  { node, instance, policy, uses }: Scene,
+  { node, instance, policy, uses, nodeIps }: Scene,
   addresses: readonly InstanceAddress[],
 ): string | undefined {
   const before = listNodeIps(node, "InternalIP");
-  const conflicts = listIps(addresses, "InternalIP").flatMap((ip) => {
+  const internal = listIps(addresses, "InternalIP");
+  const conflicts = internal.flatMap((ip) => {
     const pool = uses.findPool(ip);
     const service = uses.findService(ip);
     // Programs that make no load balancers write addresses of Nodes into the status.
@@ -234,14 +238,20 @@ function describeConflict(
   // An inventory file may say that several machines share an ExternalIP.
   const reported =
     policy === "trusted" ? listReportedIps(instance) : listIps(instance.addresses, "InternalIP");
-  for (const ip of reported) {
+  for (const ip of new Set([...internal, ...reported])) {
+    const named = internal.includes(ip) ? uses.findNodeIp(ip, node.metadata.name) : undefined;
+    if (named !== undefined) {
+      conflicts.push(
+        `InternalIP ${ip} is also the --node-ip of ${named}: correct --node-ip of the kubelet that is wrong`,
+      );
+      continue;
+    }
     if (uses.findPool(ip) !== undefined || uses.findService(ip) !== undefined) continue;
     const other = uses.findNode(ip, node.metadata.name);
     if (other === undefined) continue;
     const what = `${ip} is also an address of ${other.who} or its machine`;
-    conflicts.push(
-      `${what}: exclude it if it is a virtual IP, or give each machine an address of its own`,
-    );
+    const advice = nodeIps.includes(ip) ? "correct --node-ip" : "exclude it if it is a virtual IP";
+    conflicts.push(`${what}: ${advice}, or give each machine an address of its own`);
   }
   return conflicts.length === 0 ? undefined : joinFew(conflicts, SHOWN_MAX);
 }
@@ -331,11 +341,13 @@ function toTypesByIp(
 }
 
 /**
- * Parses the annotation.
+ * Reads the IPs of the kubelet's `--node-ip`.
  *
- * @returns One or two canonical IPs, or what is wrong with it
+ * @returns At most two canonical IPs, or what is wrong with the annotation
  */
-function parseNodeIps(annotation: string): string[] | string {
+export function readNodeIps({ metadata }: Node): string[] | string {
+  const annotation = metadata.annotations?.[PROVIDED_NODE_IP];
+  if (annotation === undefined) return [];
   const ips: IpAddress[] = [];
   for (const part of annotation.split(",")) {
     const ip = parseIp(part.trim());

@@ -343,6 +343,24 @@ describe("a kubelet that says more than its machine", () => {
   });
 });
 
+describe("two Nodes with one --node-ip", () => {
+  test.each([
+    ["whose machine reports it", ["10.0.0.13"], "an address of the Node c or its machine"],
+    ["that no machine reports", ["10.0.0.23"], "the --node-ip of the Node c"],
+  ])("%s both have it, and both are told", async (_title, ips, who) => {
+    await using stage = await Stage.start();
+    await stage.join("c", ips, { nodeIp: "10.0.0.13" });
+    await stage.join("b", ["10.0.0.12"]);
+    const annotations = { "alpha.kubernetes.io/provided-node-ip": "10.0.0.13" };
+    stage.rig.kubernetes.objects.patchNode("b", { metadata: { annotations } });
+    await until("both say it", () => stage.conflicts("b") !== "" && stage.conflicts("c") !== "");
+    expect([stage.read("b"), stage.read("c")]).toEqual(["in 10.0.0.13", "in 10.0.0.13"]);
+    expect(stage.conflicts("b")).toContain(`10.0.0.13 is also ${who}`);
+    expect(stage.conflicts("c")).toContain("10.0.0.13 is also the --node-ip of the Node b");
+    expect(await stage.readPage("c")).toContain("is also the --node-ip of the Node b");
+  });
+});
+
 test("an InternalIP that the settings exclude is followed by the next one", async () => {
   await using stage = await Stage.start();
   await stage.join("a", ["10.0.0.5", "10.0.0.11"]);
