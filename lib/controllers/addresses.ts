@@ -84,7 +84,7 @@ export function toAddressPolicy({
  *
  * Without `--node-ip`, a Node keeps the InternalIPs that its machine still reports, in any order. It gets no address of
  * another Node, of an address pool or of a Service. A user of a Service can name any address in it: that takes none
- * away, and keeps no Node from the only address of a family that its machine reports.
+ * away, keeps no Node from its first InternalIP, and none from following its machine in a family that it has.
  *
  * @param node The Node, for its annotation, the addresses that it keeps, and its kubelet's `Hostname` addresses
  * @param instance Its instance
@@ -204,7 +204,16 @@ function rank({ node, uses }: Scene, reported: readonly string[]): string[] {
   }
   const best = [...new Set([...kept, ...free])];
   const families = new Set(best.map(toFamily));
-  const able = [...best, ...named.filter((ip) => !families.has(toFamily(ip)))];
+  const held = new Set(before.map(toFamily));
+  const isWithout = best.length === 0 && before.length === 0;
+  // A machine that announces a virtual IP of another family does not have it as its own.
+  const able = [
+    ...best,
+    ...named.filter((ip) => {
+      const family = toFamily(ip);
+      return isWithout || (held.has(family) && !families.has(family));
+    }),
+  ];
   // A Node that has an InternalIP does not change to a virtual IP that its machine announces.
   return able.length > 0 || before.length > 0 ? able : rest.slice(0, 1);
 }

@@ -280,6 +280,21 @@ describe("a Service that names an address of a Node", () => {
     await until("it follows", () => stage.read("a") === "in 10.0.0.12, in fd00::1");
   });
 
+  test.each([true, false])(
+    "gives a Node no virtual IP of a family that it does not have, if it joined before it: %p",
+    async (isBefore) => {
+      await using stage = await Stage.start();
+      if (isBefore) await stage.join("a", ["10.0.0.11"]);
+      stage.addService("vip", { annotation: "10.0.0.41, fd00::41" });
+      await stage.pass();
+      if (isBefore) await stage.report("a", ["10.0.0.11", "fd00::41"]);
+      else await stage.join("a", ["10.0.0.11", "fd00::41"]);
+      expect([stage.read("a"), stage.conflicts("a")]).toEqual(["in 10.0.0.11", ""]);
+      stage.rig.kubernetes.objects.delete("services", { name: "vip", namespace: "default" });
+      await until("it has what is free", () => stage.read("a") === "in 10.0.0.11, in fd00::41");
+    },
+  );
+
   test("and that has it from a pool is told, too", async () => {
     await using stage = await Stage.start();
     stage.addService("s3", { status: toStatusOf("10.0.0.202") });
