@@ -65,7 +65,12 @@ export type Identity =
   /** The system UUID as the kubelet reports it, and with its first three groups byte-swapped. */
   | { readonly kind: "systemUuid"; readonly direct: string; readonly swapped: string }
   /** The Node has no usable ID; the presence says why. */
-  | { readonly kind: "other"; readonly presence: Presence };
+  | {
+      readonly kind: "other";
+      readonly presence: Presence;
+      /** The system UUID in both forms, if another cloud has the provider ID. A VM of ours may have that UUID. */
+      readonly reported?: readonly string[] | undefined;
+    };
 
 /** The VM that the provider ID of a Node names. */
 export interface IdentityByProviderId {
@@ -94,7 +99,9 @@ export function parseIdentity(node: NodeIdentity): Identity {
   const direct = parseUuid((systemUuid ?? "").trim());
   if (providerId !== undefined) {
     const parsed = parseProviderId(providerId);
-    if (parsed.kind === "foreign") return toOther({ kind: "foreign", providerId });
+    if (parsed.kind === "foreign") {
+      return { ...toOther({ kind: "foreign", providerId }), reported: toReported(direct) };
+    }
     if (parsed.kind === "malformed") {
       return toOther(toUnknown("malformedProviderId", parsed.message));
     }
@@ -117,20 +124,19 @@ export function parseIdentity(node: NodeIdentity): Identity {
 export function toVmIds(identities: readonly Identity[]): Set<string> {
   const ids = new Set<string>();
   for (const identity of identities) {
-    if (identity.kind === "providerId") {
-      for (const id of [identity.vmId, ...(identity.reported ?? [])]) ids.add(id);
-    }
+    if (identity.kind === "providerId") ids.add(identity.vmId);
     if (identity.kind === "systemUuid") ids.add(identity.direct).add(identity.swapped);
+    else for (const id of identity.reported ?? []) ids.add(id);
   }
   return ids;
 }
 
-function toReported(direct: string | undefined, vmId: string): readonly string[] | undefined {
+function toReported(direct: string | undefined, vmId?: string): readonly string[] | undefined {
   if (direct === undefined || direct === vmId) return undefined;
   const swapped = swapUuid(direct);
   return swapped === vmId ? undefined : [direct, swapped];
 }
 
-function toOther(presence: Presence): Identity {
+function toOther(presence: Presence): Identity & { kind: "other" } {
   return { kind: "other", presence };
 }

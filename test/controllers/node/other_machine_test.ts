@@ -165,6 +165,37 @@ describe("a machine that was made again under the name of its Node", () => {
     await stage.stop();
   });
 
+  test.each([
+    ["CloudStack", startCloudStack],
+    ["an inventory file", startStatic],
+    ["Xen Orchestra", startXenOrchestra],
+  ])(
+    "is said on %s of a Node with the ID of another cloud that comes later",
+    async (_title, start) => {
+      const clock = new PacedClock(20);
+      const stage = await start(clock);
+      {
+        await using rig = await startRig({ provider: stage.provider, clock });
+        const register = (name: string, options: Parameters<typeof toRegistration>[1]): unknown =>
+          rig.kubernetes.objects.createNode(toRegistration(name, { ready: "True", ...options }));
+        register("first", { systemUuid: FOREIGN_UUID });
+        // From now on, the cloud is asked only for machines of Nodes, if it can be.
+        const isAsked = () => rig.listEvents("first", "NodeInitializationFailed").length > 0;
+        await until("the machine of the first Node was looked for", isAsked);
+        const foreign = { providerId: "aws:///eu-west-1a/i-1", uninitialized: false };
+        register("elsewhere", { ...foreign, systemUuid: UUID.replace("4c", "5c") });
+        register(stage.name, { ...foreign, systemUuid: stage.systemUuid.toUpperCase() });
+        const listSaid = () => rig.listEvents(stage.name, "ProviderIDMismatch");
+        await until("an Event says so", () => listSaid().length > 0);
+        expect(listSaid()).toMatchObject([
+          { type: "Warning", message: expect.stringContaining("aws:///eu-west-1a/i-1") },
+        ]);
+        expect(rig.listEvents("elsewhere")).toEqual([]);
+      }
+      await stage.stop();
+    },
+  );
+
   const other = toInstance("new", { name: "N1", systemUuid: UUID });
   const namesake = toInstance("new", { name: "n1" });
   const old = toInstance("old", { name: "n1" });

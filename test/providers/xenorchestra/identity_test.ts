@@ -61,7 +61,11 @@ describe("parseIdentity()", () => {
     [
       "a foreign provider ID",
       { name, providerId: "aws:///i-1", systemUuid: WORKER_1 },
-      { kind: "other", presence: { kind: "foreign", providerId: "aws:///i-1" } },
+      {
+        kind: "other",
+        presence: { kind: "foreign", providerId: "aws:///i-1" },
+        reported: [WORKER_1, WORKER_1_SWAPPED],
+      },
     ],
   ])("reads %s", (_title, node, identity) => {
     expect<object>(parseIdentity(node)).toEqual(identity);
