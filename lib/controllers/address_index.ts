@@ -3,13 +3,20 @@
  * @module
  */
 import { type AddressPool, PoolMap } from "../cloud/pools/pool.ts";
+import type { InstanceAddress } from "../cloud/instance.ts";
 import type { Presence } from "../cloud/provider.ts";
 import { Claims } from "../core/claims.ts";
 import { isHostAddress, parseIp } from "../core/net/ip.ts";
 import type { Key } from "../kube/cache/store.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import type { Service } from "../kube/kinds/service.ts";
-import { type AddressUses, listNodeIps, listReportedIps, readNodeIps } from "./addresses.ts";
+import {
+  type AddressUses,
+  listIps,
+  listNodeIps,
+  listReportedIps,
+  readNodeIps,
+} from "./addresses.ts";
 
 /** What an {@linkcode AddressIndex} asks for. */
 interface AddressIndexSources {
@@ -36,6 +43,8 @@ export class AddressIndex implements AddressUses {
   readonly #sources: AddressIndexSources;
   /** What Nodes have and what their machines report. */
   readonly #nodes = new Claims();
+  /** What Landfall is writing to Nodes, by their names. */
+  readonly #held = new Map<string, readonly string[]>();
   readonly #named = new Claims();
   readonly #shown = new Claims();
   #pools = new PoolMap([]);
@@ -65,6 +74,16 @@ export class AddressIndex implements AddressUses {
       ...this.#named.replace(key, listNamedIps(service)),
       ...this.#shown.replace(key, listShownIps(service)),
     ]);
+  }
+
+  /**
+   * Counts addresses as those of a Node while they are being written to it, so that no other Node gets one.
+   *
+   * @param addresses None to end it
+   */
+  hold(name: string, addresses: readonly InstanceAddress[]): void {
+    if (addresses.length > 0) this.#held.set(name, listIps(addresses));
+    else this.#held.delete(name);
   }
 
   findPool(ip: string): string | undefined {
@@ -106,7 +125,7 @@ export class AddressIndex implements AddressUses {
     const presence = this.#sources.findPresence(node);
     if (presence.kind !== "present") return "none";
     const { instance } = presence;
-    const hasIt = listNodeIps(node).includes(ip);
+    const hasIt = listNodeIps(node).includes(ip) || this.#held.get(name)?.includes(ip) === true;
     const reported = listReportedIps(instance);
     if (reported.includes(ip)) return hasIt ? "certain" : "possible";
     // A machine that is off reports nothing, and its kubelet writes nothing.

@@ -267,9 +267,7 @@ function describeConflict(
 
 /** The IPs of a Node in canonical form. @param type @default {InternalIP and ExternalIP} */
 export function listNodeIps({ status }: Node, type?: "ExternalIP" | "InternalIP"): string[] {
-  const addresses = status?.addresses ?? [];
-  if (type !== undefined) return listIps(addresses, type);
-  return [...listIps(addresses, "InternalIP"), ...listIps(addresses, "ExternalIP")];
+  return listIps(status?.addresses ?? [], type);
 }
 
 /** An instance never changes, and several looks at each of thousands of Nodes need its IPs. */
@@ -288,11 +286,14 @@ export function listReportedIps(instance: Instance): readonly string[] {
   return ips;
 }
 
-/** IPs of a type, in canonical form. */
-function listIps(
+/** IPs in canonical form. @param wanted @default {InternalIP and ExternalIP} */
+export function listIps(
   addresses: readonly { readonly type: string; readonly address: string }[],
-  wanted: InstanceAddress["type"],
+  wanted?: InstanceAddress["type"],
 ): string[] {
+  if (wanted === undefined) {
+    return [...listIps(addresses, "InternalIP"), ...listIps(addresses, "ExternalIP")];
+  }
   return addresses.flatMap(({ type, address }) =>
     type === wanted ? (parseIp(address)?.text ?? []) : [],
   );

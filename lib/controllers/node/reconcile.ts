@@ -11,8 +11,9 @@ import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
 import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
-import { type AddressUses, toAddressPolicy } from "../addresses.ts";
-import { planNode } from "./plan.ts";
+import type { AddressIndex } from "../address_index.ts";
+import { toAddressPolicy } from "../addresses.ts";
+import { type NodePlan, planNode } from "./plan.ts";
 import { claimsTheSame, MachineClaims } from "./rivals.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";
@@ -22,7 +23,7 @@ interface NodeReconcilerOptions extends NodeContext {
   readonly throttle: WarningThrottle;
   readonly metrics: NodeMetrics;
   /** Who else has addresses. */
-  readonly uses: AddressUses;
+  readonly uses: AddressIndex;
 }
 
 /** Landfall cannot initialise the Node now. It tries again with back-off. */
@@ -97,14 +98,26 @@ export class NodeReconciler {
     this.#recordEvents(node, plan.warnings, plan.blocked === undefined);
     if (plan.notice) this.#recordOnce(node, plan.notice);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
-    const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
-    if (plan.initialises) {
-      options.metrics.observeTaintRemoval(node, options.clock.now());
-      this.#unannounced.add(node.metadata.name);
-    }
-    if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
+    const patched = await this.#write(node, plan, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
     else this.#recordEvents(node, plan.news, true);
+  }
+
+  async #write(node: Node, plan: NodePlan, signal: AbortSignal): Promise<Node> {
+    const { metrics, clock, uses } = this.#options;
+    const { name } = node.metadata;
+    uses.hold(name, plan.addresses ?? []);
+    try {
+      const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
+      if (plan.initialises) {
+        metrics.observeTaintRemoval(node, clock.now());
+        this.#unannounced.add(name);
+      }
+      if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
+      return patched;
+    } finally {
+      uses.hold(name, []);
+    }
   }
 
   #recordOnce(node: Node, notice: EventOptions): void {

@@ -13,7 +13,7 @@ import { NodeController } from "../../../lib/controllers/node/mod.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { FakeProvider, toInstance as toPlainInstance } from "../../support/cloud/instances.ts";
-import { isDone } from "../../support/nodes/node_cloud.ts";
+import { countQueued, isDone } from "../../support/nodes/node_cloud.ts";
 import { type NodeOptions, toNode, toRegistration } from "../../support/nodes/nodes.ts";
 import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
 import { createLifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
@@ -374,6 +374,34 @@ describe("two Nodes with one --node-ip", () => {
     expect(stage.conflicts("c")).toContain("10.0.0.13 is also the --node-ip of the Node b");
     expect(await stage.readPage("c")).toContain("is also the --node-ip of the Node b");
   });
+});
+
+test("Nodes that register at the same time do not get the same address", async () => {
+  const provider = new FakeProvider();
+  const inventory = Promise.withResolvers<void>();
+  provider.gate = inventory.promise;
+  const machines = { s5: ["10.1.0.5"], s6: ["10.1.0.5", "10.1.0.6"], s7: ["10.1.0.5"] };
+  for (const [name, ips] of Object.entries(machines)) {
+    const instance = toStatic(ips);
+    if (instance === undefined) throw new Error("no instance");
+    const own = { id: name, name, providerId: `test://${name}` };
+    provider.instances.set(name, { ...instance, ...own });
+  }
+  await using rig = await startRig({ provider });
+  const names = Object.keys(machines);
+  for (const name of names) rig.kubernetes.objects.createNode(toRegistration(name));
+  await until("they wait", () => countQueued(rig.metrics.render()) >= names.length);
+  rig.kubernetes.faults.delayMs = 50;
+  inventory.resolve();
+  await until("they are initialised", () =>
+    names.every((name) => rig.listEvents(name, "Synced").length > 0),
+  );
+  const readIps = (): string[] =>
+    names.flatMap((name) => {
+      const addresses = rig.readNode(name)?.status?.addresses ?? [];
+      return addresses.flatMap(({ type, address }) => (type === "InternalIP" ? [address] : []));
+    });
+  expect(readIps().sort()).toEqual(["10.1.0.5", "10.1.0.6"]);
 });
 
 test("an InternalIP that the settings exclude is followed by the next one", async () => {
