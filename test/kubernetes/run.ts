@@ -5,7 +5,7 @@
  * With files or folders as arguments it runs only these, with the servers in KUBEBUILDER_ASSETS.
  * @module
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { parseArgs } from "node:util";
@@ -41,6 +41,8 @@ const OLDEST_SERVERS: Servers = { variable: "KUBEBUILDER_ASSETS_OLDEST", age: "o
 
 /** What the tests write. They cannot remove it when a signal ends them. */
 const scratch = mkdtempSync(join(tmpdir(), "landfall-tests-"));
+// Some programs run as other users.
+chmodSync(scratch, 0o755);
 let child: Bun.Subprocess | undefined;
 
 process.once("exit", () => {
