@@ -223,8 +223,17 @@ function describeTaken({ node, instance, uses }: Scene, ips: readonly string[]):
     const other = uses.findNode(ip, node.metadata.name) ?? uses.findService(ip);
     return `${ip} is that of ${other?.who ?? uses.findPool(ip)}`;
   });
-  const what = `Every address of instance "${instance.name}" is another's: ${joinFew(who, SHOWN_MAX)}`;
-  return `${what}. Give the machine an address of its own`;
+  const machine = `instance "${instance.name}"`;
+  const before = listNodeIps(node, "InternalIP");
+  if (before.length === 0) {
+    const what = `Every address of ${machine} is another's: ${joinFew(who, SHOWN_MAX)}`;
+    return `${what}. Give the machine an address of its own`;
+  }
+  return (
+    `The Node keeps InternalIP ${before.join(", ")}, although ${machine} does not report it any more or the settings ` +
+    `exclude it: every other address of the machine is another's: ${joinFew(who, SHOWN_MAX)}. ` +
+    "Give the machine an address of its own, or correct addresses.exclude and addresses.network"
+  );
 }
 
 /** Who else has the InternalIPs of the Node, and which machines report the same addresses. */

@@ -411,3 +411,22 @@ test("an InternalIP that the settings exclude is followed by the next one", asyn
   await stage.report("a", ["10.0.0.5", "10.0.0.11"], ["10.0.0.5"]);
   await until("it follows", () => stage.read("a") === "in 10.0.0.11");
 });
+
+test.each([
+  ["excluded by the settings", ["10.0.0.16", "10.0.0.18"], ["10.0.0.16"]],
+  ["not reported any more", ["10.0.0.18"], []],
+])(
+  "an InternalIP that is %s stays if nothing else is free, and the reason is told",
+  async (_title, ips, exclude) => {
+    await using stage = await Stage.start();
+    stage.addService("lb1", { status: toStatusOf("10.0.0.18") });
+    await stage.join("f", ["10.0.0.16", "10.0.0.18"]);
+    await stage.report("f", ips, exclude);
+    await until("it is told", () => stage.conflicts("f") !== "");
+    expect(stage.read("f")).toBe("in 10.0.0.16");
+    expect(stage.conflicts("f")).toStartWith("The Node keeps InternalIP 10.0.0.16, although ");
+    expect(stage.conflicts("f")).toContain("10.0.0.18 is that of the Service default/lb1");
+    expect(stage.conflicts("f")).toContain("correct addresses.exclude");
+    expect(await stage.readPage("f")).toContain("The Node keeps InternalIP 10.0.0.16");
+  },
+);
