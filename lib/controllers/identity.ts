@@ -47,15 +47,15 @@ export function readyStatus(node: Node): string {
 }
 
 /**
- * Says what to do about a Node whose machine is in this cloud, but whose kubelet registered it without the taint, so
+ * Says what to do about a Node whose machine is in this cloud, but that has neither the taint nor a provider ID, so
  * that nothing initialises it; without full stop. `undefined` for any other Node.
  */
 export function explainUnmanaged(node: Node, presence: Presence): string | undefined {
   if (presence.kind !== "present" || isUninitialized(node) || node.spec?.providerID)
     return undefined;
   return (
-    "the Node has no provider ID and never had the taint of a new Node, so Landfall does not initialise it; " +
-    "restart its kubelet with --cloud-provider=external, then run: " +
-    `kubectl taint node ${node.metadata.name} ${UNINITIALIZED_TAINT}=true:NoSchedule`
+    "the Node has no provider ID and no taint of a new Node (or a user removed it), so Landfall does not " +
+    `initialise it; run: kubectl taint node ${node.metadata.name} ${UNINITIALIZED_TAINT}=true:NoSchedule; ` +
+    "before that, restart its kubelet with --cloud-provider=external if it runs without it"
   );
 }
