@@ -74,7 +74,7 @@ const OTHER_KEYS = new Set(
   ).split(" "),
 );
 /** Every reason for an unknown machine: the compiler refuses one too many and one too few. */
-const REASONS: Readonly<Record<UnknownReason, true>> = {
+const REASONS: Readonly<Record<UnknownReason | "otherCloud", true>> = {
   noInventory: true,
   notListed: true,
   notFound: true,
@@ -88,6 +88,7 @@ const REASONS: Readonly<Record<UnknownReason, true>> = {
   ambiguous: true,
   malformedProviderId: true,
   noIdentity: true,
+  otherCloud: true,
 };
 
 const pages = new Map<string, string>();

@@ -47,6 +47,23 @@ export function readyStatus(node: Node): string {
 }
 
 /**
+ * Says what to do about a new Node whose provider ID belongs to another cloud, so that Landfall never initialises it;
+ * without full stop. `undefined` for any other Node.
+ */
+export function explainForeign(node: Node, presence: Presence): string | undefined {
+  if (presence.kind !== "foreign" || presence.message !== undefined || !isUninitialized(node)) {
+    return undefined;
+  }
+  const { otherMachine } = presence;
+  return (
+    `the Node keeps the NoSchedule taint ${UNINITIALIZED_TAINT}, because its provider ID ` +
+    `${node.spec?.providerID ?? ""} belongs to another cloud; if it is a machine of this cloud, delete the Node and ` +
+    "start its kubelet without --provider-id; if not, leave the Node to the controller of that cloud" +
+    (otherMachine === undefined ? "" : `. ${otherMachine}`)
+  );
+}
+
+/**
  * Says what to do about a Node whose machine is in this cloud, but that has neither the taint nor a provider ID, so
  * that nothing initialises it; without full stop. `undefined` for any other Node.
  */

@@ -5,7 +5,7 @@
 import type { Instance, InstanceAddress, Place } from "../cloud/instance.ts";
 import type { Presence, Provider } from "../cloud/provider.ts";
 import type { Node } from "../kube/kinds/node.ts";
-import { explainUnmanaged, isUninitialized } from "./identity.ts";
+import { explainForeign, explainUnmanaged, isUninitialized } from "./identity.ts";
 import { toInstanceLabels } from "./instance_labels.ts";
 import { TOPOLOGY_LABELS } from "./words.ts";
 import { type AddressUses, planAddresses, toAddressPolicy } from "./addresses.ts";
@@ -65,7 +65,8 @@ export function describeNode(
   const isOurs = (key: string): boolean =>
     presence.kind !== "foreign" && (TOPOLOGY_KEYS.has(key) || labelKeys?.has(key) === true);
   const labels = Object.entries(node.metadata.labels ?? {});
-  const advice = presence.otherMachine ?? explainUnmanaged(node, presence);
+  const foreign = explainForeign(node, presence);
+  const advice = foreign ?? presence.otherMachine ?? explainUnmanaged(node, presence);
   return {
     name: node.metadata.name,
     ...(node.spec?.providerID ? { providerId: node.spec.providerID } : {}),
@@ -73,7 +74,11 @@ export function describeNode(
     isUninitialized: isUninitialized(node),
     ...(presence.kind === "present" ? { matchedBy: presence.matchedBy } : {}),
     places: toPlaces(node, presence, provider),
-    presence: { ...toPresenceView(presence), ...(advice && { message: advice }) },
+    presence: {
+      ...toPresenceView(presence),
+      ...(foreign && { reason: "otherCloud" }),
+      ...(advice && { message: advice }),
+    },
     instance: instance ? toInstanceView(instance) : null,
     labels: {
       ...(wantedLabels ? { wanted: wantedLabels } : {}),
@@ -114,6 +119,7 @@ function toPresenceView(presence: Presence): NodeState["presence"] {
     case "foreign":
       return {
         kind: "foreign",
+        ...(presence.otherMachine !== undefined && { reason: "ambiguous" }),
         message: presence.message ?? "the provider ID belongs to another cloud",
       };
   }

@@ -15,7 +15,7 @@ import {
   listTypeChanges,
   planAddresses,
 } from "../addresses.ts";
-import { explainUnmanaged, isReady, isUninitialized } from "../identity.ts";
+import { explainForeign, explainUnmanaged, isReady, isUninitialized } from "../identity.ts";
 import { planTagLabels, toInstanceLabels, toMetadataPatch } from "../instance_labels.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import { UNINITIALIZED_TAINT } from "../words.ts";
@@ -35,9 +35,14 @@ export interface NodePlan {
   readonly news: readonly EventOptions[];
   /** An Event to record once in the life of the Node. */
   readonly notice?: EventOptions;
+  /** How long there must be a reason for that Event before it is recorded. Absent: it is recorded at once. */
+  readonly noticeAfterMs?: number;
   /** Why the Node stays uninitialised, although the cloud was asked. Landfall tries again. */
   readonly blocked?: string;
 }
+
+/** How long a new Node of another cloud may wait for the controller of that cloud without an Event. */
+const OTHER_CONTROLLER_MS = 60_000;
 
 const NOTHING: NodePlan = { initialises: false, warnings: [], news: [] };
 
@@ -76,8 +81,7 @@ function planInitialisation(
   presence: Presence,
   planAddressesOf: PlanAddresses,
 ): NodePlan {
-  // A Node of another cloud waits for that cloud's controller.
-  if (presence.kind === "foreign") return NOTHING;
+  if (presence.kind === "foreign") return planForeign(node, presence);
   if (presence.kind !== "present") return planBlocked(node, presence);
   const { instance } = presence;
   const addressPlan = planAddressesOf(instance);
@@ -108,6 +112,14 @@ function planInitialisation(
       ),
     ],
   };
+}
+
+/** A Node of another cloud waits for that cloud's controller, if there is one. */
+function planForeign(node: Node, presence: Presence): NodePlan {
+  const message = explainForeign(node, presence);
+  if (message === undefined) return NOTHING;
+  const notice = toEvent(EVENT_WORDS.initializationFailed, message);
+  return { ...NOTHING, notice, noticeAfterMs: OTHER_CONTROLLER_MS };
 }
 
 function planUpkeep(node: Node, presence: Presence, planAddressesOf: PlanAddresses): NodePlan {

@@ -31,13 +31,21 @@ class NodeBlockedError extends Error {
   override readonly name = "NodeBlockedError";
 }
 
+/** The Event that is recorded once. */
+interface Notice {
+  readonly uid: string | undefined;
+  /** Since when there is a reason for it, in monotonic milliseconds. */
+  readonly sinceMs: number;
+  readonly isSaid: boolean;
+}
+
 /** Reconciles Nodes for the loop of the controller. */
 export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
   /** Nodes whose taint is removed but whose addresses are not written yet. Their Event `Synced` still has to follow. */
   readonly #unannounced = new Set<string>();
-  /** UIDs of Nodes with the Event that is recorded once, by name. */
-  readonly #noticed = new Map<string, string | undefined>();
+  /** Nodes that have a reason for the Event that is recorded once, by name. */
+  readonly #noticed = new Map<string, Notice>();
   readonly #claims: MachineClaims;
   readonly #writer: NodeWriter;
 
@@ -87,20 +95,20 @@ export class NodeReconciler {
     if (current === undefined || current.metadata.uid !== node.metadata.uid) {
       return { isPending: true };
     }
-    await this.#apply(current, presence, signal);
-    return {};
+    return await this.#apply(current, presence, signal);
   }
 
-  async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<void> {
+  async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<ReconcileResult> {
     const options = this.#options;
     const presence = this.#claims.refuseRival(node, resolved);
     const plan = planNode(node, presence, toAddressPolicy(options.provider), options.uses);
     this.#recordEvents(node, plan.warnings, plan.blocked === undefined);
-    if (plan.notice) this.#recordOnce(node, plan.notice);
+    const leftMs = this.#recordOnce(node, plan);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
     const patched = await this.#write(node, plan, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
     else this.#recordEvents(node, plan.news, true);
+    return leftMs > 0 ? { requeueAfterMs: leftMs } : {};
   }
 
   async #write(node: Node, plan: NodePlan, signal: AbortSignal): Promise<Node> {
@@ -120,11 +128,22 @@ export class NodeReconciler {
     }
   }
 
-  #recordOnce(node: Node, notice: EventOptions): void {
+  /** @returns How long the Event still has to wait, in milliseconds */
+  #recordOnce(node: Node, { notice, noticeAfterMs = 0 }: NodePlan): number {
     const { name, uid } = node.metadata;
-    if (this.#noticed.has(name) && this.#noticed.get(name) === uid) return;
-    this.#noticed.set(name, uid);
-    this.#recordEvents(node, [notice], true);
+    const noted = this.#noticed.get(name);
+    const last = noted?.uid === uid ? noted : undefined;
+    if (last?.isSaid) return 0;
+    if (notice === undefined) {
+      this.#noticed.delete(name);
+      return 0;
+    }
+    const nowMs = this.#options.clock.monotonic();
+    const sinceMs = last?.sinceMs ?? nowMs;
+    const leftMs = sinceMs + noticeAfterMs - nowMs;
+    this.#noticed.set(name, { uid, sinceMs, isSaid: leftMs <= 0 });
+    if (leftMs <= 0) this.#recordEvents(node, [notice], true);
+    return leftMs;
   }
 
   /** @param isLogged False for a blocked Node: the log has the error already */

@@ -111,13 +111,14 @@ export interface NodeCondition {
   readonly why: string;
 }
 
-/** Reasons why a cloud that answered has no single machine for a Node. */
+/** Reasons why a cloud that answered has no single machine for a Node, although the Node waits for one. */
 const UNMATCHED: ReadonlySet<string> = new Set([
   "undecodable",
   "ambiguous",
   "malformedProviderId",
   "noIdentity",
   "notFound",
+  "otherCloud",
 ]);
 const DELETION_GOES_ON: ReadonlySet<string> = new Set(["waiting", "confirm"]);
 
@@ -126,7 +127,10 @@ export function toCondition(node: NodeView): NodeCondition {
   const { presence } = node;
   switch (presence.kind) {
     case "foreign":
-      return { state: "foreign", why: presence.message ?? "" };
+      return {
+        state: UNMATCHED.has(presence.reason ?? "") ? "unmatched" : "foreign",
+        why: presence.message ?? "",
+      };
     case "absent":
       return { state: "missing", why: joinReasons(node) };
     case "unknown":

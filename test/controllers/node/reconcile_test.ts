@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
+import { NODE_SELECTION } from "../../../lib/cloud/node_selection.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import {
@@ -341,6 +342,49 @@ test("a Node whose addresses took two tries is announced all the same", async ()
   await until("it is announced", () => rig.listEvents("a", "Synced").length === 1);
   expect(rig.readNode("a")?.status?.addresses).toHaveLength(2);
   expect(rig.metrics.render()).toContain("node_controller_initial_node_sync_delay_seconds_count 1");
+});
+
+test("a new Node of another cloud is told once what to do, if no other controller initialises it", async () => {
+  const provider = toProvider("last");
+  const clock = hasten(provider);
+  const sections = NODE_SELECTION.parse({ selector: "!bare" }).settings;
+  await using rig = await startRig({
+    provider,
+    clock,
+    fullPassIntervalMs: 301_000,
+    sections: { [NODE_SELECTION.key]: sections },
+  });
+  const { objects, requests } = rig.kubernetes;
+  const sinceMs = clock.monotonic();
+  const providerId = "openstack:///abc";
+  objects.createNode(toRegistration("waiting", { providerId }));
+  objects.createNode(toRegistration("initialised", { providerId }));
+  objects.createNode(toRegistration("unselected", { providerId, labels: { bare: "" } }));
+  await until("some time is over", () => clock.monotonic() > sinceMs + 15_000);
+  objects.patchNode("initialised", { spec: { taints: null } });
+  const listSaid = () => rig.listEvents("waiting", "NodeInitializationFailed");
+  await until("an Event says so", () => listSaid().length > 0);
+  expect(clock.monotonic() - sinceMs).toBeGreaterThanOrEqual(60_000);
+  clock.setPace(1_000);
+  const untilMs = clock.monotonic() + 700_000;
+  await until("two passes are over", () => clock.monotonic() > untilMs);
+  objects.createNode(toRegistration("last"));
+  await until("a later Event is there", () => rig.listEvents("last", "Synced").length === 1);
+  const [said, ...more] = rig.listEvents("waiting");
+  expect([said?.type, said?.count, more]).toEqual(["Warning", 1, []]);
+  for (const name of ["initialised", "unselected"]) expect(rig.listEvents(name)).toEqual([]);
+  expect(provider.reads).toBe(0);
+  expect(requests.count({ verb: "patch", resource: "nodes", name: "waiting" })).toBe(0);
+  const node = rig.readNode("waiting");
+  if (node === undefined) throw new Error("the Node is gone");
+  const view = describeNode(node, { kind: "foreign", providerId }, provider);
+  const { state, why } = toCondition({ ...view, ready: "True", lastReconcile: null });
+  expect(state).toBe("unmatched");
+  for (const text of [said?.message, why]) {
+    expect(text).toContain("keeps the NoSchedule taint");
+    expect(text).toContain(providerId);
+    expect(text).toContain("start its kubelet without --provider-id");
+  }
 });
 
 test("a Node that was there before Landfall is told once what to do, and is not touched", async () => {
