@@ -31,7 +31,8 @@ export const NODE_SELECTION: SettingsSection<NodeSelection> = createSection({
       type: "label selector",
       description:
         "Landfall manages only the Nodes whose labels match. It neither changes nor deletes any other Node, does not " +
-        "ask the cloud about it and does not warn about it. The form is that of `kubectl get nodes --selector`. " +
+        "ask the cloud about it and does not warn about it. The form is that of `kubectl get nodes --selector`, " +
+        "without `>` and `<`. " +
         "Default: all Nodes.",
     }),
   },

@@ -1,5 +1,5 @@
 /**
- * Label selectors in the form that `kubectl --selector` takes. Pure.
+ * Label selectors in the form that `kubectl --selector` takes, without `>` and `<`. Pure.
  * @module
  */
 import { isLabelKey, isLabelValue } from "./label.ts";
@@ -15,8 +15,10 @@ export interface Requirement {
 export type LabelSelector = readonly Requirement[];
 
 /** The form, in words. */
-export const LABEL_SELECTOR_FORM =
-  'a label selector as kubectl takes it, for example "!example.com/bare-metal" or "pool in (a, b),disk!=hdd"';
+export const LABEL_SELECTOR_FORM: string =
+  'a label selector of "key", "!key", "key=value", "key==value", "key!=value", "key in (a, b)" and ' +
+  '"key notin (a, b)", with a comma between them and without ">" and "<", ' +
+  'for example "!example.com/bare-metal" or "pool in (a, b),disk!=hdd"';
 
 const COMMA_OUTSIDE_BRACKETS = /,(?![^(]*\))/;
 const SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
