@@ -404,6 +404,19 @@ test("Nodes that register at the same time do not get the same address", async (
   expect(readIps().sort()).toEqual(["10.1.0.5", "10.1.0.6"]);
 });
 
+test("a Node whose addresses cannot be written keeps them from no other Node", async () => {
+  await using stage = await Stage.start();
+  const { kubernetes } = stage.rig;
+  const write = { verb: "patch", resource: "nodes/status", name: "a" };
+  kubernetes.faults.refuse({ ...write, status: 500 });
+  await stage.report("a", ["10.0.0.11"]);
+  kubernetes.objects.createNode(toRegistration("a"));
+  // The next try is far away then.
+  await until("it was refused", () => kubernetes.requests.count(write) >= 3);
+  await stage.join("b", ["10.0.0.11"]);
+  expect(stage.read("b")).toBe("in 10.0.0.11");
+});
+
 test("an InternalIP that the settings exclude is followed by the next one", async () => {
   await using stage = await Stage.start();
   await stage.join("a", ["10.0.0.5", "10.0.0.11"]);
