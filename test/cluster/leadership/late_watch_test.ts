@@ -43,8 +43,10 @@ function listFaults(requests: readonly AuditedRequest[], username: string): stri
     .flatMap(({ verb, resource, name, body, code }) => {
       const said = JSON.stringify(body)?.replace(/"resourceVersion":"\d+",?/, "");
       const text = `${verb} ${resource} ${name} ${said}`;
-      const isFault = seen.has(text) || code === CONFLICT;
-      seen.add(text);
+      // What the API server refuses writes nothing, such as a node port that a request of a dead leader still holds.
+      const isWritten = code < 300;
+      const isFault = (isWritten && seen.has(text)) || code === CONFLICT;
+      if (isWritten) seen.add(text);
       return isFault ? [`${code} ${text}`] : [];
     });
 }
