@@ -3,7 +3,6 @@
  * @module
  */
 import type { X509Certificate } from "node:crypto";
-import { connect } from "node:net";
 import type { Finding } from "../cloud/inspection.ts";
 import { systemClock, withDeadline } from "../core/clock.ts";
 import {
@@ -13,6 +12,7 @@ import {
   toHostPort,
 } from "../core/http/connection_problem.ts";
 import { describeDates, readServerCertificate, TLS_CIPHERS } from "../core/http/tls.ts";
+import { tryConnect } from "../core/net/try_connect.ts";
 import { adviseOnDates } from "./connection_error.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { normalise } from "./trust.ts";
@@ -210,19 +210,10 @@ async function lookAtCertificate({ server, signal }: Asked): Promise<X509Certifi
 
 /** Whether a TCP connection can be opened. Sends nothing. */
 function canConnect(url: string, signal: AbortSignal): Promise<boolean> {
-  const deadline = withDeadline(signal, LOOK_MS);
-  return new Promise((resolve) => {
-    const socket = connect(toHostPort(url));
-    const end = (isOpen: boolean): void => {
-      deadline.removeEventListener("abort", abort);
-      socket.destroy();
-      resolve(isOpen);
-    };
-    const abort = (): void => end(false);
-    deadline.addEventListener("abort", abort, { once: true });
-    socket.once("connect", () => end(true));
-    socket.once("error", abort);
-  });
+  return tryConnect(toHostPort(url), withDeadline(signal, LOOK_MS)).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Creates a finding of the level `failure`. */

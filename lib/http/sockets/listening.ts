@@ -4,11 +4,12 @@
  */
 import { once } from "node:events";
 import { lstat, unlink } from "node:fs/promises";
-import { createConnection, type Server } from "node:net";
+import type { Server } from "node:net";
 import { withDeadline } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/http/connection_problem.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
+import { tryConnect } from "../../core/net/try_connect.ts";
 
 /** Sockets that listen. */
 export interface Listening {
@@ -105,14 +106,12 @@ export async function clearSocketPath(path: string, signal: AbortSignal): Promis
 
 async function canConnect(path: string, signal: AbortSignal): Promise<boolean> {
   const deadline = withDeadline(signal, CONNECT_DEADLINE_MS);
-  const socket = createConnection({ path });
   try {
-    await once(socket, "connect", { signal: deadline });
+    await tryConnect({ path }, deadline);
     return true;
   } catch {
+    signal.throwIfAborted();
     // The process behind it may be too busy to answer: an error is better than two processes.
     return deadline.aborted;
-  } finally {
-    socket.destroy();
   }
 }

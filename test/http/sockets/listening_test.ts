@@ -122,6 +122,24 @@ describe("clearSocketPath()", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  test("clearSocketPath() rejects when it is aborted while it connects, and leaves the socket alone", async () => {
+    const path = join(folder, "stale");
+    await leaveSocket(path);
+    const stop = new AbortController();
+    const reason = new Error("stop");
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on("uncaughtException", note);
+    const cleared = clearSocketPath(path, stop.signal);
+    stop.abort(reason);
+    expect(await cleared.catch((error: unknown) => error)).toBe(reason);
+    // The socket itself fails a moment later.
+    await Bun.sleep(20);
+    process.off("uncaughtException", note);
+    expect(uncaught).toEqual([]);
+    expect(existsSync(path)).toBe(true);
+  });
+
   test("clearSocketPath() rejects when it is aborted", async () => {
     const reason = new Error("stop");
     await expect(clearSocketPath(folder, AbortSignal.abort(reason))).rejects.toBe(reason);
