@@ -3,6 +3,7 @@
  * @module
  */
 import { type AddressPool, PoolMap } from "../cloud/pools/pool.ts";
+import { KUBE_VIP_IPS } from "../cloud/pools/words.ts";
 import type { InstanceAddress } from "../cloud/instance.ts";
 import type { Presence } from "../cloud/provider.ts";
 import { Claims } from "../core/claims.ts";
@@ -33,8 +34,6 @@ interface AddressIndexSources {
  */
 const LOOKS_MAX = 8;
 
-/** Where kube-vip reads the addresses of a Service. Source: https://kube-vip.io/docs/usage/kubernetes-services/ */
-const KUBE_VIP_IPS = "kube-vip.io/loadbalancerIPs";
 /** Most addresses of one Service that count, so that no user fills the memory with them. */
 const SERVICE_IPS_MAX = 64;
 
@@ -76,14 +75,10 @@ export class AddressIndex implements AddressUses {
     ]);
   }
 
-  /**
-   * Counts addresses as those of a Node while they are being written to it, so that no other Node gets one.
-   *
-   * @param addresses None to end it
-   */
-  hold(name: string, addresses: readonly InstanceAddress[]): void {
-    if (addresses.length > 0) this.#held.set(name, listIps(addresses));
-    else this.#held.delete(name);
+  /** Counts addresses as those of a Node until the end of the write to it, so that no other Node gets one. */
+  hold(name: string, addresses: readonly InstanceAddress[]): Disposable {
+    this.#held.set(name, listIps(addresses));
+    return { [Symbol.dispose]: () => this.#held.delete(name) };
   }
 
   findPool(ip: string): string | undefined {
@@ -149,7 +144,8 @@ function listNamedIps({ metadata, spec }: Partial<Service> = {}): string[] {
 /** The addresses that the status of a Service shows. */
 function listShownIps({ status }: Partial<Service> = {}): string[] {
   const ingress = status?.loadBalancer?.ingress?.slice(0, SERVICE_IPS_MAX) ?? [];
-  return toIps(ingress.map(({ ip = "" }) => ip));
+  // Others wrote it: a field may be `null`.
+  return toIps(ingress.flatMap(({ ip }) => ip ?? []));
 }
 
 /** In canonical form, without duplicates. */

@@ -100,32 +100,22 @@ export class NodeReconciler {
 
   async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<ReconcileResult> {
     const options = this.#options;
+    const { name } = node.metadata;
     const presence = this.#claims.refuseRival(node, resolved);
     const plan = planNode(node, presence, toAddressPolicy(options.provider), options.uses);
     this.#recordEvents(node, plan.warnings, plan.blocked === undefined);
     const leftMs = this.#recordOnce(node, plan);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
-    const patched = await this.#write(node, plan, signal);
-    if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
+    using _ = options.uses.hold(name, plan.addresses ?? []);
+    const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
+    if (plan.initialises) {
+      options.metrics.observeTaintRemoval(node, options.clock.now());
+      this.#unannounced.add(name);
+    }
+    if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
+    if (this.#unannounced.delete(name)) announce(options, patched, presence);
     else this.#recordEvents(node, plan.news, true);
     return leftMs > 0 ? { requeueAfterMs: leftMs } : {};
-  }
-
-  async #write(node: Node, plan: NodePlan, signal: AbortSignal): Promise<Node> {
-    const { metrics, clock, uses } = this.#options;
-    const { name } = node.metadata;
-    uses.hold(name, plan.addresses ?? []);
-    try {
-      const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
-      if (plan.initialises) {
-        metrics.observeTaintRemoval(node, clock.now());
-        this.#unannounced.add(name);
-      }
-      if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
-      return patched;
-    } finally {
-      uses.hold(name, []);
-    }
   }
 
   /** @returns How long the Event still has to wait, in milliseconds */

@@ -120,6 +120,8 @@ describe("listNodePlans()", () => {
     const others = {
       services: [
         { metadata: { name: "s", namespace: "web" }, spec: { externalIPs: ["10.0.0.9"] } },
+        // A server other than kube-apiserver may write `null` for what is absent.
+        JSON.parse('{"metadata":{"name":"t"},"status":{"loadBalancer":{"ingress":[{"ip":null}]}}}'),
       ],
       pools: toSettings({ name: "main", addresses: ["10.0.0.9"] }).pools,
     };
