@@ -103,8 +103,8 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
   /** Whether lost hosts were reported. */
   #isTold = false;
   #overtaken = 0;
-  /** The generation whose labels were written. */
-  #labelled: number | undefined;
+  /** The decision whose labels were written, and for which cluster. */
+  #labelled: { readonly task: Task; readonly decision: Decision } | undefined;
 
   constructor(key: Key, options: ClusterConvergenceOptions) {
     this.#key = key;
@@ -135,6 +135,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
 
   async observe(task: Task, signal: AbortSignal): Promise<Decision> {
     if (task.kind !== "serve") return undefined;
+    if (this.#labelled && this.isSame(this.#labelled.task, task)) return this.#labelled.decision;
     const { departures } = this.#options;
     if (!this.#isTold) departures.tell(task.cluster);
     this.#isTold = true;
@@ -148,10 +149,10 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
   }
 
   /** A decision is all or nothing, so its labels are one step. */
-  plan({ cluster: { metadata } }: Task, decision: Decision): Plan<Step> {
+  plan(_task: Task, decision: Decision): Plan<Step> {
     const isLabelled =
       decision === undefined ||
-      metadata.generation === this.#labelled ||
+      decision === this.#labelled?.decision ||
       !changesLabels(decision.schedule, this.#options.index);
     const summary = `label hosts by decision ${this.#overtaken + 1}`;
     return { steps: isLabelled ? [] : [{ summary }] };
@@ -159,13 +160,13 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
 
   async apply(
     _step: Step,
-    { task: { cluster }, observation }: Planned<Task, Decision, Plan<Step>>,
+    { task, observation: decision }: Planned<Task, Decision, Plan<Step>>,
     signal: AbortSignal,
   ): Promise<void> {
-    if (observation === undefined) return;
+    if (decision === undefined) return;
     this.#stage = "labels";
-    if (!(await applySchedule(cluster, observation.schedule, this.#toMembership(), signal))) {
-      this.#labelled = cluster.metadata.generation;
+    if (!(await applySchedule(task.cluster, decision.schedule, this.#toMembership(), signal))) {
+      this.#labelled = { task, decision };
       return;
     }
     this.#overtaken += 1;
@@ -186,13 +187,12 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
   /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
   async fail(error: unknown, task: Task | undefined, signal: AbortSignal): Promise<undefined> {
     const isRefused = isKubeError(error, "forbidden") || isKubeError(error, "invalid");
-    if (!isRefused || task === undefined) return undefined;
-    const { kind, cluster } = task;
+    const step = task?.kind === "release" ? task.kind : this.#stage;
+    if (!isRefused || task === undefined || step === undefined) return undefined;
     const { message } = error;
-    if (kind === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
-    else if (this.#stage === undefined) return undefined;
-    else await this.#write(cluster, { kind: "refused", step: this.#stage, message }, signal);
     this.#options.last.set(this.#key, { state: "failing" });
+    if (step === "release") await this.#writeDeleting(task.cluster, { obstacle: message }, signal);
+    else await this.#write(task.cluster, { kind: "refused", step, message }, signal);
     return undefined;
   }
 

@@ -33,6 +33,8 @@ interface Plan {
   readonly isKept?: boolean;
   /** What Kubernetes says when services are made. */
   readonly refusal?: Error;
+  /** Whether Kubernetes refuses the status, too. */
+  readonly refusesStatus?: boolean;
   readonly spec?: JsonObject;
   readonly annotations?: Readonly<Record<string, string>>;
   /** Of the host of the cluster. */
@@ -56,6 +58,8 @@ interface Result {
   readonly cluster: SipCluster | undefined;
   /** What the status says about readiness. */
   readonly message: string | undefined;
+  /** What the debug page shows. */
+  readonly state: string | undefined;
 }
 
 /** Reconciles a cluster with one host, that is being deleted unless it is kept. */
@@ -85,7 +89,11 @@ async function reconcile(plan: Plan): Promise<Result> {
   if (plan.unseen) server.change("h", plan.unseen);
   const clusters = new Store<SipCluster>({ resource: SIP_CLUSTERS, log: silentLogger });
   clusters.replace([cluster], "1");
+  if (plan.refusesStatus) {
+    kubernetes.faults.deny({ verb: "patch", resource: `${SIP_CLUSTERS.plural}/status` });
+  }
   const done: string[] = [];
+  const last: ConstructorParameters<typeof ClusterConvergence>[1]["last"] = new Map();
   const events = {
     record: (_object: object, { reason }: { reason: string }) => void done.push(reason),
   };
@@ -104,7 +112,7 @@ async function reconcile(plan: Plan): Promise<Result> {
     addresses,
     writer: new ObjectWriter(SIP_CLUSTERS, { client, clock, events }),
     departures: new Departures({ index, events }),
-    last: new Map(),
+    last,
     services: {
       listMachines: () => Promise.resolve(NO_MACHINES),
       serve: () => {
@@ -130,7 +138,14 @@ async function reconcile(plan: Plan): Promise<Result> {
     });
   const isLabelled = Object.keys(server.findLabels("h") ?? {}).length > 0;
   const ready = read()?.status?.conditions?.find(({ type }) => type === "Ready");
-  return { done, isLabelled, requeueAfterMs, cluster: read(), message: ready?.message };
+  return {
+    done,
+    isLabelled,
+    requeueAfterMs,
+    cluster: read(),
+    message: ready?.message,
+    state: last.get("tenant/a")?.state,
+  };
 }
 
 const IN_USE = expect.stringContaining("metal3/h (used by a consumer)");
@@ -149,6 +164,12 @@ test("a cluster says what Kubernetes refuses, and is tried again", async () => {
   const { done, message } = await reconcile({ isKept: true, refusal });
   expect(done.slice(-2)).toEqual(["serve", String(refusal)]);
   expect(message).toContain("may not create Deployments");
+});
+
+test("a cluster is shown as failing, also if Kubernetes refuses the status that would say why", async () => {
+  const refusal = new KubeError("forbidden", "may not create Deployments");
+  const { state, message } = await reconcile({ isKept: true, refusal, refusesStatus: true });
+  expect([state, message]).toEqual(["failing", undefined]);
 });
 
 test("a cluster that is deleted loses services, then labels, then the finalizer", async () => {
