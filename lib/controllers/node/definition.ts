@@ -11,20 +11,13 @@ import { createNodeMetrics } from "./metrics.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 import { type Right, toRights } from "../../kube/access/rights.ts";
 
+const OBJECTS = { group: "", resource: "nodes" };
 const SERVICES = { group: "", resource: "services" };
 
 /** Rights to initialise Nodes. */
 const RIGHTS: readonly Right[] = [
-  {
-    access: { group: "", resource: "nodes", verb: "patch" },
-    purpose: "to initialise Nodes",
-    mandatory: true,
-  },
-  {
-    access: { group: "", resource: "nodes", subresource: "status", verb: "patch" },
-    purpose: "to set addresses",
-    mandatory: true,
-  },
+  ...toRights(OBJECTS, ["patch"], "to initialise Nodes"),
+  ...toRights({ ...OBJECTS, subresource: "status" }, ["patch"], "to set addresses"),
   // Without them, an address of a Service can become one of a Node that announces it.
   ...toRights(SERVICES, ["list", "watch"], "to keep addresses of Services off Nodes", {
     mandatory: false,

@@ -7,16 +7,10 @@ import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
 import { TAG_LABELS_RECORD } from "../words.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
-import type { Right } from "../../kube/access/rights.ts";
+import { toRights } from "../../kube/access/rights.ts";
 
 /** Rights to keep labels up to date. */
-const RIGHTS: readonly Right[] = [
-  {
-    access: { group: "", resource: "nodes", verb: "patch" },
-    purpose: "to correct labels",
-    mandatory: true,
-  },
-];
+const RIGHTS = toRights({ group: "", resource: "nodes" }, ["patch"], "to correct labels");
 
 /** Keeps the labels of initialised Nodes up to date: region, zone, instance type and the cloud's own labels. */
 export const nodeLabelController: ControllerDefinition = {

@@ -9,31 +9,18 @@ import type { ControllerDefinition } from "../definition.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { createLifecycleMetrics } from "./metrics.ts";
 import { COMPONENT, EVENT_WORDS, NAME, SHUTDOWN_TAINT } from "./words.ts";
-import type { Right } from "../../kube/access/rights.ts";
+import { toRights } from "../../kube/access/rights.ts";
+
+const OBJECTS = { group: "", resource: "nodes" };
 
 /** What only the deletion of Nodes needs. */
-const TO_DELETE: readonly Right[] = [
-  {
-    access: { group: "", resource: "nodes", verb: "get" },
-    purpose: "to look once more before a Node is deleted",
-    mandatory: true,
-  },
-  {
-    access: { group: "", resource: "nodes", verb: "delete" },
-    purpose: "to delete Nodes whose machine is gone",
-    mandatory: true,
-  },
+const TO_DELETE = [
+  ...toRights(OBJECTS, ["get"], "to look once more before a Node is deleted"),
+  ...toRights(OBJECTS, ["delete"], "to delete Nodes whose machine is gone"),
 ];
 
 /** Rights to taint and delete Nodes. */
-const RIGHTS: readonly Right[] = [
-  {
-    access: { group: "", resource: "nodes", verb: "patch" },
-    purpose: "to set the shutdown taint",
-    mandatory: true,
-  },
-  ...TO_DELETE,
-];
+const RIGHTS = [...toRights(OBJECTS, ["patch"], "to set the shutdown taint"), ...TO_DELETE];
 
 /** Taints Nodes whose machines are off, and deletes Nodes whose machines are proven gone. */
 export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {

@@ -14,37 +14,27 @@ import {
 import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
 import { createOutOfServiceMetrics } from "./metrics.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
-import type { Right } from "../../kube/access/rights.ts";
+import { toRights } from "../../kube/access/rights.ts";
 
+const OPTIONAL = { mandatory: false };
+const OBJECTS = { group: "", resource: "nodes" };
 const ATTACHMENTS = { group: "storage.k8s.io", resource: "volumeattachments" };
 
 /** Rights to set and remove the taint, and to see when volumes are detached. */
-const RIGHTS: readonly Right[] = [
-  {
-    access: { group: "", resource: "nodes", verb: "get" },
-    purpose: "to look once more before the out-of-service taint is set or removed",
-    mandatory: true,
-  },
-  {
-    access: { group: "", resource: "nodes", verb: "patch" },
-    purpose: "to set and remove the out-of-service taint",
-    mandatory: true,
-  },
-  {
-    access: { ...ATTACHMENTS, verb: "get" },
-    purpose: "to know which volumes are attached to a Node",
-    mandatory: false,
-  },
-  {
-    access: { ...ATTACHMENTS, verb: "list" },
-    purpose: "to know which volumes are attached to a Node",
-    mandatory: false,
-  },
-  {
-    access: { ...ATTACHMENTS, verb: "watch" },
-    purpose: "to see them detached",
-    mandatory: false,
-  },
+const RIGHTS = [
+  ...toRights(
+    OBJECTS,
+    ["get"],
+    "to look once more before the out-of-service taint is set or removed",
+  ),
+  ...toRights(OBJECTS, ["patch"], "to set and remove the out-of-service taint"),
+  ...toRights(
+    ATTACHMENTS,
+    ["get", "list"],
+    "to know which volumes are attached to a Node",
+    OPTIONAL,
+  ),
+  ...toRights(ATTACHMENTS, ["watch"], "to see them detached", OPTIONAL),
 ];
 
 const { key, value, effect } = OUT_OF_SERVICE_TAINT;

@@ -20,22 +20,15 @@ const PEOPLE = "to make the accounts of jump hosts and OIDC providers";
 
 /** Rights to label hosts, to make services, and to report. */
 export const RIGHTS: readonly Right[] = [
-  {
-    access: { ...SIP, verb: "patch" },
-    purpose: "to set the finalizer of SIPClusters",
-    mandatory: true,
-  },
-  {
-    access: { ...SIP, subresource: "status", verb: "patch" },
-    purpose: "to report on SIPClusters",
-    mandatory: true,
-  },
-  {
-    // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
-    access: { ...SIP, subresource: "finalizers", verb: "update" },
-    purpose: "to let a SIPCluster own what is made for it",
-    mandatory: false,
-  },
+  ...toRights(SIP, ["patch"], "to set the finalizer of SIPClusters"),
+  ...toRights({ ...SIP, subresource: "status" }, ["patch"], "to report on SIPClusters"),
+  // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
+  ...toRights(
+    { ...SIP, subresource: "finalizers" },
+    ["update"],
+    "to let a SIPCluster own what is made for it",
+    OPTIONAL,
+  ),
   ...toRights(
     { group: "metal3.io", resource: "baremetalhosts" },
     ["get", "patch"],

@@ -18,17 +18,18 @@ const IP_POOL = { group: "airship.airshipit.org", resource: "ippools" };
 export const RIGHTS: readonly Right[] = [
   ...toRights(VINO, ["get"], "to see right before machines change that a Vino is as it was"),
   ...toRights(VINO, ["patch"], "to set the finalizer of Vinos"),
-  {
-    access: { ...VINO, subresource: "status", verb: "patch" },
-    purpose: "to report on Vinos, and to record machines that are being made",
-    mandatory: true,
-  },
-  {
-    // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
-    access: { ...VINO, subresource: "finalizers", verb: "update" },
-    purpose: "to let a Vino own what is made for it",
-    mandatory: false,
-  },
+  ...toRights(
+    { ...VINO, subresource: "status" },
+    ["patch"],
+    "to report on Vinos, and to record machines that are being made",
+  ),
+  // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
+  ...toRights(
+    { ...VINO, subresource: "finalizers" },
+    ["update"],
+    "to let a Vino own what is made for it",
+    { mandatory: false },
+  ),
   ...toRights(
     { group: "metal3.io", resource: "baremetalhosts" },
     ["get", "create", "patch", "delete"],
@@ -56,12 +57,9 @@ export function listRedfishRights(flags: FlagValues): readonly Right[] {
   if (found === undefined) return [];
   const { namespace, service, ip } = found;
   const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace };
-  const shared = {
-    purpose: "to lead clients of Redfish to the process that leads",
-    mandatory: true,
-  };
+  const purpose = "to lead clients of Redfish to the process that leads";
   return [
-    { access: { ...slices, verb: "create" }, ...shared },
-    { access: { ...slices, name: toSliceName(service, ip), verb: "patch" }, ...shared },
+    ...toRights(slices, ["create"], purpose),
+    ...toRights({ ...slices, name: toSliceName(service, ip) }, ["patch"], purpose),
   ];
 }
