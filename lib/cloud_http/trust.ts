@@ -5,8 +5,7 @@
 import type { X509Certificate } from "node:crypto";
 import { CloudError } from "../cloud/errors.ts";
 import { formatHostPort, toConnectionProblem } from "../core/http/connection_problem.ts";
-import { readServerCertificate } from "../core/http/tls.ts";
-import type { TlsSettings } from "../core/http/tls.ts";
+import { readServerCertificate, type TlsSettings } from "../core/http/tls.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import { CaFile } from "./ca_file.ts";

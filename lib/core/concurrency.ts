@@ -33,19 +33,7 @@ export class Limiter {
       this.#free -= 1;
       return Promise.resolve();
     }
-    return new Promise((resolve, reject) => {
-      const enter = (): void => {
-        this.#waiting.delete(enter);
-        signal.removeEventListener("abort", abort);
-        resolve();
-      };
-      const abort = (): void => {
-        this.#waiting.delete(enter);
-        reject(signal.reason);
-      };
-      this.#waiting.add(enter);
-      signal.addEventListener("abort", abort, { once: true });
-    });
+    return untilServed(this.#waiting, signal);
   }
 
   /** Gives the place to the next in line, or frees it. */
@@ -54,6 +42,56 @@ export class Limiter {
     if (next === undefined) this.#free += 1;
     else next();
   }
+}
+
+/** Locks by name. Who waits is served in the order of asking. */
+export class Locks {
+  /** Who waits for each lock that is taken, in order. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  isTaken(name: string): boolean {
+    return this.#waiting.has(name);
+  }
+
+  isAwaited(name: string): boolean {
+    return (this.#waiting.get(name)?.size ?? 0) > 0;
+  }
+
+  /**
+   * Waits for a lock. The caller gives it on by disposing of it, exactly once.
+   *
+   * @throws `signal.reason` when the signal aborts first
+   */
+  async take(name: string, signal: AbortSignal): Promise<Disposable> {
+    signal.throwIfAborted();
+    const waiting = this.#waiting.get(name);
+    if (waiting === undefined) this.#waiting.set(name, new Set());
+    else await untilServed(waiting, signal);
+    return { [Symbol.dispose]: () => this.#give(name) };
+  }
+
+  #give(name: string): void {
+    const waiting = this.#waiting.get(name) ?? new Set();
+    const [next] = waiting;
+    if (next === undefined) this.#waiting.delete(name);
+    else next();
+  }
+}
+
+function untilServed(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const serve = (): void => {
+      waiting.delete(serve);
+      signal.removeEventListener("abort", abort);
+      resolve();
+    };
+    const abort = (): void => {
+      waiting.delete(serve);
+      reject(signal.reason);
+    };
+    waiting.add(serve);
+    signal.addEventListener("abort", abort, { once: true });
+  });
 }
 
 /** What {@linkcode forEachAtOnce} needs. */

@@ -7,6 +7,7 @@
  * @module
  */
 import { type Clock, startDeadline } from "../core/clock.ts";
+import { Locks } from "../core/concurrency.ts";
 import { type Fence, LeadershipLostError } from "../core/fence.ts";
 import type { ReconcileResult } from "./workers.ts";
 
@@ -269,54 +270,4 @@ class Reconcile<T extends Task, O, S extends Step, P extends Plan<S>> implements
     const { name, steps } = this.#lock;
     if (steps >= LOCKED_STEPS_MAX && this.#options.locks.isAwaited(name)) this[Symbol.dispose]();
   }
-}
-
-/** Locks by name. Who waits is served in the order of asking. */
-class Locks {
-  /** Who waits for each lock that is taken, in order. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-
-  isTaken(name: string): boolean {
-    return this.#waiting.has(name);
-  }
-
-  isAwaited(name: string): boolean {
-    return (this.#waiting.get(name)?.size ?? 0) > 0;
-  }
-
-  /**
-   * Waits for a lock. The caller gives it on by disposing of it, exactly once.
-   *
-   * @throws `signal.reason` when the signal aborts first
-   */
-  async take(name: string, signal: AbortSignal): Promise<Disposable> {
-    signal.throwIfAborted();
-    const waiting = this.#waiting.get(name);
-    if (waiting === undefined) this.#waiting.set(name, new Set());
-    else await untilServed(waiting, signal);
-    return { [Symbol.dispose]: () => this.#give(name) };
-  }
-
-  #give(name: string): void {
-    const waiting = this.#waiting.get(name) ?? new Set();
-    const [next] = waiting;
-    if (next === undefined) this.#waiting.delete(name);
-    else next();
-  }
-}
-
-function untilServed(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const serve = (): void => {
-      waiting.delete(serve);
-      signal.removeEventListener("abort", abort);
-      resolve();
-    };
-    const abort = (): void => {
-      waiting.delete(serve);
-      reject(signal.reason);
-    };
-    waiting.add(serve);
-    signal.addEventListener("abort", abort, { once: true });
-  });
 }

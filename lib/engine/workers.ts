@@ -1,5 +1,5 @@
 /**
- * The workers of one controller: they take keys, give each reconcile a deadline, and act on its outcome.
+ * The workers of one controller: they take keys, give each reconcile a deadline or a slice, and act on its outcome.
  * @module
  */
 import type { Clock } from "../core/clock.ts";
@@ -50,7 +50,7 @@ export interface WorkersOptions {
     signal: AbortSignal,
     detach: () => void,
   ) => Promise<ReconcileResult | void>;
-  /** Longest time for one reconcile, in milliseconds; then its signal aborts. */
+  /** Longest time for one reconcile without `sliceMs`, in milliseconds; then its signal aborts. */
   readonly reconcileTimeoutMs: number;
   /**
    * How long a reconcile may hold a worker, in milliseconds; after that it goes on without one, for any time, so that
@@ -176,10 +176,7 @@ export class Workers {
     return queue.failures(key) === 0 ? "maybe" : "exists";
   }
 
-  /**
-   * One call of `reconcile` with its own signal, which aborts by `force`, or at its deadline if it holds its worker
-   * until then.
-   */
+  /** One call of `reconcile` with its own signal, which aborts by `force`, or without a slice at its deadline. */
   async #attempt(
     key: string,
     force: AbortSignal,
@@ -188,23 +185,17 @@ export class Workers {
     const { clock, reconcile, reconcileTimeoutMs, sliceMs } = this.#options;
     const attempt = new AbortController();
     const ended = new AbortController();
-    const held = new AbortController();
     const cancel = (): void => attempt.abort(force.reason);
     const expire = (): void =>
       attempt.abort(new ReconcileTimeoutError(`no end within ${reconcileTimeoutMs / 1_000} s`));
-    const release = (): void => {
-      held.abort(ENDED);
-      detach();
-    };
     if (force.aborted) cancel();
     else force.addEventListener("abort", cancel, { once: true });
-    const onTime = sliceMs === undefined ? expire : release;
-    clock.sleep(sliceMs ?? reconcileTimeoutMs, held.signal).then(onTime, () => undefined);
+    const onTime = sliceMs === undefined ? expire : detach;
+    clock.sleep(sliceMs ?? reconcileTimeoutMs, ended.signal).then(onTime, () => undefined);
     const disobeyed = this.#untilDisobeyed(key, attempt.signal, ended.signal);
     try {
-      return await Promise.race([reconcile(key, attempt.signal, release), disobeyed]);
+      return await Promise.race([reconcile(key, attempt.signal, detach), disobeyed]);
     } finally {
-      held.abort(ENDED);
       ended.abort(ENDED);
       force.removeEventListener("abort", cancel);
     }

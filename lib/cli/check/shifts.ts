@@ -2,6 +2,7 @@
  * Values of initialised Nodes that the settings would change, for `landfall check`: something may rely on them. Pure.
  * @module
  */
+import { joinFew } from "../../core/text/printable.ts";
 import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
 import type { NodeChange } from "./outlook/changes.ts";
@@ -79,14 +80,12 @@ function toFinding(
   settings: readonly Pick<SettingDescription, "path">[],
 ): CheckFinding {
   const count = shifts.length === 1 ? "1 Node" : `${shifts.length} Nodes`;
-  const named = shifts.slice(0, NAMED_MAX).join("; ");
-  const more = shifts.length > NAMED_MAX ? `; and ${shifts.length - NAMED_MAX} more` : "";
   const deciding = subject.settings.filter((path) => settings.some((one) => one.path === path));
   const where = deciding.length === 0 ? "" : `; these settings decide: ${deciding.join(", ")}`;
   return {
     level: "warning",
     code: subject.code,
-    message: `${subject.name} of ${count} would change: ${named}${more}`,
+    message: `${subject.name} of ${count} would change: ${joinFew(shifts, NAMED_MAX)}`,
     advice: `if something relies on these values, change the settings before you start Landfall${where}`,
   };
 }

@@ -113,7 +113,7 @@ export class ServiceReconciler {
 class ServiceConvergence implements Convergence<Task, object, ServiceStep, ServicePlan> {
   readonly #key: Key;
   readonly #options: ServiceReconcilerOptions;
-  /** Of the first step. */
+  /** Of the first plan that was followed. */
   #purpose: Purpose | undefined;
   /** Whether a step changed the cloud. */
   #isStarted = false;

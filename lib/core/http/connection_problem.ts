@@ -157,8 +157,8 @@ export function findConnectionFault(error: unknown): ConnectionFault | undefined
   for (const one of listCauses(error)) {
     if (!(one instanceof Error)) return undefined;
     const code = findErrorCode(one) || one.name;
-    const [other] = OTHER_FAULTS.find(([, codes]) => codes.test(code)) ?? [];
-    const fault = FAULT_BY_CODE.get(code)?.fault ?? other;
+    const fault =
+      FAULT_BY_CODE.get(code)?.fault ?? OTHER_FAULTS.find(([, codes]) => codes.test(code))?.[0];
     if (fault !== undefined) return fault;
   }
   return undefined;

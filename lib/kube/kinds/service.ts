@@ -49,7 +49,6 @@ const isNumber = (value: unknown): boolean => typeof value === "number";
 const isPorts = isListOf({
   name: isText,
   protocol: isText,
-  port: isNumber,
   nodePort: isNumber,
   appProtocol: isText,
 });

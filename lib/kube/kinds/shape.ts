@@ -71,7 +71,7 @@ export function isListWith(...names: readonly string[]): Check {
     for (const name of names) if (typeof one[name] !== "string") return false;
     return true;
   };
-  return (value) => Array.isArray(value) && value.every(isWhole);
+  return isListOf(isWhole);
 }
 
 const META_SHAPES: Shapes = {
@@ -85,7 +85,7 @@ const META_SHAPES: Shapes = {
 };
 
 const OPTIONAL_SHAPES: Readonly<Record<OptionalMetadata, Check>> = {
-  finalizers: (value) => Array.isArray(value) && value.every(isText),
+  finalizers: isListOf(isText),
   ownerReferences: isListWith("apiVersion", "kind", "name", "uid"),
   generation: (value) => typeof value === "number",
 };

@@ -119,7 +119,7 @@ type ParsedProviderId =
   | { readonly kind: "malformed"; readonly message: string }
   | { readonly kind: "foreign" };
 
-/** Formats a provider ID: `<scheme>://<id>`. */
+/** Formats a provider ID: `<scheme>://<id>`. MUST NOT CHANGE: clusters keep it for ever. */
 export function formatProviderId(scheme: string, id: string): string {
   return `${scheme}://${id}`;
 }

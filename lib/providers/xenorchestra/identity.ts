@@ -21,7 +21,10 @@ type ParsedProviderId =
   | { readonly kind: "malformed"; readonly message: string }
   | { readonly kind: "foreign" };
 
-/** Formats the provider ID of a VM: `xenorchestra://<pool UUID>/<VM UUID>`, lower case. */
+/**
+ * Formats the provider ID of a VM: `xenorchestra://<pool UUID>/<VM UUID>`, lower case. MUST NOT CHANGE: clusters keep
+ * it for ever, and the CSI driver of Xen Orchestra reads it.
+ */
 export function formatProviderId(poolId: string, vmId: string): string {
   return `${SCHEME}://${poolId}/${vmId}`;
 }

@@ -1,5 +1,6 @@
 /**
- * The labels of a VM's Node, its instance type, and its places for display.
+ * The labels of a VM's Node, its instance type, and its places for display. The keys of labels MUST NOT CHANGE: the Go
+ * controller has the same, and workloads select Nodes by them.
  * @module
  */
 import type { Instance, Place } from "../../cloud/instance.ts";
@@ -26,6 +27,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   [HOST_NAME_LABEL]: "hostName",
 };
 
+/** The keys of labels whose values change with the VM. */
 export const LABEL_KEYS: ReadonlySet<string> = new Set(Object.keys(SOURCES));
 
 /** UUID of the host before the VM's first move. */
@@ -67,7 +69,7 @@ export function toLabels(details: Instance["details"]): Record<string, string> {
   return labels;
 }
 
-/** Every label of the provider is in this namespace: see labels.ts. */
+/** Every label of the provider is in this namespace. */
 const OWN_NAMESPACES = ["k8s.xenorchestra"];
 
 /**

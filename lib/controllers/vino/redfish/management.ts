@@ -12,7 +12,7 @@ import {
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type Fence, LeadershipLostError } from "../../../core/fence.ts";
-import { Limiter } from "../../../core/concurrency.ts";
+import { Locks } from "../../../core/concurrency.ts";
 import type { Logger } from "../../../core/log.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import type {
@@ -48,8 +48,8 @@ export class VinoManagement implements MachineManagement {
   readonly #store: OverrideStore;
   readonly #overrides: BootOverrides;
   readonly #waiting: WaitingOverrides;
-  /** One place for each machine that something is done with. */
-  readonly #places = new Map<string, { readonly limiter: Limiter; users: number }>();
+  /** Of the machines that something is done with, by their IDs. */
+  readonly #locks = new Locks();
 
   constructor(options: VinoManagementOptions) {
     const { clock, log, listMachines, warn } = options;
@@ -158,14 +158,11 @@ export class VinoManagement implements MachineManagement {
 
   /** Does one thing at a time with a machine. */
   async #alone<T>(id: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const place = this.#places.get(id) ?? { limiter: new Limiter(1), users: 0 };
-    this.#places.set(id, place);
-    place.users += 1;
+    const lock = await this.#locks.take(id, signal);
     try {
-      return await place.limiter.run(work, signal);
+      return await work();
     } finally {
-      place.users -= 1;
-      if (place.users === 0) this.#places.delete(id);
+      lock[Symbol.dispose]();
     }
   }
 

@@ -48,8 +48,6 @@ describe("tokens", () => {
     clock = new ManualClock();
   });
 
-  describe("createFixedToken()", () => {});
-
   describe("FileToken", () => {
     const folder = mkdtempSync(join(tmpdir(), "landfall-"));
     const path = join(folder, "token");
