@@ -12,7 +12,7 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createLoopMetrics } from "../../lib/engine/metrics.ts";
+import { createLoopMetrics } from "../../lib/engine/work_queue.ts";
 import { createRedfishMetrics } from "../../lib/http/redfish/metrics.ts";
 import { exportLog } from "../../lib/host/log_pipe.ts";
 import { exportProcess } from "../../lib/host/process_metrics.ts";

@@ -17,7 +17,7 @@ import { DeletionHolds } from "../controllers/deletion_holds.ts";
 import { toIdentity } from "../controllers/identity.ts";
 import type { LoadedController } from "../controllers/load.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
-import { createLoopMetrics } from "../engine/metrics.ts";
+import { createLoopMetrics } from "../engine/work_queue.ts";
 import { Recovery } from "../kube/api/recovery.ts";
 import { Caches } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";

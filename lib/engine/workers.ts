@@ -7,8 +7,7 @@ import { AssertionError, describeError } from "../core/errors.ts";
 import { LeadershipLostError } from "../core/fence.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
 import { formatDuration } from "../core/text/duration.ts";
-import type { LoopMetrics } from "./metrics.ts";
-import type { WorkQueue } from "./work_queue.ts";
+import type { LoopMetrics, WorkQueue } from "./work_queue.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 
 /** What a reconcile may ask for when it succeeds. */

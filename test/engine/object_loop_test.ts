@@ -1,9 +1,12 @@
-import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { fromSecondary, toOwnerKeys } from "../../lib/engine/key_sources.ts";
-import type { ObjectLoopOptions } from "../../lib/engine/object_loop.ts";
+import { expect, test } from "bun:test";
+import {
+  fromSecondary,
+  type ObjectLoopOptions,
+  toOwnerKeys,
+} from "../../lib/engine/object_loop.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
-import { toKey } from "../../lib/kube/cache/store.ts";
+import { type Key, toKey } from "../../lib/kube/cache/store.ts";
 import { untilAborted } from "../support/kube/scripted_kube_client.ts";
 import {
   type Gadget,
@@ -11,10 +14,11 @@ import {
   toGadget,
   toWidget,
   type Widget,
-  WIDGETS,
   type WidgetRig,
   type WidgetRigOptions,
+  WIDGETS,
 } from "../support/kube/kinds/widgets.ts";
+import type { ObjectMeta, Resource } from "../../lib/kube/kinds/resource.ts";
 
 function start(over: Partial<ObjectLoopOptions<Widget>> = {}): WidgetRig {
   return startWidgets({ over: () => over });
@@ -371,4 +375,28 @@ test("ObjectLoop waits after the first failure as long as it is told", async () 
   const [first = 0, second = 0, third = 0] = times;
   expect(second - first).toBeWithin(5_000, 6_001);
   expect(third - second).toBeWithin(10_000, 12_001);
+});
+
+const OWNER = { apiVersion: "example.org/v1", kind: "Widget", name: "w", uid: "u" };
+const CLUSTER_WIDGETS: Resource<Widget> = { ...WIDGETS, namespaced: false };
+const NODES: Resource<Widget> = {
+  apiVersion: "v1",
+  kind: "Node",
+  plural: "nodes",
+  namespaced: false,
+};
+
+test.each<[string, Resource<Widget>, ObjectMeta["ownerReferences"], Key[]]>([
+  ["its owner", WIDGETS, [OWNER], ["ns/w"]],
+  ["every owner of the kind", WIDGETS, [OWNER, { ...OWNER, name: "x" }], ["ns/w", "ns/x"]],
+  ["an owner that has no namespace", CLUSTER_WIDGETS, [OWNER], ["w"]],
+  ["an owner by another version", WIDGETS, [{ ...OWNER, apiVersion: "example.org/v2" }], ["ns/w"]],
+  ["an owner of the core group", NODES, [{ ...OWNER, apiVersion: "v1", kind: "Node" }], ["w"]],
+  ["none of another kind", WIDGETS, [{ ...OWNER, kind: "Gadget" }], []],
+  ["none of another group", WIDGETS, [{ ...OWNER, apiVersion: "example.com/v1" }], []],
+  ["none of the core group", WIDGETS, [{ ...OWNER, apiVersion: "v1" }], []],
+  ["none of what is nobody's", WIDGETS, undefined, []],
+])("toOwnerKeys() finds %s", (_what, owner, ownerReferences, expected) => {
+  const metadata = { name: "g", namespace: "ns", ...(ownerReferences && { ownerReferences }) };
+  expect(toOwnerKeys(owner)({ metadata })).toEqual(expected);
 });

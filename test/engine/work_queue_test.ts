@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { AssertionError } from "../../lib/core/errors.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createLoopMetrics } from "../../lib/engine/metrics.ts";
-import { WorkQueue } from "../../lib/engine/work_queue.ts";
+import { createLoopMetrics, WorkQueue } from "../../lib/engine/work_queue.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;

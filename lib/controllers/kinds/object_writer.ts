@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
-import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import { WarningThrottle } from "../../engine/throttle.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";

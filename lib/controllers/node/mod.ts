@@ -18,7 +18,7 @@ import type { StoreReader } from "../../kube/cache/store.ts";
 import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { type LastReconcile, toLastReconcile } from "../../engine/workers.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
-import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import { WarningThrottle } from "../../engine/throttle.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { createNodeMetrics, type NodeMetrics } from "./metrics.ts";
 import { NodeReconciler } from "./reconcile.ts";

@@ -9,7 +9,7 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
-import type { WarningThrottle } from "../../engine/warning_throttle.ts";
+import type { WarningThrottle } from "../../engine/throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import type { AddressIndex } from "../address_index.ts";
 import { toAddressPolicy } from "../addresses.ts";

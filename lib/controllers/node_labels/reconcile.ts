@@ -3,8 +3,7 @@
  * @module
  */
 import type { ReconcileResult } from "../../engine/workers.ts";
-import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
-import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import { Contest, ROUNDS_MAX, WarningThrottle } from "../../engine/throttle.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { NodeContext } from "../context.ts";

@@ -2,8 +2,7 @@
  * Reconciles one Node with the state of its machine: reads memory, plans, writes the taint or deletes the Node.
  * @module
  */
-import { Contest, ROUNDS_MAX } from "../../engine/contest.ts";
-import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import { Contest, ROUNDS_MAX, WarningThrottle } from "../../engine/throttle.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized } from "../identity.ts";

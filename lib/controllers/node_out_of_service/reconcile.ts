@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
-import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import { WarningThrottle } from "../../engine/throttle.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";

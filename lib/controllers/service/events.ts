@@ -8,7 +8,7 @@ import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { shorten } from "../../core/text/printable.ts";
-import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import { WarningThrottle } from "../../engine/throttle.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";

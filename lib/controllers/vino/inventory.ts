@@ -6,7 +6,7 @@ import type { Machines, MachinesView } from "../../cloud/capabilities/machines.t
 import { CloudError } from "../../cloud/errors.ts";
 import type { InventorySource } from "../../cloud/inventory/source.ts";
 import { abortable } from "../../core/clock.ts";
-import type { KeySource } from "../../engine/key_sources.ts";
+import type { KeySource } from "../../engine/object_loop.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
 import type { Vino } from "./resource/vino.ts";
 

@@ -5,8 +5,7 @@
 import type { Machines, MachinesView } from "../../cloud/capabilities/machines.ts";
 import { DELETION } from "../../cloud/deletion/settings.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
-import { fromSecondary, type KeySource } from "../../engine/key_sources.ts";
-import { ObjectLoop } from "../../engine/object_loop.ts";
+import { fromSecondary, type KeySource, ObjectLoop } from "../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";

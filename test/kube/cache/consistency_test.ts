@@ -7,7 +7,7 @@ import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { ObjectLoop } from "../../../lib/engine/object_loop.ts";
 import type { ReconcileResult } from "../../../lib/engine/workers.ts";
-import { createLoopMetrics } from "../../../lib/engine/metrics.ts";
+import { createLoopMetrics } from "../../../lib/engine/work_queue.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";

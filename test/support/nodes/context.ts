@@ -7,7 +7,7 @@ import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { NodeContext } from "../../../lib/controllers/context.ts";
 import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createLoopMetrics } from "../../../lib/engine/metrics.ts";
+import { createLoopMetrics } from "../../../lib/engine/work_queue.ts";
 
 /** What a test gives to controllers of Nodes. */
 interface NodeContextParts extends Pick<

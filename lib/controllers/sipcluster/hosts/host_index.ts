@@ -2,7 +2,7 @@
  * Which cluster has which hosts, which are free, and which clusters to look at when a host changes.
  * @module
  */
-import type { KeySource } from "../../../engine/key_sources.ts";
+import type { KeySource } from "../../../engine/object_loop.ts";
 import type { Key, StoreReader } from "../../../kube/cache/store.ts";
 import type { HostFacts } from "../schedule/types.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";

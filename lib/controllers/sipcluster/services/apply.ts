@@ -7,7 +7,7 @@
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
-import type { KeySource } from "../../../engine/key_sources.ts";
+import type { KeySource } from "../../../engine/object_loop.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";

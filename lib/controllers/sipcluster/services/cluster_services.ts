@@ -3,8 +3,7 @@
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
-import type { KeySource } from "../../../engine/key_sources.ts";
-import { fromSecondary } from "../../../engine/key_sources.ts";
+import { fromSecondary, type KeySource } from "../../../engine/object_loop.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";

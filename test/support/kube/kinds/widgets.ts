@@ -3,7 +3,7 @@
  * @module
  */
 import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/object_loop.ts";
-import { createLoopMetrics } from "../../../../lib/engine/metrics.ts";
+import { createLoopMetrics } from "../../../../lib/engine/work_queue.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { Kind } from "../../../../lib/kube/kinds/kind.ts";

@@ -2,7 +2,7 @@
  * What the caches show of the objects that clusters own.
  * @module
  */
-import { fromSecondary, type KeySource, toOwnerKeys } from "../../../../engine/key_sources.ts";
+import { fromSecondary, type KeySource, toOwnerKeys } from "../../../../engine/object_loop.ts";
 import type { Caches } from "../../../../kube/cache/caches.ts";
 import type { Key, StoreReader } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";

@@ -5,7 +5,7 @@
 import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { mapAtOnce } from "../../../../core/concurrency.ts";
-import type { KeySource } from "../../../../engine/key_sources.ts";
+import type { KeySource } from "../../../../engine/object_loop.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { type StoreReader, toKey } from "../../../../kube/cache/store.ts";
 import type { BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";

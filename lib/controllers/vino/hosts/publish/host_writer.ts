@@ -4,7 +4,7 @@
  */
 import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../../core/clock.ts";
-import { Contest } from "../../../../engine/contest.ts";
+import { Contest } from "../../../../engine/throttle.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../../kube/api/read_if_present.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { KeySource } from "../../../../engine/key_sources.ts";
+import type { KeySource } from "../../../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../../../kube/cache/store.ts";
 import { type BareMetalHost, VINO_UID } from "../../../../kube/kinds/bare_metal_host.ts";
 import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
