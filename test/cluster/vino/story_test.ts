@@ -196,7 +196,7 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
   test(
     "nothing is left of a Vino that is deleted, and what is others' is untouched",
     async () => {
-      await rig.sip.run("delete", "vino", VINO, "-n", METAL, "--timeout=40s");
+      await rig.deleteVino();
       expect(rig.cloud.readObjects()).toEqual(foreign);
       // Those of the sample.
       expect(await rig.sip.listAll(METAL)).toEqual(["secret/bmc", "secret/user-data"]);

@@ -170,23 +170,20 @@ export class VinoStoryRig implements AsyncDisposable {
 
   /** Waits until a condition has a status and reason for the newest spec. Returns its message. */
   async untilCondition(type: string, wanted: string): Promise<string> {
-    let last: Vino | undefined;
     let message = "";
-    const holds = async (): Promise<boolean> => {
-      last = await this.read();
-      const one = last?.status?.conditions?.find((condition) => condition.type === type);
+    await this.#until(`${type} is ${wanted}`, (vino) => {
+      const one = vino?.status?.conditions?.find((condition) => condition.type === type);
       message = one?.message ?? "";
-      const isNew = one?.observedGeneration === last?.metadata.generation;
+      const isNew = one?.observedGeneration === vino?.metadata.generation;
       return isNew && `${one?.status} ${one?.reason}` === wanted;
-    };
-    try {
-      await until(`${type} is ${wanted}`, holds, CONDITION_MS);
-    } catch (error) {
-      throw new Error(`${String(error)}: ${JSON.stringify(last?.status)}\n${this.logs}`, {
-        cause: error,
-      });
-    }
+    });
     return message;
+  }
+
+  /** Deletes the Vino by kubectl. Resolves once it is gone. */
+  async deleteVino(): Promise<void> {
+    await this.sip.run("delete", "vino", VINO, "-n", METAL, "--wait=false");
+    await this.#until("the end of the Vino", (vino) => vino === undefined);
   }
 
   /** Waits until this holds. */
@@ -220,6 +217,16 @@ export class VinoStoryRig implements AsyncDisposable {
   async listAddresses(): Promise<string[]> {
     const pools = await this.sip.list<IpPool>(IP_POOLS);
     return pools.flatMap(({ spec }) => spec?.allocatedIPs ?? []).map(({ ip = "" }) => ip);
+  }
+
+  /** @throws {Error} with the status and the logs */
+  async #until(what: string, holds: (vino: Vino | undefined) => boolean): Promise<void> {
+    let last: Vino | undefined;
+    const read = async (): Promise<boolean> => holds((last = await this.read()));
+    await until(what, read, CONDITION_MS).catch((error: unknown) => {
+      const state = JSON.stringify(last?.status);
+      throw new Error(`${String(error)}: ${state}\n${this.logs}`, { cause: error });
+    });
   }
 
   get #path(): string {
