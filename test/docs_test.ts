@@ -12,7 +12,7 @@ import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
 import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
-import { DELETION } from "../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../lib/cloud/settings/sections.ts";
 import { loadProviders } from "../lib/providers/mod.ts";
 import { exampleProvider } from "./support/cloud/example_provider.ts";
 import { listSources, readSource } from "./support/sources.ts";

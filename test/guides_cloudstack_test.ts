@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Provider } from "../lib/cloud/provider.ts";
-import { DELETION } from "../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../lib/cloud/settings/sections.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { LB_COMMANDS, ROLE_COMMAND } from "../lib/providers/cloudstack/load_balancers/commands.ts";

@@ -10,7 +10,7 @@ import { listMetrics } from "../docs/generator/metrics_page.ts";
 import { renderPages } from "../docs/generator/pages.ts";
 import { COMMANDS } from "../lib/cli/commands.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
-import { DELETION, OUT_OF_SERVICE } from "../lib/cloud/deletion/settings.ts";
+import { DELETION, OUT_OF_SERVICE } from "../lib/cloud/settings/sections.ts";
 import { POOL_PROBLEMS } from "../lib/cloud/pools/problems.ts";
 import { LOAD_BALANCERS } from "../lib/cloud/pools/settings.ts";
 import type { UnknownReason } from "../lib/cloud/provider.ts";

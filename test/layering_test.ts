@@ -25,7 +25,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   cloud: { parts: ["core", "cloud"], packages: [] },
   "cloud/settings/address_settings.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   "cloud/settings/schema.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
-  "cloud/settings/section.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   cloud_http: { parts: ["core", "cloud", "cloud_http"], packages: ["eventsource-parser"] },
   "cloud_http/decode.ts": { parts: ["core", "cloud", "cloud_http"], packages: ["valibot"] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },

@@ -7,7 +7,7 @@ import {
   type SettingDescription,
   type SettingTree,
   toSettingTree,
-} from "../../lib/cloud/settings/syntax.ts";
+} from "../../lib/cloud/settings/schema.ts";
 import type { Schema } from "./chart_value.ts";
 import { type Installable, isConfigText, toCloud } from "../clouds.ts";
 

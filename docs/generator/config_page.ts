@@ -3,8 +3,7 @@
  * @module
  */
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
-import type { SettingDescription } from "../../lib/cloud/settings/syntax.ts";
-import type { SettingsSection } from "../../lib/cloud/settings/section.ts";
+import type { SettingDescription, SettingsSection } from "../../lib/cloud/settings/schema.ts";
 import { YAML_SYNTAX } from "../../lib/config/yaml_syntax.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 

@@ -6,7 +6,7 @@ import type { Announcer } from "./announcer.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import type { ProviderInUse } from "../cloud/provider_in_use.ts";
-import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
+import type { SectionValues, SettingsSection } from "../cloud/settings/schema.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
 import type { FlagValues } from "../controllers/flags.ts";
 import type { LoadedController } from "../controllers/load.ts";

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { InventorySource } from "../cloud/inventory/source.ts";
-import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../cloud/settings/schema.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";

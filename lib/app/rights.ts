@@ -4,7 +4,7 @@
  * @module
  */
 import type { ProviderInstall } from "../cloud/provider_definition.ts";
-import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../cloud/settings/schema.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
 import type { FlagValues } from "../controllers/flags.ts";
 import { listInstalled, listLeases, needsCloud } from "../controllers/load.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
-import type { SettingSyntax } from "../cloud/settings/syntax.ts";
+import type { SettingSyntax } from "../cloud/settings/schema.ts";
 import { readConfigText } from "../config/config_text.ts";
 import {
   chooseSyntax,

@@ -8,7 +8,7 @@ import { runApp } from "../app/app.ts";
 import type { AppOptions } from "../app/options.ts";
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
 import { ProviderInUse } from "../cloud/provider_in_use.ts";
-import type { SettingsSection } from "../cloud/settings/section.ts";
+import type { SettingsSection } from "../cloud/settings/schema.ts";
 import { toSectionParser } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";

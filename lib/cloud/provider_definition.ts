@@ -9,7 +9,7 @@ import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Provider } from "./provider.ts";
-import type { SettingDescription, SettingSyntax } from "./settings/syntax.ts";
+import type { SettingDescription, SettingSyntax } from "./settings/schema.ts";
 
 /** Environment variables by name, as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;

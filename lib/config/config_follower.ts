@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigParser } from "../cloud/provider_definition.ts";
-import type { SettingsSection } from "../cloud/settings/section.ts";
+import type { SettingsSection } from "../cloud/settings/schema.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { MessageDedup } from "../core/message_dedup.ts";

@@ -7,12 +7,13 @@ import type { ConfigParser, Environment } from "../cloud/provider_definition.ts"
 import {
   type FindPosition,
   type ParsedText,
+  type SectionValues,
   type SettingDescription,
+  type SettingsSection,
   type SettingSyntax,
   type SettingTree,
   toSettingTree,
-} from "../cloud/settings/syntax.ts";
-import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
+} from "../cloud/settings/schema.ts";
 import { readConfigText } from "./config_text.ts";
 import { YAML_SYNTAX } from "./yaml_syntax.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";

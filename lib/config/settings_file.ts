@@ -8,7 +8,7 @@ import {
   findSettings,
   type SectionValues,
   type SettingsSection,
-} from "../cloud/settings/section.ts";
+} from "../cloud/settings/schema.ts";
 import { ConfigError } from "../core/errors.ts";
 import { readSmallFile } from "../core/small_file.ts";
 import { decodeConfigText } from "./config_text.ts";

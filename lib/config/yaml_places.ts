@@ -4,7 +4,7 @@
  * Nothing here repeats the content, since it may be a secret; the messages of the parser do.
  * @module
  */
-import type { FindPosition, Position } from "../cloud/settings/syntax.ts";
+import type { FindPosition, Position } from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { Document, ErrorCode, LineCounter, Node, YAMLError } from "yaml";
 

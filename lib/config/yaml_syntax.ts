@@ -2,7 +2,7 @@
  * Settings in YAML. Of its two parsers, the one that knows lines is loaded only when something is wrong.
  * @module
  */
-import type { SettingSyntax } from "../cloud/settings/syntax.ts";
+import type { SettingSyntax } from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import { mustBe } from "../core/text/must_be.ts";
 import type { YamlPlaces } from "./yaml_places.ts";

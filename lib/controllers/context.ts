@@ -5,7 +5,7 @@
 import type { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import type { InventorySource } from "../cloud/inventory/source.ts";
 import type { Provider } from "../cloud/provider.ts";
-import type { SettingsSection } from "../cloud/settings/section.ts";
+import type { SettingsSection } from "../cloud/settings/schema.ts";
 import { assert } from "../core/errors.ts";
 import type { Fence } from "../core/fence.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";

@@ -7,7 +7,7 @@ import type { MachineManagement } from "../cloud/capabilities/machine_management
 import type { Capability } from "../cloud/capabilities/mod.ts";
 import type { MachinesView } from "../cloud/capabilities/machines.ts";
 import type { PoolUsage } from "../cloud/pools/usage.ts";
-import type { SettingsSection } from "../cloud/settings/section.ts";
+import type { SettingsSection } from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";

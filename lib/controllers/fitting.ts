@@ -4,7 +4,7 @@
  */
 import { CAPABILITIES, type Capability, listLacking } from "../cloud/capabilities/mod.ts";
 import type { Provider } from "../cloud/provider.ts";
-import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../cloud/settings/schema.ts";
 import type { ControllerDefinition } from "./definition.ts";
 
 /** The chosen controllers, in their order. */

@@ -7,7 +7,7 @@ import {
   findSettings,
   type SectionValues,
   type SettingsSection,
-} from "../cloud/settings/section.ts";
+} from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
 import type { ControllerDefinition, ControllerModule } from "./definition.ts";
 

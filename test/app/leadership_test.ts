@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import { groupByLease, toElectionChecks, toElectionView } from "../../lib/app/leadership.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { type LoadedController, loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";

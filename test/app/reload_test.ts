@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Announcer, toOwnObject } from "../../lib/app/announcer.ts";
 import { followSettings } from "../../lib/app/reload.ts";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { RunningController } from "../../lib/controllers/definition.ts";
 import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import {
   listFurtherRights,
   listRights,

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import { parseProviderConfig } from "../../lib/config/provider_config.ts";
 import { ConfigError, describeError, formatConfigIssue } from "../../lib/core/errors.ts";

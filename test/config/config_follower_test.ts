@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { type ConfigOutcome, followConfig } from "../../lib/config/config_follower.ts";
 import {
   loadProviderConfig,

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import type { ConfigParser } from "../../lib/cloud/provider_definition.ts";
-import type { SettingDescription, SettingSyntax } from "../../lib/cloud/settings/syntax.ts";
+import type { SettingDescription, SettingSyntax } from "../../lib/cloud/settings/schema.ts";
 import {
   listUnknownKeys,
   loadProviderConfig,

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import { SettingsFile } from "../../lib/config/settings_file.ts";
 import { ConfigError } from "../../lib/core/errors.ts";

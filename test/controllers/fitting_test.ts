@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { fitControllers } from "../../lib/controllers/fitting.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { FakeProvider, HintingProvider } from "../support/cloud/instances.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { ControllerDefinition, ControllerModule } from "../../lib/controllers/definition.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import type { AddressPool } from "../../cloud/pools/pool.ts";
 import { LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
-import { findSettings, type SectionValues } from "../../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../../cloud/settings/schema.ts";
 import type { Presence } from "../../cloud/provider.ts";
 import { AddressIndex } from "../../controllers/address_index.ts";
 import type { AddressUses } from "../../controllers/addresses.ts";

@@ -5,13 +5,12 @@
 import type { Needs } from "../../app/rights.ts";
 import { isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import { NODE_SELECTION } from "../../cloud/node_selection.ts";
+import { NODE_SELECTION } from "../../cloud/settings/sections.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { findSettings } from "../../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../../cloud/settings/schema.ts";
 import type { LabelSelector } from "../../core/text/label_selector.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
-import type { SectionValues } from "../../cloud/settings/section.ts";
 import { isSeparable, listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";

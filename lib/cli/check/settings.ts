@@ -4,7 +4,7 @@
  */
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition, ProviderRegistry } from "../../cloud/provider_definition.ts";
-import type { SectionValues, SettingsSection } from "../../cloud/settings/section.ts";
+import type { SectionValues, SettingsSection } from "../../cloud/settings/schema.ts";
 import { SettingsFile } from "../../config/settings_file.ts";
 import { toSectionParser } from "../../config/provider_config.ts";
 import { systemClock } from "../../core/clock.ts";

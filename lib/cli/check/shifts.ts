@@ -3,7 +3,7 @@
  * @module
  */
 import { joinFew } from "../../core/text/printable.ts";
-import type { SettingDescription } from "../../cloud/settings/syntax.ts";
+import type { SettingDescription } from "../../cloud/settings/schema.ts";
 import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
 import type { NodeChange } from "./outlook/changes.ts";
 import type { NodePlan } from "./nodes.ts";

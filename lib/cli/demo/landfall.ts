@@ -6,7 +6,7 @@ import { runApp } from "../../app/app.ts";
 import {
   DELETION as DELETION_SECTION,
   OUT_OF_SERVICE as OUT_OF_SERVICE_SECTION,
-} from "../../cloud/deletion/settings.ts";
+} from "../../cloud/settings/sections.ts";
 import { LOAD_BALANCERS as LOAD_BALANCERS_SECTION } from "../../cloud/pools/settings.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
 import { loadControllers } from "../../controllers/load.ts";

@@ -4,10 +4,10 @@
  */
 import { CloudError } from "../../cloud/errors.ts";
 import { isSelected } from "../../cloud/inventory/resolver.ts";
-import { NODE_SELECTION } from "../../cloud/node_selection.ts";
+import { NODE_SELECTION } from "../../cloud/settings/sections.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderRegistry } from "../../cloud/provider_definition.ts";
-import { findSettings, type SettingsSection } from "../../cloud/settings/section.ts";
+import { findSettings, type SettingsSection } from "../../cloud/settings/schema.ts";
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
 import { describeNode } from "../../controllers/node_view.ts";
 import { ConfigError } from "../../core/errors.ts";

@@ -5,15 +5,17 @@
 import { type Cidr, overlaps } from "../../core/net/ip.ts";
 import {
   block,
+  createSection,
   labels,
   listOf,
   oneOf,
   parsed,
   required,
+  type SectionWarning,
   setting,
+  type SettingsSection,
   trueOrFalse,
 } from "../settings/schema.ts";
-import { createSection, type SectionWarning, type SettingsSection } from "../settings/section.ts";
 import { parseAddressRange } from "./address_range.ts";
 import type { AddressPool } from "./pool.ts";
 

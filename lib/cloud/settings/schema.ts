@@ -1,15 +1,73 @@
 /**
- * Schemas of settings that contain their own description, so that validation, docs and chart use one table.
+ * What a settings file may say: the schema of each setting with its own description, so that validation, documents and
+ * chart use one table; the sections that do not belong to a provider; and what a syntax of such files gives.
  * @module
  */
 import * as v from "valibot";
-import { type SettingDescription, toSettingForm } from "./syntax.ts";
-import { assert } from "../../core/errors.ts";
+import { assert, type ConfigIssue } from "../../core/errors.ts";
 import { type Cidr, parseCidr } from "../../core/net/ip.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
 import { isFields } from "../../core/text/json.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 import { mustBe, mustBeQuoted, mustBeSetting } from "../../core/text/must_be.ts";
+
+/** A place in a text; both numbers begin with 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Finds the position of a setting such as `addresses.exclude.0`, or of the innermost part of its path that exists. */
+export type FindPosition = (path: string) => Position | undefined;
+
+/** The content of a text. */
+export interface ParsedText {
+  /**
+   * Settings by key, with nested blocks and lists; `undefined` for an empty text. Do not use it if there are issues.
+   */
+  readonly raw: unknown;
+  /** Syntax errors with their positions. They never repeat the content, because it may be a secret. */
+  readonly issues: readonly ConfigIssue[];
+  /** What to report besides, with positions: unlike `issues`, they do not keep Landfall from reading the rest. */
+  readonly notes?: readonly ConfigIssue[];
+  /** Prepares a search for positions. May cost time and memory: call it only to report a problem. */
+  locate(): Promise<FindPosition>;
+  /** How this text writes the path of a setting. @default {as it is} */
+  readonly spell?: ((path: string) => string) | undefined;
+}
+
+/** A syntax of settings files. */
+export interface SettingSyntax {
+  /** Its name for operators: `YAML`. */
+  readonly name: string;
+  /** Whether a text is in this syntax; a text that is not is YAML. @default {any text is} */
+  accepts?(text: string): boolean;
+  /**
+   * Reads any text. Never rejects.
+   *
+   * @param settings All that the file may have: a syntax without types needs their forms. @default {none}
+   */
+  parse(text: string, settings?: readonly SettingDescription[]): Promise<ParsedText>;
+}
+
+/** One setting: for the reference page, for the chart, and to find unknown keys. */
+export interface SettingDescription {
+  /** Key in the file, nested ones with dots: `addresses.exclude`; those of list items without an index. */
+  readonly path: string;
+  /** Form of its value. An `array` is of texts, or of blocks if keys stand below it; an `object` has free keys. */
+  readonly form: SettingForm;
+  /** The values that it accepts, in words for operators: `duration`, `list of CIDRs`. */
+  readonly type: string;
+  /** What it does, in whole sentences. */
+  readonly description: string;
+  /** Its default, as an operator would write it. Absent: nothing. */
+  readonly default?: string;
+  /** Environment variable that is read when the file does not set it. */
+  readonly variable?: string;
+}
+
+/** The form of a setting's value, as JSON Schema names it. */
+export type SettingForm = "array" | "boolean" | "number" | "object" | "string";
 
 /** What the documents say about a setting. */
 type SettingNotes = Omit<SettingDescription, "form" | "path">;
@@ -200,6 +258,56 @@ export function describeBlock(
   });
 }
 
+const FORMS: Readonly<Record<string, SettingForm>> = {
+  array: "array",
+  boolean: "boolean",
+  number: "number",
+  picklist: "string",
+  record: "object",
+  string: "string",
+};
+
+/** Returns the form for a kind of valibot schema. An unknown kind is a bug. */
+function toSettingForm(kind: string): SettingForm {
+  const form = FORMS[kind];
+  assert(form !== undefined, `no setting can have the form of ${kind}`);
+  return form;
+}
+
+/** A key, and the keys below it. */
+export interface SettingBranch {
+  /** Absent for a block without a row of its own, such as `deletion`. */
+  readonly setting?: SettingDescription;
+  /** Keys of the block, or of each item of the list; empty for a single value and for a map of free keys. */
+  readonly children: SettingTree;
+}
+
+/** Branches by key, in the order of the table. */
+export type SettingTree = ReadonlyMap<string, SettingBranch>;
+
+/** Builds the tree of all settings: `deletion.enabled` becomes `enabled` below `deletion`. */
+export function toSettingTree(settings: readonly SettingDescription[]): SettingTree {
+  const root: MutableTree = new Map();
+  for (const setting of settings) {
+    let level = root;
+    let branch: MutableBranch | undefined;
+    for (const key of setting.path.split(".")) {
+      branch = level.get(key) ?? { children: new Map() };
+      level.set(key, branch);
+      level = branch.children;
+    }
+    if (branch) branch.setting = setting;
+  }
+  return root;
+}
+
+type MutableTree = Map<string, MutableBranch>;
+
+interface MutableBranch {
+  setting?: SettingDescription;
+  readonly children: MutableTree;
+}
+
 /** What is wrong with a value, and where. */
 export interface ShapeIssue {
   readonly path: string;
@@ -246,4 +354,147 @@ export function dropEmpty(value: unknown, depth: number): unknown {
   const kept = Object.entries(value).filter(([, one]) => one !== null && one !== "");
   if (depth === 0) return Object.fromEntries(kept);
   return Object.fromEntries(kept.map(([key, one]) => [key, dropEmpty(one, depth - 1)]));
+}
+
+/**
+ * A section that a file may have, for every provider.
+ *
+ * @typeParam S The type of its settings
+ */
+export interface SettingsSection<S = unknown> {
+  /** Its key, at the top of the file. */
+  readonly key: string;
+  /** Every setting in it, in the order of the reference page; each path begins with the key. */
+  readonly settings: readonly SettingDescription[];
+  readonly docs: SectionDocs;
+  /**
+   * Whether nothing in it matters for Nodes. A cloud that reads its machines from the file goes on to do so while only
+   * such a section is wrong.
+   *
+   * @default {false}
+   */
+  readonly isOnlyForServices?: boolean;
+  /** The settings if the file does not have this section. */
+  readonly standard: S;
+  /** Reads the value of the key; `undefined` if the file does not have it. Never throws, and never repeats a secret. */
+  parse(written: unknown): ParsedSection<S>;
+  /** Says what these settings do not do while no controller that reads them runs, with its `path`. */
+  findIdle?(settings: S): ConfigIssue | undefined;
+}
+
+/** The text of the reference page above the table of a section. */
+interface SectionDocs {
+  readonly title: string;
+  /** Whole sentences, as Markdown, in lines that fit. */
+  readonly text: string;
+}
+
+/** The result of reading a section. */
+interface ParsedSection<S> {
+  /** If there are issues, the settings for a file without the section. */
+  readonly settings: S;
+  /** What is wrong, each with its `path`. */
+  readonly issues: readonly ConfigIssue[];
+  /** Unusual values that Landfall can work with, each with its `path`. */
+  readonly warnings: readonly ConfigIssue[];
+}
+
+/** The settings of sections by key, as {@linkcode SettingsSection.parse} returned them. */
+export type SectionValues = ReadonlyMap<string, unknown>;
+
+/** Settings of a section by key; all are optional. */
+type Entries = Readonly<Record<string, v.OptionalSchema<SettingSchema<unknown>, undefined>>>;
+
+/** Something to say about the value of a key of a section, or of one below it. */
+export interface SectionWarning {
+  readonly key: string;
+  readonly message: string;
+}
+
+/** What {@linkcode createSection} needs. */
+interface SectionOptions<E extends Entries, S> extends Pick<
+  SettingsSection,
+  "docs" | "isOnlyForServices" | "key"
+> {
+  /** Made with `setting()`. */
+  readonly entries: E;
+  /** Turns the values in the file into settings; `undefined` means the default. */
+  readonly toSettings: (written: v.InferOutput<v.ObjectSchema<E, undefined>>) => S;
+  /** The settings in each item of a key whose value is a list of blocks, by that key. @default {no key has any} */
+  readonly items?: Readonly<Record<string, Parameters<typeof describeBlock>[0]>>;
+  /**
+   * Lists problems that one value alone does not have. Called with anything, also when there are other problems, so
+   * that all of them are reported at once. @default {nothing}
+   */
+  readonly listIssues?: (written: Readonly<Record<string, unknown>>) => readonly SectionWarning[];
+  /** Lists warnings about settings that work but are not safe. @default {nothing} */
+  readonly listWarnings?: (settings: S) => readonly SectionWarning[];
+  /** Says what settings do not do while no controller that reads them runs. @default {nothing} */
+  readonly findIdle?: (settings: S) => SectionWarning | undefined;
+}
+
+/** Creates a section from its keys. A key without a value counts as not set, because templates produce such keys. */
+export function createSection<const E extends Entries, S>(
+  options: SectionOptions<E, S>,
+): SettingsSection<S> {
+  const { key, docs, entries, toSettings, items = {}, isOnlyForServices = false } = options;
+  const { listIssues = () => [], listWarnings = () => [], findIdle = () => undefined } = options;
+  const schema = v.object(entries);
+  const standard = toSettings(v.parse(schema, {}));
+  const refuse = (issues: readonly ConfigIssue[]): ParsedSection<S> => {
+    return { settings: standard, issues, warnings: [] };
+  };
+  const place = (one: SectionWarning): ConfigIssue => ({
+    path: `${key}.${one.key}`,
+    message: one.message,
+  });
+  return {
+    key,
+    docs,
+    isOnlyForServices,
+    settings: [
+      ...describeBlock(entries, `${key}.`),
+      ...Object.entries(items).flatMap(([list, item]) => describeBlock(item, `${key}.${list}.`)),
+    ],
+    standard,
+    findIdle: (settings) => {
+      const found = findIdle(settings);
+      return found && place(found);
+    },
+    parse: (written) => {
+      const block = written === "" ? {} : dropEmpty(written ?? {}, 0);
+      if (!isFields(block)) return refuse([{ path: key, message: mustBeSetting(BLOCK, block) }]);
+      const given = Object.fromEntries(
+        Object.entries(block).map(([name, value]) => [
+          name,
+          name in items ? withoutEmptyKeys(value) : value,
+        ]),
+      );
+      const result = v.safeParse(schema, given);
+      const issues = [...(result.issues ?? []).map(toWarning), ...listIssues(given)].map(place);
+      if (!result.success || issues.length > 0) return refuse(issues);
+      const settings = toSettings(result.output);
+      return { settings, issues: [], warnings: listWarnings(settings).map(place) };
+    },
+  };
+}
+
+/** Returns the settings of one section, or its defaults if `values` does not have it. */
+export function findSettings<S>(
+  section: SettingsSection<S> | undefined,
+  values: SectionValues = new Map(),
+): S | undefined {
+  if (section === undefined) return undefined;
+  // The value under a key comes from `parse` of the section with that key.
+  return values.has(section.key) ? (values.get(section.key) as S) : section.standard;
+}
+
+function toWarning(issue: v.BaseIssue<unknown>): SectionWarning {
+  const isMissing = issue.kind === "schema" && issue.input === undefined;
+  return { key: v.getDotPath(issue) ?? "", message: isMissing ? "required" : issue.message };
+}
+
+/** A list of blocks without their keys that have no value. */
+function withoutEmptyKeys(list: unknown): unknown {
+  return Array.isArray(list) ? list.map((item) => dropEmpty(item, 0)) : list;
 }

@@ -2,7 +2,7 @@
  * The node controller for the registry.
  * @module
  */
-import { NODE_SELECTION, type NodeSelection } from "../../cloud/node_selection.ts";
+import { NODE_SELECTION, type NodeSelection } from "../../cloud/settings/sections.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";

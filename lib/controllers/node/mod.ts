@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { NodeSelection } from "../../cloud/node_selection.ts";
+import type { NodeSelection } from "../../cloud/settings/sections.ts";
 import type { AddressPool } from "../../cloud/pools/pool.ts";
 import { LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
 import type { ChangeHint } from "../../cloud/provider.ts";

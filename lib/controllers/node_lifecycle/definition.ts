@@ -3,7 +3,7 @@
  * @module
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
-import { DELETION } from "../../cloud/deletion/settings.ts";
+import { DELETION } from "../../cloud/settings/sections.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { MONITOR_FLAG } from "./flags.ts";

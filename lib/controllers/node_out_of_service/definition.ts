@@ -3,7 +3,7 @@
  * @module
  */
 import type { OutOfServiceSettings } from "../../cloud/deletion/streak.ts";
-import { OUT_OF_SERVICE } from "../../cloud/deletion/settings.ts";
+import { OUT_OF_SERVICE } from "../../cloud/settings/sections.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import {

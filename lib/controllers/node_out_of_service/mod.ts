@@ -4,7 +4,7 @@
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../cloud/deletion/streak.ts";
-import { DELETION } from "../../cloud/deletion/settings.ts";
+import { DELETION } from "../../cloud/settings/sections.ts";
 import { assert } from "../../core/errors.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Machines, MachinesView } from "../../cloud/capabilities/machines.ts";
-import { DELETION } from "../../cloud/deletion/settings.ts";
+import { DELETION } from "../../cloud/settings/sections.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { fromSecondary, type KeySource, ObjectLoop } from "../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";

@@ -2,8 +2,7 @@
  * What Landfall remembers of one CloudStack between inventories, besides the last inventory itself.
  * @module
  */
-import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import { LastSeen } from "../../cloud/inventory/last_seen.ts";
+import { type Inventory, LastSeen } from "../../cloud/inventory/inventory.ts";
 import { remember } from "../../core/remember.ts";
 import { type Backends, toBackends } from "./model/backends.ts";
 import { findOwner } from "./model/instance.ts";

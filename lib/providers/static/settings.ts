@@ -12,8 +12,8 @@ import {
   needText,
   required,
   setting,
+  type SettingDescription,
 } from "../../cloud/settings/schema.ts";
-import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import { isFields } from "../../core/text/json.ts";

@@ -2,9 +2,8 @@
  * What Landfall remembers about one Xen Orchestra, besides the last inventory.
  * @module
  */
-import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { type Inventory, LastSeen } from "../../cloud/inventory/inventory.ts";
 import type { Instance } from "../../cloud/instance.ts";
-import { LastSeen } from "../../cloud/inventory/last_seen.ts";
 import { remember } from "../../core/remember.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import type { Vm } from "./client.ts";

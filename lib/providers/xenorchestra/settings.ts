@@ -17,11 +17,11 @@ import {
   parsed,
   parseShape,
   setting,
+  type SettingDescription,
   type ShapeIssue,
   trueOrFalse,
 } from "../../cloud/settings/schema.ts";
 import { explainOddSecret, explainSecret } from "../../cloud/settings/secret_file.ts";
-import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import { explainTagPrefix } from "../../cloud/tag_labels.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { type ProviderConfig, parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { ConfigError, describeError, formatConfigIssue } from "../../../lib/core/errors.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";

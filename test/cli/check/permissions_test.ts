@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { listRights, needAll, type Needs } from "../../../lib/app/rights.ts";
 import { checkPermissions, formatResource } from "../../../lib/cli/check/permissions.ts";
 import type { PermissionsStep } from "../../../lib/cli/check/report.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import {
   type CheckedSettings,
   checkSettings,

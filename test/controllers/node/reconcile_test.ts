@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import { NODE_SELECTION } from "../../../lib/cloud/node_selection.ts";
+import { NODE_SELECTION } from "../../../lib/cloud/settings/sections.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { ConfigError, formatConfigIssue } from "../../../lib/core/errors.ts";
 import {

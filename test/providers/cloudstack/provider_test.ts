@@ -27,7 +27,7 @@ import {
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { User } from "../../../lib/simulator/cloudstack/access/accounts.ts";
 import { Memory } from "../../../lib/providers/cloudstack/memory.ts";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";

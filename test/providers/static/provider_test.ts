@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import { SettingsFile } from "../../../lib/config/settings_file.ts";
 import { Fence } from "../../../lib/core/fence.ts";

@@ -6,7 +6,7 @@ import { Announcer, toOwnObject } from "../../../lib/app/announcer.ts";
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
 import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/streak.ts";
-import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/settings/sections.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";

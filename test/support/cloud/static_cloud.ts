@@ -6,7 +6,7 @@ import { afterEach } from "bun:test";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadProviderConfig } from "../../../lib/config/provider_config.ts";
 import { SettingsFile } from "../../../lib/config/settings_file.ts";

@@ -2,8 +2,13 @@
  * The section of the example controller in a settings file.
  * @module
  */
-import { parsed, setting, wholeNumber } from "../../../lib/cloud/settings/schema.ts";
-import { createSection, type SettingsSection } from "../../../lib/cloud/settings/section.ts";
+import {
+  createSection,
+  parsed,
+  setting,
+  type SettingsSection,
+  wholeNumber,
+} from "../../../lib/cloud/settings/schema.ts";
 
 /** How catalogues are written. */
 export interface GallerySettings {

@@ -5,7 +5,7 @@
 import { runApp } from "../../../lib/app/app.ts";
 import type { SecureSettings } from "../../../lib/app/options.ts";
 import type { Configuration } from "../../../lib/app/options.ts";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { AppOptions } from "../../../lib/app/options.ts";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";

@@ -2,7 +2,7 @@
  * Which of the chosen controllers run with the cloud, for `landfall check`, and what it says about the others.
  * @module
  */
-import type { SectionValues, SettingsSection } from "../../../cloud/settings/section.ts";
+import type { SectionValues, SettingsSection } from "../../../cloud/settings/schema.ts";
 import type { Provider } from "../../../cloud/provider.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { fitControllers } from "../../../controllers/fitting.ts";

@@ -12,7 +12,7 @@ import { inspectPools } from "../../../cloud/pools/inspection.ts";
 import { PoolMap } from "../../../cloud/pools/pool.ts";
 import { LOAD_BALANCERS } from "../../../cloud/pools/settings.ts";
 import type { Provider } from "../../../cloud/provider.ts";
-import { findSettings, type SectionValues } from "../../../cloud/settings/section.ts";
+import { findSettings, type SectionValues } from "../../../cloud/settings/schema.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { toClaim } from "../../../controllers/service/spec/spec.ts";
 import { isBackendNode, listInternalIps } from "../../../controllers/service/spec/node_set.ts";

@@ -4,8 +4,8 @@
  */
 import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../../cloud/deletion/streak.ts";
-import { DELETION, OUT_OF_SERVICE } from "../../../cloud/deletion/settings.ts";
-import { findSettings, type SectionValues } from "../../../cloud/settings/section.ts";
+import { DELETION, OUT_OF_SERVICE } from "../../../cloud/settings/sections.ts";
+import { findSettings, type SectionValues } from "../../../cloud/settings/schema.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { type FlagValues, readFlag } from "../../../controllers/flags.ts";
 import { nodeLifecycleController } from "../../../controllers/node_lifecycle/definition.ts";

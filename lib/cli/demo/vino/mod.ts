@@ -4,7 +4,7 @@
  * @module
  */
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../cloud/deletion/guard.ts";
-import { DELETION as DELETION_SECTION } from "../../../cloud/deletion/settings.ts";
+import { DELETION as DELETION_SECTION } from "../../../cloud/settings/sections.ts";
 import { sipClusterController } from "../../../controllers/sipcluster/definition.ts";
 import { vinoController } from "../../../controllers/vino/definition.ts";
 import { systemClock } from "../../../core/clock.ts";

@@ -3,8 +3,6 @@
  * @module
  */
 import * as v from "valibot";
-import type { SettingDescription } from "../../../cloud/settings/syntax.ts";
-import { ADDRESS_SETTINGS, type FileAddresses } from "../../../cloud/settings/address_settings.ts";
 import {
   BLOCK,
   describeBlock,
@@ -16,8 +14,10 @@ import {
   type ParsedShape,
   parseShape,
   setting,
+  type SettingDescription,
   trueOrFalse,
 } from "../../../cloud/settings/schema.ts";
+import { ADDRESS_SETTINGS, type FileAddresses } from "../../../cloud/settings/address_settings.ts";
 import { explainSecret } from "../../../cloud/settings/secret_file.ts";
 import { explainUrl, parseKey, parseUrl } from "./text_forms.ts";
 

@@ -4,7 +4,7 @@
  * Nothing here repeats the content, since it may be a secret.
  * @module
  */
-import type { Position } from "../../../cloud/settings/syntax.ts";
+import type { Position } from "../../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 

@@ -14,7 +14,7 @@ import {
   type SettingSyntax,
   type SettingTree,
   toSettingTree,
-} from "../../../cloud/settings/syntax.ts";
+} from "../../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { findClosest } from "../../../core/text/edit_distance.ts";
 import { type IniEntry, type IniLines, type IniSection, readIniLines } from "./ini_lines.ts";

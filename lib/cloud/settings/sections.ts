@@ -1,17 +1,60 @@
 /**
- * The sections `deletion` and `outOfService`: when Landfall deletes a Node or takes it out of service, for every cloud.
+ * The sections of a settings file that every cloud has, besides the address pools: `nodes`, `deletion`, `outOfService`.
  * @module
  */
-import { DEFAULT_DELETION, type DeletionSettings } from "./guard.ts";
+import {
+  LABEL_SELECTOR_FORM,
+  type LabelSelector,
+  parseLabelSelector,
+} from "../../core/text/label_selector.ts";
+import {
+  createSection,
+  duration,
+  numberWithin,
+  parsed,
+  type SectionWarning,
+  setting,
+  type SettingsSection,
+  trueOrFalse,
+  wholeNumber,
+} from "./schema.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../deletion/guard.ts";
 import {
   DEFAULT_OUT_OF_SERVICE,
   type OutOfServiceSettings,
   type StreakSettings,
-} from "./streak.ts";
-import { duration, numberWithin, setting, trueOrFalse, wholeNumber } from "../settings/schema.ts";
-import { createSection, type SectionWarning, type SettingsSection } from "../settings/section.ts";
+} from "../deletion/streak.ts";
 
-/** Most observations in a row that may be asked for. */
+/** The section `nodes`. */
+export interface NodeSelection {
+  /** The Nodes that Landfall manages. Empty: all. */
+  readonly selector: LabelSelector;
+}
+
+/** The section of the Nodes. */
+export const NODE_SELECTION: SettingsSection<NodeSelection> = createSection({
+  key: "nodes",
+  docs: {
+    title: "Which Nodes Landfall manages",
+    text: [
+      "For a cluster in which some Nodes are not machines of this cloud, for example bare-metal Nodes. See [Nodes of",
+      "another kind](../guides/configure.md#nodes-that-are-not-machines-of-this-cloud).",
+    ].join("\n"),
+  },
+  entries: {
+    selector: setting(parsed(parseLabelSelector, LABEL_SELECTOR_FORM), {
+      type: "label selector",
+      description:
+        "Landfall manages only the Nodes whose labels match. It neither changes nor deletes any other Node, does not " +
+        "ask the cloud about it and does not warn about it. The form is that of `kubectl get nodes --selector`, " +
+        "without `>` and `<`. " +
+        "Default: all Nodes.",
+    }),
+  },
+  toSettings: ({ selector = [] }) => ({ selector }),
+});
+
+/** Most observations in a row that `deletion` and `outOfService` may ask for. */
 const CONFIRMATIONS_MAX = 100;
 
 /** Longest time that they may have to span, in milliseconds. */

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/deletion/settings.ts";
+import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/settings/sections.ts";
 
 const COUNT = "must be a whole number from 1 to 100, without quotes";
 const SHARE = "must be a number from 0 to 1, without quotes, for example 0.34 for a third";
