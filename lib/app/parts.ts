@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { ALONE, Fence } from "../core/fence.ts";
-import type { LabelSelector } from "../core/text/label_selector.ts";
+import type { LabelSelector } from "../core/text/label.ts";
 import { InstanceResolver, isSelected } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
 import { NODE_SELECTION } from "../cloud/settings/sections.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { isLabelKey, isReservedLabelKey, toLabelValue } from "../core/text/label.ts";
-import { mustBe } from "../core/text/must_be.ts";
+import { mustBe } from "../core/text/values.ts";
 import { quote, shorten } from "../core/text/printable.ts";
 
 /** A tag with key and value, as people wrote them. */

@@ -11,9 +11,8 @@ import {
   readSmallTextSync,
   toTriedPath,
 } from "../core/small_file.ts";
-import type { Logger } from "../core/log.ts";
-import { MessageDedup } from "../core/message_dedup.ts";
-import { isPathLike } from "../core/text/redact.ts";
+import { type Logger, MessageDedup } from "../core/log.ts";
+import { isPathLike } from "../core/text/printable.ts";
 
 /** Landfall must use a change within a minute; this is half of it. */
 const PERIOD_MS = 30_000;

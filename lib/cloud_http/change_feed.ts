@@ -9,9 +9,8 @@ import { toBackoffMs } from "../core/backoff.ts";
 import { readPieces } from "../core/http/body.ts";
 import type { Clock } from "../core/clock.ts";
 import { findErrorCode, toConnectionProblem } from "../core/http/connection_problem.ts";
-import { formatDuration } from "../core/text/duration.ts";
-import type { Logger } from "../core/log.ts";
-import { MessageDedup } from "../core/message_dedup.ts";
+import { formatDuration } from "../core/text/values.ts";
+import { type Logger, MessageDedup } from "../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 
 /** One event of a stream. */

@@ -4,9 +4,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import { mustBe } from "../core/text/must_be.ts";
+import { mustBe, parseUuid } from "../core/text/values.ts";
 import { shorten } from "../core/text/printable.ts";
-import { parseUuid } from "../core/text/uuid.ts";
 
 /** A list; Landfall decoded each object separately. */
 export interface ListReply<T> {

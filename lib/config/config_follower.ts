@@ -8,7 +8,7 @@ import type { ConfigParser } from "../cloud/provider_definition.ts";
 import type { SettingsSection } from "../cloud/settings/schema.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
-import { MessageDedup } from "../core/message_dedup.ts";
+import { MessageDedup } from "../core/log.ts";
 import { readConfigText } from "./config_text.ts";
 import { parseProviderConfig, type ProviderConfig } from "./provider_config.ts";
 

@@ -18,7 +18,7 @@ import { readConfigText } from "./config_text.ts";
 import { YAML_SYNTAX } from "./yaml_syntax.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { findClosest } from "../core/text/edit_distance.ts";
-import { isFields } from "../core/text/json.ts";
+import { isFields } from "../core/text/values.ts";
 import { shorten } from "../core/text/printable.ts";
 
 /** More than any file has. */

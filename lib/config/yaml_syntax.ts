@@ -4,7 +4,7 @@
  */
 import type { SettingSyntax } from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
-import { mustBe } from "../core/text/must_be.ts";
+import { mustBe } from "../core/text/values.ts";
 import type { YamlPlaces } from "./yaml_places.ts";
 
 const INVALID = Symbol("not YAML");

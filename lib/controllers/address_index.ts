@@ -6,7 +6,7 @@ import { type AddressPool, PoolMap } from "../cloud/pools/pool.ts";
 import { KUBE_VIP_IPS } from "../cloud/pools/words.ts";
 import type { InstanceAddress } from "../cloud/instance.ts";
 import type { Presence } from "../cloud/provider.ts";
-import { Claims } from "../core/claims.ts";
+import { Claims } from "../core/maps.ts";
 import { isHostAddress, parseIp } from "../core/net/ip.ts";
 import type { Key } from "../kube/cache/store.ts";
 import type { Node } from "../kube/kinds/node.ts";

@@ -2,7 +2,7 @@
  * Flags of controllers: their description, their values, and flags that several controllers read.
  * @module
  */
-import { parseDuration } from "../core/text/duration.ts";
+import { parseDuration } from "../core/text/values.ts";
 
 interface FlagWords {
   /** Long name without dashes, in kebab case. */

@@ -5,7 +5,7 @@
 import type { Instance } from "../cloud/instance.ts";
 import { isLabelKey, isLabelValue, isReservedLabelKey } from "../core/text/label.ts";
 import { RESERVED_LABEL, TAG_LABELS_RECORD, TOPOLOGY_LABELS } from "./words.ts";
-import { parseJson } from "../core/text/json.ts";
+import { parseJson } from "../core/text/values.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import type { NodePatch } from "./node_writer.ts";
 

@@ -1,9 +1,11 @@
 /**
- * Logging: a constant message plus fields, as JSON lines or text, secrets redacted by field name.
+ * Logging: a constant message plus fields, as JSON lines or text, secrets redacted by field name; and how to say a
+ * thing once.
  * @module
  */
 import { describeError } from "./errors.ts";
 import { escapeInvisible } from "./text/printable.ts";
+import type { Clock } from "./clock.ts";
 
 /** Fields of a record besides its message. An Error is shown with its causes. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -92,4 +94,39 @@ function toText(fields: Record<string, unknown>): string {
         ` ${name}=${typeof value === "string" && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value)}`,
     )
     .join("");
+}
+
+/** When to repeat a message about a lasting problem. */
+interface Reminder {
+  readonly clock: Clock;
+  /** Milliseconds after the last time. */
+  readonly afterMs: number;
+}
+
+/** Remembers the last message: a lasting problem is reported once, or again after a time. */
+export class MessageDedup {
+  readonly #reminder: Reminder | undefined;
+  #told: string | undefined;
+  #againMs = Infinity;
+
+  /** @param reminder @default {never again} */
+  constructor(reminder?: Reminder) {
+    this.#reminder = reminder;
+  }
+
+  /** Whether to report this now: it then counts as reported. */
+  isNew(text: string): boolean {
+    const nowMs = this.#reminder?.clock.monotonic() ?? 0;
+    if (text === this.#told && nowMs < this.#againMs) return false;
+    this.#told = text;
+    this.#againMs = nowMs + (this.#reminder?.afterMs ?? Infinity);
+    return true;
+  }
+
+  /** The reported problem is over: if it comes back, it is new. @returns Whether there was one */
+  end(): boolean {
+    const wasTold = this.#told !== undefined;
+    this.#told = undefined;
+    return wasTold;
+  }
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import { AssertionError, describeError } from "../core/errors.ts";
 import { LeadershipLostError } from "../core/fence.ts";
 import type { Logger, LogLevel } from "../core/log.ts";
-import { formatDuration } from "../core/text/duration.ts";
+import { formatDuration } from "../core/text/values.ts";
 import type { LoopMetrics, WorkQueue } from "./work_queue.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 

@@ -13,8 +13,7 @@ import process from "node:process";
 import { findErrorCode } from "../core/http/connection_problem.ts";
 import { type Clock, withDeadline } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
-import type { Logger } from "../core/log.ts";
-import { MessageDedup } from "../core/message_dedup.ts";
+import { type Logger, MessageDedup } from "../core/log.ts";
 
 /** Assignments of sd_notify(3), such as `READY: "1"`. */
 export type Notification = Readonly<Record<string, string>>;

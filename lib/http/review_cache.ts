@@ -4,7 +4,7 @@
  * @module
  */
 import { abortable, type Clock, startDeadline } from "../core/clock.ts";
-import { remember } from "../core/remember.ts";
+import { remember } from "../core/maps.ts";
 
 /** The answer to a question. */
 type Verdict<T> = { readonly kind: "granted"; readonly value: T } | { readonly kind: "refused" };

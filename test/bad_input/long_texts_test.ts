@@ -5,11 +5,10 @@
 import { describe, expect, test } from "bun:test";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { findValueProblem } from "../../lib/cli/flags/values.ts";
-import { parseDuration } from "../../lib/core/text/duration.ts";
+import { parseDuration, parseUuid } from "../../lib/core/text/values.ts";
 import { parseCidr, parseIp } from "../../lib/core/net/ip.ts";
 import { isLabelKey, isLabelValue, isSubdomain, toLabelValue } from "../../lib/core/text/label.ts";
 import { toPlainText } from "../../lib/core/text/printable.ts";
-import { parseUuid } from "../../lib/core/text/uuid.ts";
 import { parseListenAddress } from "../../lib/core/net/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";

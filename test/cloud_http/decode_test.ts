@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { decode, decodeList, findNameless } from "../../lib/cloud_http/decode.ts";
-import { parseUuid } from "../../lib/core/text/uuid.ts";
+import { parseUuid } from "../../lib/core/text/values.ts";
 
 const ID_A = "aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa";
 const ID_B = "bbbbbbbb-1111-4111-8111-bbbbbbbbbbbb";

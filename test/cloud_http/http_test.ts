@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { BUDGET } from "../../lib/core/budget.ts";
-import { formatSize } from "../../lib/core/text/size.ts";
+import { formatSize } from "../../lib/core/text/values.ts";
 import { toConnectionError } from "../../lib/cloud_http/connection_error.ts";
 import { openStream, type Reply, sendRequest } from "../../lib/cloud_http/http.ts";
 import { FakeServer, NAMES } from "./fake_server.ts";

@@ -9,7 +9,7 @@
  * @module
  */
 import { randomUUID } from "node:crypto";
-import { parseJson } from "../../lib/core/text/json.ts";
+import { parseJson } from "../../lib/core/text/values.ts";
 import { startCloudStackSimulator } from "../../lib/simulator/cloudstack/mod.ts";
 import { createNetworkKinds } from "../../lib/simulator/cloudstack/network_kinds.ts";
 import { toAccount, toDomain, toUser } from "../../lib/simulator/cloudstack/access/accounts.ts";

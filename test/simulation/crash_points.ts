@@ -3,7 +3,7 @@
  * what is left in the end with what is left without.
  * @module
  */
-import { mustBeText } from "../../lib/core/text/must_be.ts";
+import { mustBeText } from "../../lib/core/text/values.ts";
 import type { Outcome } from "../../lib/simulator/loopback.ts";
 import type { Gate } from "./world/api_server.ts";
 import type { ClockErrors } from "./world/process.ts";

@@ -4,7 +4,7 @@
  */
 import type { ManagementListener } from "../../controllers/definition.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { mustBeText } from "../../core/text/must_be.ts";
+import { mustBeText } from "../../core/text/values.ts";
 import { createRedfishMetrics } from "../../http/redfish/metrics.ts";
 import { createRedfishService, REDFISH_REQUESTS } from "../../http/redfish/service.ts";
 import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";

@@ -9,7 +9,7 @@ import { NODE_SELECTION } from "../../cloud/settings/sections.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { findSettings, type SectionValues } from "../../cloud/settings/schema.ts";
-import type { LabelSelector } from "../../core/text/label_selector.ts";
+import type { LabelSelector } from "../../core/text/label.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { isSeparable, listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";

@@ -4,7 +4,7 @@
  */
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { mustBeText } from "../../core/text/must_be.ts";
+import { mustBeText } from "../../core/text/values.ts";
 import type { CommandContext } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { listShownFlags } from "../command_help.ts";

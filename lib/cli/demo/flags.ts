@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
-import { mustBeText } from "../../core/text/must_be.ts";
+import { mustBeText } from "../../core/text/values.ts";
 import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";
 import { DEMO_FLAGS, KIND_STORIES } from "../flags/command_flags.ts";
 import { parseOwnFlags } from "../flags/own.ts";

@@ -2,7 +2,7 @@
  * What the demo prints before and after its story.
  * @module
  */
-import { formatDuration } from "../../core/text/duration.ts";
+import { formatDuration } from "../../core/text/values.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import type { DemoCloud } from "./cloud.ts";
 import { type DemoFiles, toCheckCommand, toEnvCommand } from "./files.ts";

@@ -3,10 +3,9 @@
  * @module
  */
 import type { ElectionSettings } from "../../app/options.ts";
-import { formatDuration } from "../../core/text/duration.ts";
+import { formatDuration, mustBe, mustBeText } from "../../core/text/values.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isSubdomain } from "../../core/text/label.ts";
-import { mustBe, mustBeText } from "../../core/text/must_be.ts";
 import type { LeaseName } from "../../kube/election/lease.ts";
 import { RETRY_JITTER } from "../../kube/election/leader.ts";
 import type { GivenFlags, Range } from "./given.ts";

@@ -2,10 +2,8 @@
  * The values of all flags by name, given or default.
  * @module
  */
-import { parseBool } from "../../core/text/bool.ts";
-import { formatDuration, parseDuration } from "../../core/text/duration.ts";
+import { formatDuration, mustBe, parseBool, parseDuration } from "../../core/text/values.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { mustBe } from "../../core/text/must_be.ts";
 import type { FlagSpec } from "./spec.ts";
 import type { FlagToken } from "./tokens.ts";
 

@@ -7,7 +7,7 @@ import type { ControllerDefinition } from "../../controllers/definition.ts";
 import type { ControllerFlag, FlagValues } from "../../controllers/flags.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { mustBe, mustBeText } from "../../core/text/must_be.ts";
+import { mustBe, mustBeText } from "../../core/text/values.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";

@@ -2,9 +2,7 @@
  * Values of flags, read as Go's pflag reads them.
  * @module
  */
-import { parseBool } from "../../core/text/bool.ts";
-import { parseDurationWithin } from "../../core/text/duration.ts";
-import { mustBeText } from "../../core/text/must_be.ts";
+import { mustBeText, parseBool, parseDurationWithin } from "../../core/text/values.ts";
 import type { FlagSpec } from "./spec.ts";
 
 const DURATION = 'a duration, for example "30s" or "5m0s"';

@@ -11,7 +11,7 @@ import { findSettings, type SettingsSection } from "../../cloud/settings/schema.
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
 import { describeNode } from "../../controllers/node_view.ts";
 import { ConfigError } from "../../core/errors.ts";
-import type { LabelSelector } from "../../core/text/label_selector.ts";
+import type { LabelSelector } from "../../core/text/label.ts";
 import type { NodeView } from "../../http/views.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";

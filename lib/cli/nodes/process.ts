@@ -2,7 +2,7 @@
  * Reads the Nodes from the debug pages of a running process.
  * @module
  */
-import { parseJson } from "../../core/text/json.ts";
+import { parseJson } from "../../core/text/values.ts";
 import * as v from "valibot";
 import { withDeadline } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";

@@ -6,7 +6,7 @@
  * of the cloud, or where to. Such an instance may be alive and still look deleted. Only waiting helps.
  * @module
  */
-import { formatDuration } from "../../core/text/duration.ts";
+import { formatDuration } from "../../core/text/values.ts";
 
 /**
  * What an inventory shows about a Node's instance. `missing`: the inventory does not list it, although the part of the

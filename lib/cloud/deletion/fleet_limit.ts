@@ -2,7 +2,7 @@
  * The fleet limit: how many of our Nodes may be missing or deleted at once.
  * @module
  */
-import { formatDuration } from "../../core/text/duration.ts";
+import { formatDuration } from "../../core/text/values.ts";
 
 /** Settings of the fleet limit. */
 export interface FleetLimitSettings {

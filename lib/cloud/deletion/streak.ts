@@ -2,7 +2,7 @@
  * Counts how often in a row, and for how long, an instance was missing. Pure.
  * @module
  */
-import { formatDuration } from "../../core/text/duration.ts";
+import { formatDuration } from "../../core/text/values.ts";
 
 /** How long a streak must be. */
 export interface StreakSettings {

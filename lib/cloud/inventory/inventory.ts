@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Instance } from "../instance.ts";
-import { remember } from "../../core/remember.ts";
+import { remember } from "../../core/maps.ts";
 
 /** Whether one part of a cloud (a pool, a zone, a file) answered in full. */
 export interface Coverage {

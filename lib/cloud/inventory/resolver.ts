@@ -3,13 +3,13 @@
  * out, for every cloud, whether a Node runs on another machine than the one that its provider ID names.
  * @module
  */
-import { type LabelSelector, matchesLabels } from "../../core/text/label_selector.ts";
+import { type LabelSelector, matchesLabels } from "../../core/text/label.ts";
 import type { Instance, NodeIdentity } from "../instance.ts";
 import { type Presence, type Provider, toUnanswered } from "../provider.ts";
 import type { Inventory } from "./inventory.ts";
 import type { InventorySource } from "./source.ts";
 import type { Clock } from "../../core/clock.ts";
-import { swapUuid } from "../../core/text/uuid.ts";
+import { swapUuid } from "../../core/text/values.ts";
 
 /** The presence of a Node's instance, or `waiting` for a newer inventory. */
 type Resolution = Presence | { readonly kind: "waiting" };

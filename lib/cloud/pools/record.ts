@@ -3,7 +3,7 @@
  * the same ones. The form is in clusters: every version of it must be read for ever.
  * @module
  */
-import { parseJson } from "../../core/text/json.ts";
+import { parseJson } from "../../core/text/values.ts";
 import { parseIp } from "../../core/net/ip.ts";
 
 /** The content of the record. */

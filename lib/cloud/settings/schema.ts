@@ -6,10 +6,15 @@
 import * as v from "valibot";
 import { assert, type ConfigIssue } from "../../core/errors.ts";
 import { type Cidr, parseCidr } from "../../core/net/ip.ts";
-import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
-import { isFields } from "../../core/text/json.ts";
+import {
+  describeDurationRange,
+  isFields,
+  mustBe,
+  mustBeQuoted,
+  mustBeSetting,
+  parseDurationWithin,
+} from "../../core/text/values.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
-import { mustBe, mustBeQuoted, mustBeSetting } from "../../core/text/must_be.ts";
 
 /** A place in a text; both numbers begin with 1. */
 export interface Position {

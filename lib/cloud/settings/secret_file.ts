@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
-import { MessageDedup } from "../../core/message_dedup.ts";
+import { MessageDedup } from "../../core/log.ts";
 
 /** Why the credentials in a file cannot be used. */
 export interface FileProblem {

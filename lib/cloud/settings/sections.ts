@@ -6,7 +6,7 @@ import {
   LABEL_SELECTOR_FORM,
   type LabelSelector,
   parseLabelSelector,
-} from "../../core/text/label_selector.ts";
+} from "../../core/text/label.ts";
 import {
   createSection,
   duration,

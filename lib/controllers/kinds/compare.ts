@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 import type { KubeObject } from "../../kube/kinds/resource.ts";
 
 /** Fields that the API server never changes, by kind: with another value, the object must be made again. */

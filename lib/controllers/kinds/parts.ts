@@ -7,7 +7,7 @@ import * as v from "valibot";
 import type { Condition } from "./conditions.ts";
 import type { SpecProblem } from "./problems.ts";
 import { isLabelKey } from "../../core/text/label.ts";
-import { mustBe } from "../../core/text/must_be.ts";
+import { mustBe } from "../../core/text/values.ts";
 import type { KubeObject } from "../../kube/kinds/resource.ts";
 
 /** A schema that accepts and returns a type. */

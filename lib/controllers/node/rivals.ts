@@ -4,8 +4,8 @@
  */
 import type { Instance } from "../../cloud/instance.ts";
 import type { Presence, Provider } from "../../cloud/provider.ts";
-import { Claims } from "../../core/claims.ts";
-import { swapUuid } from "../../core/text/uuid.ts";
+import { Claims } from "../../core/maps.ts";
+import { swapUuid } from "../../core/text/values.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 

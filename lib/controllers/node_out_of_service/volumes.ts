@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
-import { formatDuration } from "../../core/text/duration.ts";
+import { formatDuration } from "../../core/text/values.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { VolumeAttachment } from "../../kube/kinds/volume_attachment.ts";

@@ -3,9 +3,8 @@
  * @module
  */
 import { BUDGET } from "../budget.ts";
-import { parseJson } from "../text/json.ts";
-import { listSecrets, redact } from "../text/redact.ts";
-import { formatSize } from "../text/size.ts";
+import { formatSize, parseJson } from "../text/values.ts";
+import { listSecrets, redact } from "../text/printable.ts";
 import { findErrorCode } from "./connection_problem.ts";
 
 /** A body that cannot be used: too long, not text, or not what was asked for. */

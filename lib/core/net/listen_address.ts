@@ -3,7 +3,7 @@
  * @module
  */
 import { isIPv6 } from "node:net";
-import { mustBeText } from "../text/must_be.ts";
+import { mustBeText } from "../text/values.ts";
 
 /** An address to listen at. With port 0 the system chooses a port. */
 export type ListenAddress =

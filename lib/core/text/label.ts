@@ -1,11 +1,12 @@
 /**
- * Syntax of Kubernetes labels and names, and who owns a label key.
+ * Kubernetes' labels and names: their syntax, who owns a label key, selectors, and names of a limited length.
  * @module
  */
+import { createHash } from "node:crypto";
 
 const NAME = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
 
-/** Longest label value, and longest name part of a key, in characters. */
+/** Longest label value, name part of a key, DNS label and name of a Service, in characters. */
 export const LABEL_LENGTH_MAX = 63;
 
 /** What the API server accepts as a label value, in words. */
@@ -66,10 +67,92 @@ export function isWithin(domain: string, parents: readonly string[]): boolean {
   return parents.some((parent) => domain === parent || domain.endsWith(`.${parent}`));
 }
 
-const LENGTH_MAX = 253;
+const SUBDOMAIN_LENGTH_MAX = 253;
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Whether this is a DNS subdomain in lower case (RFC 1123), as names of Nodes, Leases and Events are. */
 export function isSubdomain(text: string): boolean {
-  return text.length <= LENGTH_MAX && SUBDOMAIN.test(text);
+  return text.length <= SUBDOMAIN_LENGTH_MAX && SUBDOMAIN.test(text);
+}
+
+/** One condition. Without values, the key alone counts. As in Kubernetes, a missing label fulfils a negated one. */
+export interface Requirement {
+  readonly key: string;
+  readonly isNegated: boolean;
+  readonly values?: readonly string[];
+}
+
+/** All conditions must hold. An empty selector matches everything. */
+export type LabelSelector = readonly Requirement[];
+
+/** The form, in words. */
+export const LABEL_SELECTOR_FORM: string =
+  'a label selector of "key", "!key", "key=value", "key==value", "key!=value", "key in (a, b)" and ' +
+  '"key notin (a, b)", with a comma between them and without ">" and "<", ' +
+  'for example "!example.com/bare-metal" or "pool in (a, b),disk!=hdd"';
+
+const COMMA_OUTSIDE_BRACKETS = /,(?![^(]*\))/;
+const SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const EQUALITY = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
+const EXISTENCE = /^(!?)\s*([^\s=!,()]+)$/;
+
+/** Parses a selector; `undefined` if it is empty or is none. */
+export function parseLabelSelector(text: string): LabelSelector | undefined {
+  const selector: Requirement[] = [];
+  for (const part of text.split(COMMA_OUTSIDE_BRACKETS)) {
+    const requirement = parsePart(part.trim());
+    if (requirement === undefined || !isValid(requirement)) return undefined;
+    selector.push(requirement);
+  }
+  return selector;
+}
+
+/** Whether these labels fulfil a selector. */
+export function matchesLabels(
+  selector: LabelSelector,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return selector.every(({ key, isNegated, values }) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    const isFound = value !== undefined && (values?.includes(value) ?? true);
+    return isFound !== isNegated;
+  });
+}
+
+function parsePart(part: string): Requirement | undefined {
+  const [, setKey, operator, list = ""] = SET.exec(part) ?? [];
+  if (setKey !== undefined) {
+    const values = list.split(",").map((value) => value.trim());
+    return { key: setKey, isNegated: operator === "notin", values };
+  }
+  const [, key, sign, value = ""] = EQUALITY.exec(part) ?? [];
+  if (key !== undefined) return { key, isNegated: sign === "!=", values: [value] };
+  const [, not, bare] = EXISTENCE.exec(part) ?? [];
+  return bare === undefined ? undefined : { key: bare, isNegated: not === "!" };
+}
+
+function isValid({ key, values = [] }: Requirement): boolean {
+  return isLabelKey(key) && values.every(isLabelValue);
+}
+
+const HASH_LENGTH = 8;
+
+/** The start of the SHA-256 of a content, 16 hexadecimal digits. */
+export function hashContent(content: string): string {
+  return createHash("sha256").update(content).digest("hex").slice(0, 16);
+}
+
+/**
+ * A text of at most 63 characters that ends in a hash of a name. Frozen: objects in clusters have such names.
+ *
+ * @param text What stands before the hash; its end is cut off
+ */
+export function appendHash(text: string, name: string): string {
+  const start = text.slice(0, LABEL_LENGTH_MAX - HASH_LENGTH - 1).replace(/[-.]+$/, "");
+  return `${start}-${hashContent(name).slice(0, HASH_LENGTH)}`;
+}
+
+/** A name of at most 63 characters: the name itself, or its start and a hash. Frozen. */
+export function shortenName(name: string): string {
+  return name.length <= LABEL_LENGTH_MAX ? name : appendHash(name, name);
 }

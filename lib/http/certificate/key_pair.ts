@@ -7,9 +7,8 @@ import { createSecureContext } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue, describeError } from "../../core/errors.ts";
 import { describeFileProblem, readSmallText, toTriedPath } from "../../core/small_file.ts";
-import type { Logger } from "../../core/log.ts";
-import { MessageDedup } from "../../core/message_dedup.ts";
-import { mustBe } from "../../core/text/must_be.ts";
+import { type Logger, MessageDedup } from "../../core/log.ts";
+import { mustBe } from "../../core/text/values.ts";
 import type { KeyPair } from "../sockets/server.ts";
 
 /** The files with certificate and key. */

@@ -2,7 +2,7 @@
  * Bodies of requests to the Redfish service.
  * @module
  */
-import { type Fields, isFields, parseFields } from "../../core/text/json.ts";
+import { type Fields, isFields, parseFields } from "../../core/text/values.ts";
 import type { BootOverrideChange } from "../../cloud/capabilities/machine_management.ts";
 import type { PowerAction } from "../../cloud/capabilities/machine_power.ts";
 import { quote } from "../../core/text/printable.ts";

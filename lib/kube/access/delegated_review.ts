@@ -7,7 +7,7 @@
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 import { sendReview } from "./review.ts";
 
 /** A user in the words of the API server. */

@@ -5,7 +5,7 @@
  */
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
 
 /** A right that a client may have. */

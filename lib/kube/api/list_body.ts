@@ -6,8 +6,7 @@
 import { BodyError, parseReply, readPieces } from "../../core/http/body.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";
-import { isFields, parseFields } from "../../core/text/json.ts";
-import { formatSize } from "../../core/text/size.ts";
+import { formatSize, isFields, parseFields } from "../../core/text/values.ts";
 import { findDamage } from "../kinds/shape.ts";
 import { trimObject } from "../kinds/trim.ts";
 

@@ -6,7 +6,7 @@
 import { toPauseMs } from "../../core/http/send.ts";
 import { shorten } from "../../core/text/printable.ts";
 import { KubeError, type KubeErrorKind, type RefusedField } from "./errors.ts";
-import { isFields, parseJson } from "../../core/text/json.ts";
+import { isFields, parseJson } from "../../core/text/values.ts";
 
 /** The fields of a Status object that Landfall reads. */
 interface Status {

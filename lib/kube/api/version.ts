@@ -2,7 +2,7 @@
  * The version of an API server, from `/version`. Pure.
  * @module
  */
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 
 /** What is tested: everything with the newest version, and what Landfall relies on with the oldest one, too. */
 export const TESTED_WITH = { oldest: "1.27.16", newest: "1.37.2" } as const;

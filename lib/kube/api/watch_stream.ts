@@ -3,7 +3,7 @@
  * @module
  */
 import { BodyError, parseBytes, readChunks } from "../../core/http/body.ts";
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 import type { WatchEvent } from "./client.ts";
 
 /** Longest line; the API server keeps objects below 2 MiB. */

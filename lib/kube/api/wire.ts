@@ -7,7 +7,7 @@ import type { DeleteOptions, ListPage, ListQuery, Patch, WatchQuery } from "./cl
 import { EVENTS } from "../kinds/event.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 import { findDamage } from "../kinds/shape.ts";
 
 /** Longest answer that is no list, after unpacking: etcd stores no object over 2 MiB. */

@@ -5,8 +5,8 @@
 import { assert } from "../../core/errors.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { BUDGET } from "../../core/budget.ts";
-import { matchesLabels, parseLabelSelector } from "../../core/text/label_selector.ts";
-import { formatAbout, formatSize } from "../../core/text/size.ts";
+import { matchesLabels, parseLabelSelector } from "../../core/text/label.ts";
+import { formatAbout, formatSize } from "../../core/text/values.ts";
 import type { Follower, KubeClient, Selection } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";

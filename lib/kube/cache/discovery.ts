@@ -6,7 +6,7 @@
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
-import { type Fields, isFields } from "../../core/text/json.ts";
+import { type Fields, isFields } from "../../core/text/values.ts";
 
 /**
  * Whether a kind is served.

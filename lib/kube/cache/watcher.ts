@@ -3,7 +3,7 @@
  * @module
  */
 import { type Clock, Sleeper } from "../../core/clock.ts";
-import { formatDuration } from "../../core/text/duration.ts";
+import { formatDuration, isFields } from "../../core/text/values.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient, Selection, WatchEvent } from "../api/client.ts";
@@ -12,7 +12,6 @@ import { listAll } from "./list_all.ts";
 import type { Recovery } from "../api/recovery.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
-import { isFields } from "../../core/text/json.ts";
 import { findDamage } from "../kinds/shape.ts";
 import { parseStatus, toKubeError } from "../api/status.ts";
 import type { Store } from "./store.ts";

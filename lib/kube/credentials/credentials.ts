@@ -6,8 +6,7 @@ import { abortable, type Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { HttpHeaders } from "../../core/http/request.ts";
 import type { TlsSettings } from "../../core/http/tls.ts";
-import type { Logger } from "../../core/log.ts";
-import { MessageDedup } from "../../core/message_dedup.ts";
+import { type Logger, MessageDedup } from "../../core/log.ts";
 
 /** The credentials of one request. */
 export interface Credential {

@@ -7,7 +7,7 @@ import type { HttpHeaders } from "../../core/http/request.ts";
 import type { Credential, Credentials } from "./credentials.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 import type { Section } from "./section.ts";
-import { mustBe } from "../../core/text/must_be.ts";
+import { mustBe } from "../../core/text/values.ts";
 
 /** A user to act as. The credentials need the right `impersonate` for this user. */
 export interface Impersonation {

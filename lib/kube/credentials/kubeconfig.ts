@@ -3,9 +3,8 @@
  * @module
  */
 import { dirname, resolve } from "node:path";
-import { mustBe } from "../../core/text/must_be.ts";
-import { quote } from "../../core/text/printable.ts";
-import { isPathLike, SECRET_LENGTH_MIN } from "../../core/text/redact.ts";
+import { mustBe } from "../../core/text/values.ts";
+import { isPathLike, quote, SECRET_LENGTH_MIN } from "../../core/text/printable.ts";
 import { trimSlashes } from "../../core/net/trim_slashes.ts";
 import type { TlsSettings } from "../../core/http/tls.ts";
 import type { LoadedCredential } from "./credentials.ts";

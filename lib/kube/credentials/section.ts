@@ -2,7 +2,7 @@
  * Reads fields of a parsed YAML mapping by type, with errors that name file and field.
  * @module
  */
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 
 /** A mapping in a file. An absent or null mapping is empty. */

@@ -2,7 +2,7 @@
  * Checks certificates, keys and tokens before use, because a failed request does not say what is wrong.
  * @module
  */
-import { mustBe } from "../../core/text/must_be.ts";
+import { mustBe } from "../../core/text/values.ts";
 import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
 import { CertificateError, parseCertificates } from "../../core/http/tls.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";

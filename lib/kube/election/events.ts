@@ -4,8 +4,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
-import type { Logger } from "../../core/log.ts";
-import { MessageDedup } from "../../core/message_dedup.ts";
+import { type Logger, MessageDedup } from "../../core/log.ts";
 import { isKubeError, KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
 import { LEADER_EVENTS } from "./words.ts";

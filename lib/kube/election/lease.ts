@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Lease, LEASES } from "../kinds/lease.ts";
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 
 /** The Lease that replicas use to elect their leader. */
 export interface LeaseName {

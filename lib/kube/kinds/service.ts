@@ -6,7 +6,7 @@ import type { V1LoadBalancerIngress, V1ServicePort, V1ServiceSpec } from "@kuber
 import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { Kind, Shapes } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
-import { isFields } from "../../core/text/json.ts";
+import { isFields } from "../../core/text/values.ts";
 import { isListOf, isText } from "./shape.ts";
 import { pick } from "./trim.ts";
 

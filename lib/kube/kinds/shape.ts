@@ -3,7 +3,7 @@
  * before it stores an object. So an answer that looks different comes from another server, or from a proxy on the way.
  * @module
  */
-import { type Fields, isFields } from "../../core/text/json.ts";
+import { type Fields, isFields } from "../../core/text/values.ts";
 import type { Check, Kind, OptionalMetadata, Shapes } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
 import { pick } from "./trim.ts";

@@ -2,7 +2,7 @@
  * Reduces objects to what the store keeps: only the fields that Landfall reads and the kind, all frozen.
  * @module
  */
-import type { Fields } from "../../core/text/json.ts";
+import type { Fields } from "../../core/text/values.ts";
 import type { Kind } from "./kind.ts";
 import type { KubeObject, ObjectMeta } from "./resource.ts";
 

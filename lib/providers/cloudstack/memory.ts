@@ -3,7 +3,7 @@
  * @module
  */
 import { type Inventory, LastSeen } from "../../cloud/inventory/inventory.ts";
-import { remember } from "../../core/remember.ts";
+import { remember } from "../../core/maps.ts";
 import { type Backends, toBackends } from "./model/backends.ts";
 import { findOwner } from "./model/instance.ts";
 import type { ObjectList } from "./session/lists.ts";

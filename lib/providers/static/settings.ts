@@ -16,9 +16,8 @@ import {
 } from "../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { parseIp } from "../../core/net/ip.ts";
-import { isFields } from "../../core/text/json.ts";
+import { isFields, mustBe } from "../../core/text/values.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
-import { mustBe } from "../../core/text/must_be.ts";
 
 /** One instance of an inventory file. */
 export interface StaticEntry {

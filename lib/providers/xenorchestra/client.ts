@@ -10,7 +10,7 @@ import { decode, decodeList, type ListReply } from "../../cloud_http/decode.ts";
 import type { Reply } from "../../cloud_http/http.ts";
 import { createUndecodableCounter } from "../../cloud_http/meter.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
-import { parseUuid } from "../../core/text/uuid.ts";
+import { parseUuid } from "../../core/text/values.ts";
 import { isUnknownRoute, toReplyError } from "./session/reply_error.ts";
 import type { Session } from "./session/session.ts";
 

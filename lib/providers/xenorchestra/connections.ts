@@ -5,7 +5,7 @@
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { remember } from "../../core/remember.ts";
+import { remember } from "../../core/maps.ts";
 import { shorten } from "../../core/text/printable.ts";
 import type { Server, ServersReply, XenOrchestraApi } from "./client.ts";
 

@@ -12,8 +12,7 @@ import {
   Unsupported,
 } from "../../cloud_http/change_feed.ts";
 import type { Reply } from "../../cloud_http/http.ts";
-import { parseFields } from "../../core/text/json.ts";
-import { parseUuid } from "../../core/text/uuid.ts";
+import { parseFields, parseUuid } from "../../core/text/values.ts";
 import { toReplyError } from "./session/reply_error.ts";
 import { SERVER_NAMES, type Session } from "./session/session.ts";
 

@@ -5,7 +5,7 @@
 import type { NodeIdentity } from "../../cloud/instance.ts";
 import { type Presence, toUnknown } from "../../cloud/provider.ts";
 import { quote } from "../../core/text/printable.ts";
-import { parseUuid, swapUuid } from "../../core/text/uuid.ts";
+import { parseUuid, swapUuid } from "../../core/text/values.ts";
 import { POOL_ID_LABEL } from "./labels.ts";
 
 const SCHEME = "xenorchestra";

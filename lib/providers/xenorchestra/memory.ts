@@ -4,8 +4,8 @@
  */
 import { type Inventory, LastSeen } from "../../cloud/inventory/inventory.ts";
 import type { Instance } from "../../cloud/instance.ts";
-import { remember } from "../../core/remember.ts";
-import { formatDuration } from "../../core/text/duration.ts";
+import { remember } from "../../core/maps.ts";
+import { formatDuration } from "../../core/text/values.ts";
 import type { Vm } from "./client.ts";
 import { PoolHistory } from "./connections.ts";
 import type { OwnChanges } from "./machines/wire/own_changes.ts";

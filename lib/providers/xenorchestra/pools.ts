@@ -11,7 +11,7 @@ import type { Presence } from "../../cloud/provider.ts";
 import type { Logger } from "../../core/log.ts";
 import { findClosest } from "../../core/text/edit_distance.ts";
 import { quote } from "../../core/text/printable.ts";
-import { parseUuid } from "../../core/text/uuid.ts";
+import { parseUuid } from "../../core/text/values.ts";
 import { judgeConnections } from "./connections.ts";
 import type { ServersReply } from "./client.ts";
 import type { Identity } from "./identity.ts";

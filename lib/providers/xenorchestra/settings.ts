@@ -26,11 +26,15 @@ import { explainTagPrefix } from "../../cloud/tag_labels.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { trimSlashes } from "../../core/net/trim_slashes.ts";
-import { parseBool } from "../../core/text/bool.ts";
-import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
+import {
+  describeDurationRange,
+  mustBe,
+  mustBeSetting,
+  parseBool,
+  parseDurationWithin,
+  parseUuid,
+} from "../../core/text/values.ts";
 import { isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
-import { mustBe, mustBeSetting } from "../../core/text/must_be.ts";
-import { parseUuid } from "../../core/text/uuid.ts";
 import type { AddressSettings } from "./addresses.ts";
 
 /** How Landfall signs in. */

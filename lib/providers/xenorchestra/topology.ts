@@ -3,11 +3,10 @@
  * @module
  */
 import type { Finding } from "../../cloud/inspection.ts";
-import type { Logger } from "../../core/log.ts";
-import { MessageDedup } from "../../core/message_dedup.ts";
+import { type Logger, MessageDedup } from "../../core/log.ts";
 import { toLabelValue } from "../../core/text/label.ts";
 import { quote } from "../../core/text/printable.ts";
-import { parseUuid } from "../../core/text/uuid.ts";
+import { parseUuid } from "../../core/text/values.ts";
 import type { Host, Pool, Vm } from "./client.ts";
 import { findTagValue } from "./labels.ts";
 import type { XenOrchestraSettings } from "./settings.ts";

@@ -2,7 +2,7 @@
  * Worlds for the simulated Xen Orchestra: the small one of the demo, and fleets of any size for measurements.
  * @module
  */
-import { swapUuid } from "../../core/text/uuid.ts";
+import { swapUuid } from "../../core/text/values.ts";
 import {
   toController,
   toHost,

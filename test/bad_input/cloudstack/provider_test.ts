@@ -12,7 +12,7 @@ import type { Instance, NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { parseIp } from "../../../lib/core/net/ip.ts";
 import { isLabelValue } from "../../../lib/core/text/label.ts";
-import { parseUuid } from "../../../lib/core/text/uuid.ts";
+import { parseUuid } from "../../../lib/core/text/values.ts";
 import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
 import { KEYS } from "../../providers/cloudstack/fake_server.ts";
 import { tries } from "../../support/net/hostile.ts";

@@ -9,7 +9,7 @@ import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity } from "../../../lib/cloud/instance.ts";
 import { parseIp } from "../../../lib/core/net/ip.ts";
 import { isLabelValue } from "../../../lib/core/text/label.ts";
-import { parseUuid } from "../../../lib/core/text/uuid.ts";
+import { parseUuid } from "../../../lib/core/text/values.ts";
 import { HOST_PARIS_2, POOL_PARIS, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { CAPTURE_NAMES, readCaptureText } from "../../support/cloud/captures.ts";
 import { tries } from "../../support/net/hostile.ts";

@@ -8,7 +8,7 @@ import { ChangeHints } from "../../../lib/cloud/inventory/source.ts";
 import type { Reply, StreamReply } from "../../../lib/cloud_http/http.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
-import { parseUuid } from "../../../lib/core/text/uuid.ts";
+import { parseUuid } from "../../../lib/core/text/values.ts";
 import { createEventFeed } from "../../../lib/providers/xenorchestra/events.ts";
 import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { tries } from "../../support/net/hostile.ts";

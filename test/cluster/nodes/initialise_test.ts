@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { NodeView } from "../../../lib/http/views.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { swapUuid } from "../../../lib/core/text/uuid.ts";
+import { swapUuid } from "../../../lib/core/text/values.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";

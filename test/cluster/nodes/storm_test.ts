@@ -6,7 +6,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseDuration } from "../../../lib/core/text/duration.ts";
+import { parseDuration } from "../../../lib/core/text/values.ts";
 import { type AuditEvent, skipsCluster } from "../../support/process/cluster.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { Storm } from "../../support/storm/mod.ts";

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hashContent } from "../../../lib/core/text/short_name.ts";
+import { hashContent } from "../../../lib/core/text/label.ts";
 import { planPod } from "../../../lib/controllers/sipcluster/services/load_balancer/pod.ts";
 import type { SipServices } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import {

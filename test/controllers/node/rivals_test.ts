@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { isUninitialized } from "../../../lib/controllers/identity.ts";
 import { MachineClaims } from "../../../lib/controllers/node/rivals.ts";
-import { swapUuid } from "../../../lib/core/text/uuid.ts";
+import { swapUuid } from "../../../lib/core/text/values.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";

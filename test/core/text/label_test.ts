@@ -1,12 +1,15 @@
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { describe, expect, test } from "bun:test";
 import {
+  appendHash,
+  hashContent,
   isLabelKey,
   isLabelValue,
   isReservedLabelKey,
   isSubdomain,
   isWithin,
   OWN_PREFIX,
+  shortenName,
   toLabelValue,
 } from "../../../lib/core/text/label.ts";
 
@@ -128,4 +131,20 @@ describe("isSubdomain()", () => {
   ])("refuses %p", (text) => {
     expect(isSubdomain(text)).toBe(false);
   });
+});
+
+test("hashContent() differs if the content differs", () => {
+  expect(hashContent("a")).toBe("ca978112ca1bbdca");
+  expect(hashContent("b")).not.toBe(hashContent("a"));
+});
+
+test("shortenName() keeps a name of 63 characters, and ends a longer one in a hash", () => {
+  const longest = "a".repeat(63);
+  expect(shortenName(longest)).toBe(longest);
+  expect(shortenName(`${longest}b`)).toBe(`${"a".repeat(54)}-97aa7c54`);
+  expect(shortenName(`${longest}c`)).not.toBe(shortenName(`${longest}b`));
+});
+
+test("appendHash() cuts a text where a name may end", () => {
+  expect(appendHash(`${"a".repeat(53)}-b`, "n")).toMatch(/^a{53}-[0-9a-f]{8}$/);
 });

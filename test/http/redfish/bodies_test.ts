@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Fields } from "../../../lib/core/text/json.ts";
+import type { Fields } from "../../../lib/core/text/values.ts";
 import { parseReset, parseSystemChange, readFields } from "../../../lib/http/redfish/bodies.ts";
 
 const TYPE = { "content-type": "application/json; charset=utf-8" };

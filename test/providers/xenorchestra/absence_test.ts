@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
-import { swapUuid } from "../../../lib/core/text/uuid.ts";
+import { swapUuid } from "../../../lib/core/text/values.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { type AbsenceQuestion, proveAbsence } from "../../../lib/providers/xenorchestra/absence.ts";
 import { XenOrchestraApi } from "../../../lib/providers/xenorchestra/client.ts";

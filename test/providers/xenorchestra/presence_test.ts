@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Instance, NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
-import { swapUuid } from "../../../lib/core/text/uuid.ts";
+import { swapUuid } from "../../../lib/core/text/values.ts";
 import {
   createProvider,
   FakeXenOrchestra,

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
-import { swapUuid } from "../../../lib/core/text/uuid.ts";
+import { swapUuid } from "../../../lib/core/text/values.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
   createDemoWorld,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { swapUuid } from "../../../lib/core/text/uuid.ts";
+import { swapUuid } from "../../../lib/core/text/values.ts";
 import {
   createDemoWorld,
   createFleet,

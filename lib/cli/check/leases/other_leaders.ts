@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProviderDefinition } from "../../../cloud/provider_definition.ts";
-import { formatDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/values.ts";
 import {
   findHolder,
   type LeaseName,

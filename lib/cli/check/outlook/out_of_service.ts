@@ -16,7 +16,7 @@ import {
 } from "../../../controllers/fleet/out_of_service.ts";
 import { isKubeletReporting, toIdentity } from "../../../controllers/identity.ts";
 import { planOutOfService, planReturn } from "../../../controllers/node_out_of_service/plan.ts";
-import { formatDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/values.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
 
 /** A change of the taint, or of Landfall's record of it. */

@@ -8,7 +8,7 @@ import { DELETION as DELETION_SECTION } from "../../../cloud/settings/sections.t
 import { sipClusterController } from "../../../controllers/sipcluster/definition.ts";
 import { vinoController } from "../../../controllers/vino/definition.ts";
 import { systemClock } from "../../../core/clock.ts";
-import { formatDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/values.ts";
 import { type KindDemoOptions, type KindStory, performKindStory } from "../kind_story/perform.ts";
 import { LEGEND } from "./drawing.ts";
 import { playVinoStory } from "./story.ts";

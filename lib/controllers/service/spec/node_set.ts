@@ -4,7 +4,7 @@
  */
 import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Presence } from "../../../cloud/provider.ts";
-import { parseBool } from "../../../core/text/bool.ts";
+import { parseBool } from "../../../core/text/values.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
 import { EXCLUDED_NODE, TO_BE_DELETED_TAINT } from "../words.ts";
 

@@ -5,11 +5,11 @@
 import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { forEachAtOnce } from "../../../core/concurrency.ts";
-import { remember } from "../../../core/remember.ts";
+import { remember } from "../../../core/maps.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import { isFields } from "../../../core/text/json.ts";
+import { isFields } from "../../../core/text/values.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import { formatIp, isHostAddress, parseCidr, parseIp } from "../../../core/net/ip.ts";
 import { quote } from "../../../core/text/printable.ts";
-import { isFields } from "../../../core/text/json.ts";
+import { isFields } from "../../../core/text/values.ts";
 
 /** What is known of the networks of a host. */
 export interface NetworkData {

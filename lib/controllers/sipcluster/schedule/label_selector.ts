@@ -2,7 +2,7 @@
  * Which objects a label selector of Kubernetes matches.
  * @module
  */
-import { matchesLabels, type Requirement } from "../../../core/text/label_selector.ts";
+import { matchesLabels, type Requirement } from "../../../core/text/label.ts";
 import type { LabelSelector } from "../resource/sip_cluster.ts";
 
 type Labels = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
  * Names and labels of the objects that a cluster's services are made of.
  * @module
  */
-import { appendHash, SHORT_NAME_LENGTH_MAX, shortenName } from "../../../core/text/short_name.ts";
+import { appendHash, LABEL_LENGTH_MAX, shortenName } from "../../../core/text/label.ts";
 import { PART_OF_SIP } from "../words.ts";
 
 /** What the API server accepts as the name of a Service: the strictest of all names. */
@@ -27,7 +27,7 @@ interface LabelOptions {
  */
 export function toObjectName(prefix: string, cluster: string, index = 0): string {
   const name = index === 0 ? `${prefix}-${cluster}` : `${prefix}-${cluster}-${index + 1}`;
-  if (name.length <= SHORT_NAME_LENGTH_MAX && SERVICE_NAME.test(name)) return name;
+  if (name.length <= LABEL_LENGTH_MAX && SERVICE_NAME.test(name)) return name;
   return appendHash(name.replaceAll(/[^-a-z0-9]/g, "-"), name);
 }
 

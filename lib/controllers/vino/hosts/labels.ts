@@ -3,9 +3,8 @@
  * @module
  */
 import type { Machine, MachineHost, MachineOwner } from "../../../cloud/capabilities/machines.ts";
-import { isLabelValue } from "../../../core/text/label.ts";
+import { isLabelValue, shortenName } from "../../../core/text/label.ts";
 import { quote, shorten } from "../../../core/text/printable.ts";
-import { shortenName } from "../../../core/text/short_name.ts";
 import { VINO_UID } from "../../../kube/kinds/bare_metal_host.ts";
 import { toInstanceLabels } from "../../instance_labels.ts";
 import { TOPOLOGY_LABELS } from "../../words.ts";

@@ -2,7 +2,7 @@
  * Names of the BareMetalHosts of machines, and of their Secrets. Frozen: they must not change.
  * @module
  */
-import { shortenName } from "../../../core/text/short_name.ts";
+import { shortenName } from "../../../core/text/label.ts";
 
 /** Which machine of a Vino. */
 interface HostIdentity {

@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
-import { hashContent, shortenName } from "../../../core/text/short_name.ts";
+import { hashContent, shortenName } from "../../../core/text/label.ts";
 import { BARE_METAL_HOSTS, VINO_UID } from "../../../kube/kinds/bare_metal_host.ts";
 import type { ObjectMeta, Resource, KubeObject } from "../../../kube/kinds/resource.ts";
 import { type Secret, SECRETS, toSecretData } from "../../../kube/kinds/secret.ts";

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
-import { formatDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/values.ts";
 import { WarningThrottle } from "../../../engine/throttle.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
-import { remember } from "../../../core/remember.ts";
+import { remember } from "../../../core/maps.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { findSecretText, type Secret, SECRETS } from "../../../kube/kinds/secret.ts";

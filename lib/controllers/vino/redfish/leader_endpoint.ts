@@ -6,8 +6,7 @@
 import { toBackoffMs } from "../../../core/backoff.ts";
 import { type Clock, withDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
-import type { Logger } from "../../../core/log.ts";
-import { MessageDedup } from "../../../core/message_dedup.ts";
+import { type Logger, MessageDedup } from "../../../core/log.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { KubeObject, Resource } from "../../../kube/kinds/resource.ts";
 import { toAddressType, toSliceName } from "./words.ts";

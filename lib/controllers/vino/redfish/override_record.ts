@@ -3,7 +3,7 @@
  * this. A cloud knows only the order in which a machine tries its devices, and keeps it for good.
  * @module
  */
-import { parseFields } from "../../../core/text/json.ts";
+import { parseFields } from "../../../core/text/values.ts";
 import type { BootDevice } from "../../../cloud/capabilities/machine_power.ts";
 
 /** An override that was asked for. */

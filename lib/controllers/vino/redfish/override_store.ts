@@ -4,7 +4,7 @@
  * @module
  */
 import { forEachAtOnce } from "../../../core/concurrency.ts";
-import { shortenName } from "../../../core/text/short_name.ts";
+import { shortenName } from "../../../core/text/label.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";

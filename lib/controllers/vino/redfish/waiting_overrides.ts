@@ -5,8 +5,7 @@
 import { toBackoffMs } from "../../../core/backoff.ts";
 import { type Clock, Sleeper } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
-import type { Logger } from "../../../core/log.ts";
-import { MessageDedup } from "../../../core/message_dedup.ts";
+import { type Logger, MessageDedup } from "../../../core/log.ts";
 import { isRefusedForGood } from "./order_refusal.ts";
 import type { OverrideStore } from "./override_store.ts";
 import type { ManagedMachine } from "./secret_cache.ts";

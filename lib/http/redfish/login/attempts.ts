@@ -5,7 +5,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { parseCidr, parseIp } from "../../../core/net/ip.ts";
-import { remember } from "../../../core/remember.ts";
+import { remember } from "../../../core/maps.ts";
 import { RefusalBudget } from "../../review_cache.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
 

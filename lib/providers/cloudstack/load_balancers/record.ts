@@ -6,9 +6,8 @@
  * record again, and backups copy it.
  * @module
  */
-import { type Fields, isFields, parseFields } from "../../../core/text/json.ts";
+import { type Fields, isFields, parseFields, parseUuid } from "../../../core/text/values.ts";
 import { parseIp } from "../../../core/net/ip.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
 import type { RecordSigner } from "./record_signer.ts";
 
 /** Where an address serves: a network, or a VPC whose tiers share it. IDs of CloudStack. */

@@ -5,7 +5,7 @@
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance } from "../../../cloud/instance.ts";
 import { type Presence, toUnknown } from "../../../cloud/provider.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
+import { parseUuid } from "../../../core/text/values.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import type { Identity } from "./identity.ts";
 import { isDeadInstance } from "./instance.ts";

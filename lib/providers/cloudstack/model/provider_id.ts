@@ -3,7 +3,7 @@
  * @module
  */
 import { quote } from "../../../core/text/printable.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
+import { parseUuid } from "../../../core/text/values.ts";
 
 /** What a provider ID says. */
 type ParsedProviderId =

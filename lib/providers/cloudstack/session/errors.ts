@@ -3,8 +3,7 @@
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
-import { shorten, toPlainText } from "../../../core/text/printable.ts";
-import { redact } from "../../../core/text/redact.ts";
+import { redact, shorten, toPlainText } from "../../../core/text/printable.ts";
 import { ExplainedError } from "./explained_error.ts";
 import { type Asked, INVALID, judgeRefusal, type Refusal } from "./refusal.ts";
 

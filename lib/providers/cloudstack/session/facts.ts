@@ -4,7 +4,7 @@
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import { quote } from "../../../core/text/printable.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
+import { parseUuid } from "../../../core/text/values.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { ApiError } from "./errors.ts";

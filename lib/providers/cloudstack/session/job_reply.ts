@@ -2,7 +2,7 @@
  * Reads what the server says about a job.
  * @module
  */
-import { isFields } from "../../../core/text/json.ts";
+import { isFields } from "../../../core/text/values.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { ApiError } from "./errors.ts";
 import type { JobOutcome } from "./jobs.ts";

@@ -5,7 +5,7 @@
 import { CloudError } from "../../../cloud/errors.ts";
 import { abortable, type Clock, Sleeper, startDeadline } from "../../../core/clock.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
-import { remember } from "../../../core/remember.ts";
+import { remember } from "../../../core/maps.ts";
 import { ApiError, JobOverError } from "./errors.ts";
 
 /** What the server says about a job: `undefined` while it runs. */

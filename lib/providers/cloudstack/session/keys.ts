@@ -11,7 +11,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { describeFileProblem, readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import type { Logger } from "../../../core/log.ts";
-import { isPathLike } from "../../../core/text/redact.ts";
+import { isPathLike } from "../../../core/text/printable.ts";
 
 /** An API key, and the secret that belongs to it. */
 export interface KeyPair {

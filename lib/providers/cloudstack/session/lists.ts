@@ -9,7 +9,7 @@ import { CloudError } from "../../../cloud/errors.ts";
 import { decodeList, type ListReply } from "../../../cloud_http/decode.ts";
 import { BUDGET } from "../../../core/budget.ts";
 import { BodyError } from "../../../core/http/body.ts";
-import { formatSize } from "../../../core/text/size.ts";
+import { formatSize } from "../../../core/text/values.ts";
 import type { PageReader } from "./pages.ts";
 import { type Body, parseBody } from "./reply.ts";
 import type { Command } from "./request.ts";

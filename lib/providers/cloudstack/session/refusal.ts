@@ -3,7 +3,7 @@
  * @module
  */
 import type { CloudErrorKind } from "../../../cloud/errors.ts";
-import { formatDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/values.ts";
 import type { Explanation } from "./explained_error.ts";
 
 /** A refusal as the server words it. */

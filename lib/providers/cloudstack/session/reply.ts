@@ -3,7 +3,7 @@
  * @module
  */
 import { parseReply } from "../../../core/http/body.ts";
-import { isFields } from "../../../core/text/json.ts";
+import { isFields } from "../../../core/text/values.ts";
 import type { GenericSchema } from "valibot";
 import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";
 import { decode } from "../../../cloud_http/decode.ts";

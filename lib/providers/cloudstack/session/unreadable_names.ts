@@ -2,7 +2,7 @@
  * What can be said about the objects of a list that could not be read.
  * @module
  */
-import { isFields } from "../../../core/text/json.ts";
+import { isFields } from "../../../core/text/values.ts";
 import type { Body } from "./reply.ts";
 
 /** Lists the raw objects that are not among those that could be read. What is no object has no fields. */

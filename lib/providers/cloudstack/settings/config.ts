@@ -8,7 +8,7 @@ import { explainOddSecret } from "../../../cloud/settings/secret_file.ts";
 import type { Server } from "../../../cloud_http/server.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { type Cidr, isLoopbackHost } from "../../../core/net/ip.ts";
-import { mustBeSetting } from "../../../core/text/must_be.ts";
+import { mustBeSetting } from "../../../core/text/values.ts";
 import { type FileSettings, type InstanceTypeStyle, parseFileSettings } from "./config_schema.ts";
 import { explainOddPath } from "./text_forms.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { Position } from "../../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
-import { mustBe } from "../../../core/text/must_be.ts";
+import { mustBe } from "../../../core/text/values.ts";
 
 /** One line that means something. */
 type IniLine = IniSection | IniEntry;

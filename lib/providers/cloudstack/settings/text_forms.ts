@@ -4,7 +4,7 @@
  */
 import { explainSecret } from "../../../cloud/settings/secret_file.ts";
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
-import { mustBe } from "../../../core/text/must_be.ts";
+import { mustBe } from "../../../core/text/values.ts";
 
 /** The whole address without a slash at its end; `undefined` when it has another form. */
 export function parseUrl(text: string): string | undefined {

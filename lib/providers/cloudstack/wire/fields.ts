@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { formatCidr, parseCidr } from "../../../core/net/ip.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
+import { parseUuid } from "../../../core/text/values.ts";
 
 /** Reads one field. */
 export type Field<T> = v.GenericSchema<unknown, T>;

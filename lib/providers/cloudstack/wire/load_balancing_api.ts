@@ -4,7 +4,7 @@
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
-import { parseUuid } from "../../../core/text/uuid.ts";
+import { parseUuid } from "../../../core/text/values.ts";
 import type {
   AclItem,
   FirewallRule,

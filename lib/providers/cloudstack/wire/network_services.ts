@@ -2,7 +2,7 @@
  * What a network says that it offers.
  * @module
  */
-import { parseJson } from "../../../core/text/json.ts";
+import { parseJson } from "../../../core/text/values.ts";
 import * as v from "valibot";
 import { decode } from "../../../cloud_http/decode.ts";
 import type { Network, StickinessMethod } from "../load_balancers/view.ts";

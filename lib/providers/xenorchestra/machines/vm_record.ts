@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import { parseJson } from "../../../core/text/json.ts";
+import { parseJson } from "../../../core/text/values.ts";
 
 /** The record of a machine. Times are wall-clock milliseconds. */
 export interface VmRecord {

@@ -20,8 +20,8 @@ import {
   readSmallTextSync,
   toTriedPath,
 } from "../../../core/small_file.ts";
-import { formatDuration } from "../../../core/text/duration.ts";
-import { isPathLike } from "../../../core/text/redact.ts";
+import { formatDuration } from "../../../core/text/values.ts";
+import { isPathLike } from "../../../core/text/printable.ts";
 import { explainToken, type SignIn } from "../settings.ts";
 import { toReplyError } from "./reply_error.ts";
 

@@ -2,7 +2,7 @@
  * What others added to an object and what changes how it serves: server-side apply leaves it there. Pure.
  * @module
  */
-import { isFields } from "../../../../core/text/json.ts";
+import { isFields } from "../../../../core/text/values.ts";
 import type { KubeObject } from "../../../../kube/kinds/resource.ts";
 
 /** A list of which every item is ours. Fields that say the same in two items make them one. */

@@ -2,7 +2,7 @@
  * The ports of a Service. Pure.
  * @module
  */
-import { isFields } from "../../../../core/text/json.ts";
+import { isFields } from "../../../../core/text/values.ts";
 import type { KubeObject } from "../../../../kube/kinds/resource.ts";
 
 /** The numbers of the ports of a Service; none of another object. */

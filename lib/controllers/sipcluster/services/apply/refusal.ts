@@ -4,7 +4,7 @@
  */
 import { describeError } from "../../../../core/errors.ts";
 import { KubeError } from "../../../../kube/api/errors.ts";
-import { isFields } from "../../../../core/text/json.ts";
+import { isFields } from "../../../../core/text/values.ts";
 import { describeRefusal } from "../../../kinds/problems.ts";
 import type { OwnedObject } from "../types.ts";
 

@@ -5,7 +5,7 @@
 import type { Clock } from "../../../../core/clock.ts";
 import type { KubeObject } from "../../../../kube/kinds/resource.ts";
 import type { Key } from "../../../../kube/cache/store.ts";
-import { hashContent } from "../../../../core/text/short_name.ts";
+import { hashContent } from "../../../../core/text/label.ts";
 import { isAsWanted, pickWanted } from "../../../kinds/compare.ts";
 import type { ObjectId, WantedObject } from "./wanted.ts";
 

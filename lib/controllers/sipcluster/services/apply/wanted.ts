@@ -6,7 +6,7 @@ import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { SERVICE_ENTRY, SIP_CLUSTER_LABEL, UNWATCHED_OBJECTS } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
-import { hashContent } from "../../../../core/text/short_name.ts";
+import { hashContent } from "../../../../core/text/label.ts";
 import { SECRETS } from "../../../../kube/kinds/secret.ts";
 import {
   CONFIG_MAPS,

@@ -12,7 +12,7 @@
 import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { Auth } from "../../resource/sip_cluster.ts";
 import { toLabels, toObjectName } from "../names.ts";
-import { hashContent } from "../../../../core/text/short_name.ts";
+import { hashContent } from "../../../../core/text/label.ts";
 import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
 import { CONFIG_MAPS, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, toOwned } from "../owned_kinds.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";

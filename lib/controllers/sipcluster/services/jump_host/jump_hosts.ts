@@ -5,7 +5,7 @@
 import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { JumpHost } from "../../resource/sip_cluster.ts";
 import { toPath } from "../../../../kube/kinds/resource.ts";
-import { hashContent } from "../../../../core/text/short_name.ts";
+import { hashContent } from "../../../../core/text/label.ts";
 import { planNodePorts } from "../common_objects.ts";
 import {
   CONFIG_MAPS,

@@ -3,7 +3,7 @@
  * everything has a limit. Pure.
  * @module
  */
-import { type Fields, parseFields } from "../../../../core/text/json.ts";
+import { type Fields, parseFields } from "../../../../core/text/values.ts";
 import type { Key } from "../../../../kube/cache/store.ts";
 
 /** A user asks to reboot a host. */

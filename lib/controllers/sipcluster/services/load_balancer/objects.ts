@@ -3,7 +3,7 @@
  * @module
  */
 import { toLabels } from "../names.ts";
-import { hashContent } from "../../../../core/text/short_name.ts";
+import { hashContent } from "../../../../core/text/label.ts";
 import { SECRETS, toSecretData } from "../../../../kube/kinds/secret.ts";
 import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
 import { toOwned } from "../owned_kinds.ts";

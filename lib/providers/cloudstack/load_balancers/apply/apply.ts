@@ -4,7 +4,7 @@
  */
 import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
-import { remember } from "../../../../core/remember.ts";
+import { remember } from "../../../../core/maps.ts";
 import { ApiError, JobOverError } from "../../session/errors.ts";
 import type { Change, ChangeOf, Step } from "../steps.ts";
 import { createAclItem, deleteAclItem, updateAclItem } from "./acl_items.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { MachineDisk, MachineSpec } from "../../../../../cloud/capabilities/machines.ts";
-import { formatSize } from "../../../../../core/text/size.ts";
+import { formatSize } from "../../../../../core/text/values.ts";
 import type { Attached, Disk, Stock, Vm } from "../../look/view.ts";
 import {
   formatDiskMark,

@@ -3,7 +3,7 @@
  * @module
  */
 import { type MachineSpec, toMachineName } from "../../../../../cloud/capabilities/machines.ts";
-import { formatSize } from "../../../../../core/text/size.ts";
+import { formatSize } from "../../../../../core/text/values.ts";
 import type { Vm } from "../../look/view.ts";
 import { BLOCK_REASON, formatMark, isMarkOf, listOwnTags } from "../../words.ts";
 import { compareDisks } from "./disks.ts";

@@ -8,7 +8,7 @@ import {
   toMachineName,
 } from "../../../../../cloud/capabilities/machines.ts";
 import { quote } from "../../../../../core/text/printable.ts";
-import { formatAbout, formatSize } from "../../../../../core/text/size.ts";
+import { formatAbout, formatSize } from "../../../../../core/text/values.ts";
 import type { Stock, Template, View } from "../../look/view.ts";
 import { nameHost, namePool, nameStorage } from "../names.ts";
 import { toDecision } from "../problems.ts";

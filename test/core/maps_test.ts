@@ -1,9 +1,5 @@
-/**
- * Maps that forget.
- * @module
- */
 import { expect, test } from "bun:test";
-import { remember } from "../../lib/core/remember.ts";
+import { remember } from "../../lib/core/maps.ts";
 
 test("remember() drops the entry that was set the longest ago, once there is one too many", () => {
   const map = new Map<string, number>();

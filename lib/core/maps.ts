@@ -1,7 +1,15 @@
 /**
- * Which names claim what.
+ * Maps that do more than a plain one: that forget their oldest entry, or can be read in both directions.
  * @module
  */
+
+/** Sets the newest entry of a map that holds at most `sizeMax`; removes the oldest if needed. */
+export function remember<K, V>(map: Map<K, V>, key: K, value: V, sizeMax: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > sizeMax && oldest !== undefined) map.delete(oldest);
+}
 
 /**
  * An index in both directions: each name claims any number of things, and each thing has any number of claimants. With
