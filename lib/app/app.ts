@@ -30,6 +30,7 @@ const HTTP_GRACE_MS = 1_000;
 export async function runApp(options: AppOptions, signal: AbortSignal): Promise<void> {
   const parts = createParts(options);
   const { cloud, controllers } = parts;
+  const { notifier } = options;
   const servers = await startListeners(options, parts, signal);
   // The watch, the inventory and Events stop last, because controllers need them to finish.
   const background = new AbortController();
@@ -37,7 +38,8 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   const running = createRunningMetric(options.metrics);
   if (cloud) exportInstances(options.metrics, cloud.nodes, (node) => cloud.presences.find(node));
   for (const { controller } of controllers) controller.standBy?.();
-  const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
+  const ending = AbortSignal.any([signal, background.signal]);
+  const supervised = notifier && supervise(notifier, options, parts, ending);
   const work = (group: ElectedGroup, stop: AbortSignal): Promise<void> => {
     supervised?.notice();
     return runControllers(group.controllers, running, stop);
@@ -60,10 +62,10 @@ async function runBackground(
   signal: AbortSignal,
 ): Promise<void> {
   const { cloud, caches, events } = parts;
-  const { announcer } = options;
+  const { announcer, configuration } = options;
   if (cloud && announcer) announceFirstFailure(cloud, announcer);
   await Promise.all([
-    followSettings(options, parts, signal),
+    configuration && followSettings(configuration, options, parts, signal),
     cloud?.source.run(signal),
     caches.run(signal),
     events.run(signal),

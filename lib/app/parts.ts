@@ -1,8 +1,10 @@
 /**
- * Creates the long-lived parts of a process: Nodes, inventory, Events, and the chosen controllers.
+ * Creates the long-lived parts of a process: Nodes, inventory, Events, and the chosen controllers with the election
+ * for each Lease that they need. Judges whether the parts are ready and alive.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import { assert } from "../core/errors.ts";
 import { ALONE, Fence } from "../core/fence.ts";
 import type { LabelSelector } from "../core/text/label.ts";
 import { InstanceResolver, isSelected } from "../cloud/inventory/resolver.ts";
@@ -15,18 +17,20 @@ import type { ControllerContext, NodeCloud } from "../controllers/context.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import { DeletionHolds } from "../controllers/deletion_holds.ts";
 import { toIdentity } from "../controllers/identity.ts";
-import type { LoadedController } from "../controllers/load.ts";
+import { listLeases, type LoadedController } from "../controllers/load.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
 import { createLoopMetrics } from "../engine/work_queue.ts";
 import { Recovery } from "../kube/api/recovery.ts";
-import { Caches } from "../kube/cache/caches.ts";
+import { Caches, type CacheState } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";
-import type { LeaderElector } from "../kube/election/leader.ts";
+import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
+import { createLeaderMetrics } from "../kube/election/metrics.ts";
+import { LEADER_COMPONENT } from "../kube/election/words.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events/events.ts";
 import { NODES } from "../kube/kinds/node.ts";
-import { groupByLease } from "./leadership.ts";
-import type { AppOptions } from "./options.ts";
+import type { Check } from "../http/probes.ts";
 import { OWN_NAME } from "./announcer.ts";
+import type { AppOptions } from "./options.ts";
 
 /** A chosen controller. */
 export interface ChosenController {
@@ -60,7 +64,7 @@ export interface Parts {
 
 /** Creates the parts and connects them. */
 export function createParts(options: AppOptions): Parts {
-  const { provider, client, clock, log, metrics, host, flags } = options;
+  const { provider, client, clock, log, metrics, host, flags, election } = options;
   // The watches use what the election learns about the API server.
   const { recovery = new Recovery(), fence = new Fence() } = options;
   const eventMetrics = createEventMetrics(metrics);
@@ -94,12 +98,18 @@ export function createParts(options: AppOptions): Parts {
     };
     return { definition, controller: module.create(context) };
   };
-  const planned = groupByLease(options, { events, recovery });
-  const elected = planned.map(({ elector, isMain, controllers }): ElectedGroup => {
+  const electors = createElectors(options, events, recovery);
+  const groups = (electors.length > 0 ? electors : [undefined]).map((elector): ElectedGroup => {
+    const name = elector?.lease.name;
+    // A cloud waits for the Lease of the process.
+    const isMain = name === election?.name;
     const own = isMain ? fence : new Fence();
     own.follow(elector ?? ALONE);
-    const created = controllers.map((one) => createController(one, own));
-    return { controllers: created, ...(elector && { elector }) };
+    const waiting = options.controllers.filter(
+      ({ definition: { lease = election?.name } }) => elector === undefined || lease === name,
+    );
+    const controllers = waiting.map((one) => createController(one, own));
+    return { controllers, ...(elector && { elector }) };
   });
   const noteSections = (next: SectionValues): void => {
     const before = findSelector();
@@ -107,10 +117,39 @@ export function createParts(options: AppOptions): Parts {
     // Every Node is looked at again, and those that are selected now are asked for.
     if (!isDeepStrictEqual(before, findSelector())) cloud?.source.requestRefresh(true);
   };
-  const electors = elected.flatMap(({ elector }) => elector ?? []);
-  const controllers = elected.flatMap((group) => group.controllers);
-  const all = { caches, events, groups: elected, electors, controllers };
+  const controllers = groups.flatMap((group) => group.controllers);
+  const all = { caches, events, groups, electors, controllers };
   return { ...all, noteSections, ...(cloud && { cloud }) };
+}
+
+/**
+ * Creates an elector for each Lease that a controller waits for, the Lease of the process first. If no controller waits
+ * for that one, the process does not need it. All electors have the same identity.
+ */
+function createElectors(
+  { controllers, election, host, clock, log, metrics }: AppOptions,
+  events: EventSender,
+  recovery: Recovery,
+): LeaderElector[] {
+  const definitions = controllers.map(({ definition }) => definition);
+  for (const { name, lease, needsCloud, needs = [] } of definitions) {
+    const isFenced = !needsCloud || (needs.length > 0 && needs.every((one) => one === "machines"));
+    assert(lease === undefined || isFenced, `${name} has a Lease that its cloud does not wait for`);
+  }
+  if (election === undefined) return [];
+  const { client, namespace, name: own, ...times } = election;
+  const shared = {
+    times,
+    identity: createIdentity(host),
+    events: events.speakAs(LEADER_COMPONENT),
+    metrics: createLeaderMetrics(metrics),
+    clock,
+    log,
+    recovery,
+  };
+  return listLeases(definitions, own).map(
+    (name) => new LeaderElector({ ...shared, client, lease: { namespace, name } }),
+  );
 }
 
 interface NodeCloudOptions extends AppOptions {
@@ -132,4 +171,42 @@ function createNodeCloud(
   const presences = new NodePresences(resolver, source);
   const holds = new DeletionHolds();
   return { nodes, provider, source, resolver, presences, workers, holds };
+}
+
+/**
+ * The process is ready once the memory has everything that a decision needs. Readiness does not depend on leadership,
+ * or on whether the cloud answers at the moment.
+ */
+export function toChecks({ caches, cloud, electors }: Parts): Check[] {
+  const needed = (): readonly CacheState[] => caches.states.filter((one) => !one.isOptional);
+  const kinds = new Set(needed().map(({ resource }) => resource));
+  const checks = [...kinds].map((kind): Check => {
+    // If a kind is not installed, only its own controller waits for it.
+    const isOk = (): boolean =>
+      needed().every(({ resource, synced, missing }) => resource !== kind || synced || missing);
+    const note = (): string | undefined => {
+      const missing = needed().find((one) => one.resource === kind && one.missing);
+      return missing && `waiting for CustomResourceDefinition ${formatDefinition(missing)}`;
+    };
+    return { name: `${kind}-synced`, probes: ["readyz"], isOk, note };
+  });
+  if (cloud) {
+    const isOk = (): boolean => cloud.source.current !== undefined;
+    checks.push({ name: "inventory-taken", probes: ["readyz"], isOk });
+  }
+  // If the election is stuck, a supervisor restarts the process. The first check has the name that Kubernetes gives it.
+  const ofElections = electors.map((elector, at): Check => {
+    const name = at === 0 ? "leaderElection" : `leaderElection-${elector.lease.name}`;
+    return { name, probes: ["healthz", "livez"], isOk: () => elector.isHealthy() };
+  });
+  return [...checks, ...ofElections];
+}
+
+/** The kind as `kubectl` takes it, with its version: `galleries.example.org/v1`, `nodes/v1`. */
+export function formatDefinition({
+  resource,
+  apiVersion,
+}: Pick<CacheState, "apiVersion" | "resource">): string {
+  const [group = "", version] = apiVersion.split("/");
+  return version === undefined ? `${resource}/${group}` : `${resource}.${group}/${version}`;
 }

@@ -12,9 +12,9 @@ import { listIdleSettings } from "../controllers/load.ts";
 import { formatConfigIssue } from "../core/errors.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import { PROCESS_EVENTS } from "./announcer.ts";
-import type { AppOptions } from "./options.ts";
+import type { AppOptions, Configuration } from "./options.ts";
 
-type ReloadOptions = Pick<AppOptions, "announcer" | "clock" | "configuration" | "log" | "metrics">;
+type ReloadOptions = Pick<AppOptions, "announcer" | "clock" | "log" | "metrics">;
 
 /** What takes changed settings. */
 interface ReloadedParts {
@@ -35,16 +35,15 @@ export function createReloadMetric(metrics: MetricsRegistry): Gauge {
   });
 }
 
-/** Follows the file until the signal aborts; then returns. Without a file it returns at once. */
+/** Follows the file until the signal aborts; then returns. */
 export async function followSettings(
+  configuration: Configuration,
   options: ReloadOptions,
   { cloud, controllers, noteSections }: ReloadedParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { configuration, clock, log } = options;
-  if (cloud === undefined && configuration === undefined) return;
+  const { clock, log } = options;
   const success = createReloadMetric(options.metrics);
-  if (configuration === undefined) return;
   const { definition: parser, current, replace, ...where } = configuration;
   success.set(1);
   let { sections, settings } = current;

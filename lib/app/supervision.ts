@@ -6,9 +6,8 @@ import { type Clock, Sleeper } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Notification, Notifier } from "../host/notify.ts";
 import { type Check, holds } from "../http/probes.ts";
-import { toChecks } from "./serving/listeners.ts";
 import type { AppOptions } from "./options.ts";
-import type { Parts } from "./parts.ts";
+import { type Parts, toChecks } from "./parts.ts";
 
 /** The state of the process; read from memory. */
 export interface ProcessState {
@@ -42,13 +41,13 @@ const STATUS_INTERVAL_MS = 30_000;
  */
 const START_EXTENSION_MS = 90_000;
 
-/** Supervises the process that has these parts. @returns `undefined` without a service manager */
+/** Supervises the process that has these parts. */
 export function supervise(
-  { notifier, clock, log }: AppOptions,
+  notifier: Notifier,
+  { clock, log }: Pick<AppOptions, "clock" | "log">,
   parts: Parts,
   signal: AbortSignal,
-): Supervision | undefined {
-  if (notifier === undefined) return undefined;
+): Supervision {
   const { cloud, electors } = parts;
   const source = cloud?.source;
   const readState = (): ProcessState => ({

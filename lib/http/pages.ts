@@ -1,9 +1,8 @@
 /**
- * All pages of one listener, put together.
+ * All pages but the probes, put together.
  * @module
  */
 import { Hono } from "hono";
-import type { Logger } from "../core/log.ts";
 import { createDebugRoutes } from "./debug.ts";
 import type { DebugOptions } from "./debug.ts";
 import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./load_balancers/routes.ts";
@@ -12,8 +11,6 @@ import { createPageHeaders, type Place } from "./page/layout.tsx";
 import { createPageRoutes } from "./page/mod.ts";
 import { createSipClusterPageRoutes } from "./page/sip_clusters/mod.ts";
 import { createVinoPageRoutes } from "./page/vinos/mod.ts";
-import { createProbeRoutes } from "./probes.ts";
-import type { ProbeOptions } from "./probes.ts";
 import { createProcessRoutes, PROCESS_PATH } from "./process_page.ts";
 import type { ProcessView } from "./views.ts";
 import {
@@ -25,8 +22,7 @@ import { createVinoRoutes, type VinoPagesOptions, VINOS_PATH } from "./vinos/rou
 
 /** The pages of a listener. */
 interface PagesOptions {
-  readonly probes: ProbeOptions;
-  /** Absent: probes and metrics only. */
+  /** Absent: there are no pages about Nodes. */
   readonly debug?: DebugOptions | undefined;
   /** What the process runs and waits for; absent: there is no such page. */
   readonly readProcess?: (() => ProcessView) | undefined;
@@ -38,7 +34,6 @@ interface PagesOptions {
   readonly objects?: readonly ObjectPages[];
   /** Flags and their values for `/configz`; absent: there is no such page. */
   readonly configz?: Readonly<Record<string, string>> | undefined;
-  readonly log: Logger;
 }
 
 /** What one debug page can be asked for. */
@@ -48,14 +43,13 @@ type Forms = readonly [path: string, ...more: string[]];
 const KEY = "<namespace>/<name>";
 
 /**
- * All pages, with a list of them at `/`, and of what debug pages can be asked for at `/debug/`. A page that throws is
- * logged, and answers 500 without the reason.
+ * The pages, with a list of them and of the probes at `/`, and of what debug pages can be asked for at `/debug/`. They
+ * throw what a page throws.
  */
-export function createPages({ probes, log, ...more }: PagesOptions): Hono {
-  const { debug, sipClusters, vinos, readProcess, objects = [], configz } = more;
+export function createPages(options: PagesOptions): Hono {
+  const { debug, sipClusters, vinos, readProcess, objects = [], configz } = options;
   const pages = new Hono();
-  pages.route("/", createProbeRoutes(probes));
-  const places = listPlaces(more);
+  const places = listPlaces(options);
   // HTML pages come first: they pass on requests that do not ask for HTML.
   if (sipClusters !== undefined) {
     const shared = { ...sipClusters, places, headers: createPageHeaders() };
@@ -77,7 +71,7 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
   if (configz !== undefined) {
     pages.get("/configz", (context) => context.json(toConfigz(configz)));
   }
-  const forms = listDebugForms(more);
+  const forms = listDebugForms(options);
   const debugPaths = forms.length > 0 ? ["/debug/", ...forms.map(([path]) => path)] : [];
   const others = configz === undefined ? [] : ["/configz"];
   const paths = ["/healthz", "/livez", "/readyz", "/metrics", ...debugPaths, ...others];
@@ -88,15 +82,14 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
     }
   }
   pages.notFound((context) => context.text("404 page not found\n", 404));
-  pages.onError((error, context) => {
-    log.error("page failed", { path: context.req.path, error });
-    return context.text("internal server error\n", 500);
+  pages.onError((error) => {
+    throw error;
   });
   return pages;
 }
 
 /** What programs, and operators with curl, can ask of each debug page. The path of the page comes first. */
-function listDebugForms(options: Omit<PagesOptions, "probes" | "log">): readonly Forms[] {
+function listDebugForms(options: PagesOptions): readonly Forms[] {
   const { debug, readProcess, sipClusters, vinos, objects = [] } = options;
   const all: readonly (Forms | undefined)[] = [
     debug && toForms("/debug/nodes", "<name>"),
@@ -118,11 +111,7 @@ function toLines(paths: readonly string[]): string {
   return paths.map((path) => `${path}\n`).join("");
 }
 
-function listPlaces({
-  debug,
-  sipClusters,
-  vinos,
-}: Pick<PagesOptions, "debug" | "sipClusters" | "vinos">): readonly Place[] {
+function listPlaces({ debug, sipClusters, vinos }: PagesOptions): readonly Place[] {
   const places: readonly (Place | undefined)[] = [
     debug && "nodes",
     debug?.loadBalancers && "loadBalancers",

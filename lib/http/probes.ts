@@ -1,9 +1,10 @@
 /**
- * `/healthz`, `/livez`, `/readyz` and `/metrics`, with the same texts as Kubernetes components.
+ * What every process answers: `/healthz`, `/livez`, `/readyz` and `/metrics`, with the same texts as Kubernetes
+ * components. All other pages are loaded when a request asks for one.
  * @module
  */
-import { Hono } from "hono";
-import type { Context } from "hono";
+import { type Context, Hono } from "hono";
+import type { Logger } from "../core/log.ts";
 
 /** The three questions a supervisor asks. */
 type ProbeName = "healthz" | "livez" | "readyz";
@@ -20,23 +21,27 @@ export interface Check {
   note?(): string | undefined;
 }
 
-/** What the probes read. */
-export interface ProbeOptions {
+/** What the probes read, and what answers other requests. */
+interface ProbeOptions {
   readonly checks: readonly Check[];
   /** Prometheus text exposition, version 0.0.4. */
   renderMetrics(): string;
+  /** Imports the other pages. Called until it succeeds. */
+  loadPages(): Promise<Hono>;
+  readonly log: Logger;
 }
 
 const PROBES: readonly ProbeName[] = ["healthz", "livez", "readyz"];
 
 /**
- * Routes for the probes and the metrics.
+ * Routes for the probes, the metrics, and the other pages. A page that throws is logged, and answers 500 without the
+ * reason.
  *
  * A probe answers 200 `ok` or 500. `?verbose` lists the checks, `?exclude=name` leaves one out, and `/readyz/name` runs
  * only one (https://kubernetes.io/docs/reference/using-api/health-checks). It never says why a check fails. Behind one
  * that passes there may be a note.
  */
-export function createProbeRoutes({ checks, renderMetrics }: ProbeOptions): Hono {
+export function createProbeRoutes({ checks, renderMetrics, loadPages, log }: ProbeOptions): Hono {
   const routes = new Hono();
   for (const probe of PROBES) {
     const own = [ping(), ...checks.filter(({ probes }) => probes.includes(probe))];
@@ -53,6 +58,12 @@ export function createProbeRoutes({ checks, renderMetrics }: ProbeOptions): Hono
       "content-type": "text/plain; version=0.0.4; charset=utf-8",
     }),
   );
+  let pages: Hono | undefined;
+  routes.notFound(async (context) => (pages ??= await loadPages()).fetch(context.req.raw));
+  routes.onError((error, context) => {
+    log.error("page failed", { path: context.req.path, error });
+    return context.text("internal server error\n", 500);
+  });
   return routes;
 }
 

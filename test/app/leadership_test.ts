@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
-import { groupByLease, toElectionChecks, toElectionView } from "../../lib/app/leadership.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { type LoadedController, loadControllers } from "../../lib/controllers/load.ts";
+import { loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { Fence, LeadershipLostError } from "../../lib/core/fence.ts";
@@ -14,8 +13,6 @@ import type { ListenAddress } from "../../lib/core/net/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/election/leader.ts";
-import type { EventSender } from "../../lib/kube/events/events.ts";
-import { Recovery } from "../../lib/kube/api/recovery.ts";
 import { createRequestMetrics } from "../../lib/kube/api/request.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import {
@@ -24,7 +21,6 @@ import {
 } from "../../lib/simulator/kubernetes/mod.ts";
 import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
 import { until } from "../support/nodes/rig.ts";
-import { toBareApp } from "../support/process/bare_app.ts";
 
 const LEASE = { namespace: "kube-system", name: "ccm" } as const;
 /** A busy machine may keep a renewal waiting for seconds. */
@@ -228,80 +224,4 @@ test("runApp() watches again as soon as the Lease tells that the API server is b
   expect(performance.now() - fromMs).toBeLessThan(1_000);
   stopping.abort();
   await ended;
-});
-
-describe("groupByLease()", () => {
-  const [sample] = CONTROLLERS;
-  if (sample === undefined) throw new Error("there is no controller");
-  const toLoaded = (name: string, lease?: string): LoadedController => {
-    const definition = { ...sample, name, needsCloud: false, ...(lease && { lease }) };
-    return { definition, module: { create: () => ({ run: async () => {} }) } };
-  };
-  const [node, service] = [toLoaded("node"), toLoaded("service")];
-  const [shop, till] = [toLoaded("shop", "shops"), toLoaded("till", "shops")];
-  const group = (controllers: readonly LoadedController[], name?: string) => {
-    const options = toBareApp({ controllers, host: "h" });
-    const election =
-      name === undefined ? {} : { election: { ...LEASE, ...TIMES, name, client: options.client } };
-    const events: EventSender = { speakAs: () => ({ record() {} }), async run() {} };
-    return groupByLease({ ...options, ...election }, { events, recovery: new Recovery() });
-  };
-  const list = (controllers: readonly LoadedController[], name?: string): unknown =>
-    group(controllers, name).map(({ elector, isMain, controllers: own }) => [
-      elector?.lease.name,
-      isMain,
-      ...own.map(({ definition }) => definition.name),
-    ]);
-
-  test("gives all electors the name of their host, and their checks a name each", () => {
-    const electors = group([node, shop], "ccm").flatMap(({ elector }) => elector ?? []);
-    const { identity = "" } = electors[0] ?? {};
-    expect(identity).toMatch(/^h_[0-9a-f-]{36}$/);
-    expect(electors.map(toElectionView)).toEqual([
-      { lease: "ccm", identity, holder: "", isLeading: false },
-      { lease: "shops", identity, holder: "", isLeading: false },
-    ]);
-    expect(toElectionChecks(electors).map(({ name }) => name)).toEqual([
-      "leaderElection",
-      "leaderElection-shops",
-    ]);
-  });
-
-  test.each([
-    ["one Lease as ever", [node, service], "ccm", [["ccm", true, "node", "service"]]],
-    [
-      "one Lease for each name, that of the process first",
-      [shop, node, till],
-      "ccm",
-      [
-        ["ccm", true, "node"],
-        ["shops", false, "shop", "till"],
-      ],
-    ],
-    ["no Lease that no controller waits for", [shop], "ccm", [["shops", false, "shop"]]],
-    [
-      "one Lease if a flag gives both one name",
-      [shop, node],
-      "shops",
-      [["shops", true, "shop", "node"]],
-    ],
-    ["the Lease of the process without controllers", [], "ccm", [["ccm", true]]],
-    ["none without an election", [shop, node], undefined, [[undefined, true, "shop", "node"]]],
-  ] as const)("takes %s", (_title, controllers, name, groups) => {
-    expect(list([...controllers], name)).toEqual(groups);
-  });
-
-  test("refuses a controller with a Lease that needs a cloud, whose writes wait for another Lease", () => {
-    const { definition, module } = shop;
-    const wrong = { definition: { ...definition, needsCloud: true }, module };
-    expect(() => group([wrong], "ccm")).toThrow(
-      "shop has a Lease that its cloud does not wait for",
-    );
-  });
-
-  test("takes one whose only way to the cloud asks the fence of its own Lease", () => {
-    const { definition, module } = shop;
-    const one = { ...definition, needsCloud: true, needs: ["machines"] as const };
-    expect(list([{ definition: one, module }], "ccm")).toEqual([["shops", false, "shop"]]);
-  });
 });

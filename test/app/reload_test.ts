@@ -90,7 +90,8 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
     { definition: { section: DELETION }, controller },
   ];
   const running = followSettings(
-    { configuration, announcer, clock, log, metrics },
+    configuration,
+    { announcer, clock, log, metrics },
     { cloud: { source }, controllers },
     signal,
   );
@@ -189,7 +190,8 @@ describe("followSettings()", () => {
     const metrics = new MetricsRegistry();
     const configuration = { path, env: {}, definition, sections, current };
     const running = followSettings(
-      { configuration, clock, log: silentLogger, metrics },
+      configuration,
+      { clock, log: silentLogger, metrics },
       { controllers: [{ definition: { section: GALLERY_SECTION }, controller }] },
       stop.signal,
     );

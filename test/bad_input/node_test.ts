@@ -239,14 +239,12 @@ function toView(node: Node, presence: Presence): NodeView {
 
 function createPagesOf(views: readonly NodeView[]): ReturnType<typeof createPages> {
   return createPages({
-    probes: { checks: [], renderMetrics: () => "" },
     debug: {
       listNodes: () => views,
       findNode: (name) => views.find((view) => view.name === name),
       readInventory: () => toInventoryView(),
       now: () => PAGE_NOW,
     },
-    log: silentLogger,
   });
 }
 

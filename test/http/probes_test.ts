@@ -3,8 +3,10 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { createProbeRoutes } from "../../lib/http/probes.ts";
-import type { Check } from "../../lib/http/probes.ts";
+import { Hono } from "hono";
+import { createLogger, silentLogger } from "../../lib/core/log.ts";
+import { createPages } from "../../lib/http/pages.ts";
+import { type Check, createProbeRoutes } from "../../lib/http/probes.ts";
 
 const CHECKS: readonly Check[] = [
   { name: "inventory", probes: ["readyz"], isOk: () => false },
@@ -21,9 +23,18 @@ const THROWING: readonly Check[] = [
   },
 ];
 
+function toRoutes(changes: Partial<Parameters<typeof createProbeRoutes>[0]> = {}): Hono {
+  return createProbeRoutes({
+    checks: CHECKS,
+    renderMetrics: () => "up 1\n",
+    loadPages: async () => new Hono(),
+    log: silentLogger,
+    ...changes,
+  });
+}
+
 async function ask(path: string, checks = CHECKS): Promise<[number, string]> {
-  const routes = createProbeRoutes({ checks, renderMetrics: () => "up 1\n" });
-  const response = await routes.request(path);
+  const response = await toRoutes({ checks }).request(path);
   return [response.status, await response.text()];
 }
 
@@ -84,8 +95,41 @@ describe("createProbeRoutes()", () => {
   });
 
   test("createProbeRoutes() says what the metrics are written in", async () => {
-    const routes = createProbeRoutes({ checks: [], renderMetrics: () => "" });
-    const response = await routes.request("/metrics");
+    const response = await toRoutes().request("/metrics");
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+
+  test("createProbeRoutes() loads other pages once, when a request asks for one", async () => {
+    let loads = 0;
+    const loadPages = async (): Promise<Hono> => {
+      loads += 1;
+      if (loads === 1) throw new Error("interrupted");
+      return new Hono().get("/debug/:name", (context) => context.text(context.req.param("name")));
+    };
+    const routes = toRoutes({ loadPages });
+    expect((await routes.request("/readyz/stores")).status).toBe(200);
+    expect(loads).toBe(0);
+    expect((await routes.request("/debug/a")).status).toBe(500);
+    expect(await (await routes.request("/debug/b")).text()).toBe("b");
+    expect((await routes.request("/other")).status).toBe(404);
+    expect(loads).toBe(2);
+  });
+
+  test("createProbeRoutes() logs a page that throws and answers 500 without the reason", async () => {
+    const lines: string[] = [];
+    const log = createLogger({ format: "json", write: (line) => lines.push(line), now: () => 0 });
+    const listNodes = (): never => {
+      throw new Error("bug");
+    };
+    const debug = {
+      listNodes,
+      findNode: () => undefined,
+      readInventory: () => ({ ageSeconds: null, coverage: [], counts: {} }),
+      now: () => 0,
+    };
+    const routes = toRoutes({ loadPages: async () => createPages({ debug }), log });
+    const response = await routes.request("/debug/nodes");
+    expect([response.status, await response.text()]).toEqual([500, "internal server error\n"]);
+    expect(JSON.parse(lines.join(""))).toMatchObject({ path: "/debug/nodes", error: "bug" });
   });
 });

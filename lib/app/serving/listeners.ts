@@ -1,28 +1,17 @@
 /**
- * The HTTP listeners of a process, and the data behind their pages.
+ * The HTTP listeners of a process, and its health checks.
  * @module
  */
-import { toElectionChecks } from "../leadership.ts";
 import type { AppOptions, SecureSettings } from "../options.ts";
-import type { Parts } from "../parts.ts";
+import { type Parts, toChecks } from "../parts.ts";
 import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
-import {
-  formatDefinition,
-  listObjectPages,
-  toDebugOptions,
-  toProcessView,
-  toSipClusterSource,
-  toVinoSource,
-} from "./views.ts";
 import { guardAccess } from "../../http/access.ts";
-import { createPages } from "../../http/pages.ts";
-import type { Check } from "../../http/probes.ts";
+import { createProbeRoutes } from "../../http/probes.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
 import {
   createDelegatedReviewer,
   createReviewMetrics,
 } from "../../kube/access/delegated_review.ts";
-import type { CacheState } from "../../kube/cache/caches.ts";
 
 /**
  * Starts every listener of the options.
@@ -35,19 +24,12 @@ export async function startListeners(
   parts: Parts,
   signal: AbortSignal,
 ): Promise<HttpServer[]> {
-  const { clock, log, metrics, debugAddress, secure, configz, connectionsMax } = options;
-  const { cloud, controllers } = parts;
-  const now = (): number => clock.now();
-  const sipClusters = toSipClusterSource(parts);
-  const vinos = toVinoSource(parts);
-  const pages = createPages({
-    probes: { checks: toChecks(parts), renderMetrics: () => metrics.render() },
-    debug: cloud && toDebugOptions(options, { ...parts, cloud }),
-    readProcess: () => toProcessView(options, parts),
-    sipClusters: sipClusters && { sipClusters, now },
-    vinos: vinos && { vinos, now },
-    objects: listObjectPages(controllers),
-    configz,
+  const { clock, log, metrics, debugAddress, secure, connectionsMax } = options;
+  const handler = createProbeRoutes({
+    checks: toChecks(parts),
+    renderMetrics: () => metrics.render(),
+    // Few requests ask for them, and their code is large.
+    loadPages: async () => (await import("./views.ts")).createProcessPages(options, parts),
     log,
   });
   const servers: HttpServer[] = [];
@@ -55,13 +37,14 @@ export async function startListeners(
     if (debugAddress) {
       const flag = "--debug-address";
       const place = { address: debugAddress, connectionsMax, flag, clock, log, signal };
-      const server = await startHttpServer({ ...place, handler: pages });
+      const server = await startHttpServer({ ...place, handler });
       servers.push(server);
       log.info("Listening", { address: server.shown, flag });
       options.onDebugListening?.(server.address);
     }
-    if (secure) servers.push(await startSecureListener(options, secure, { pages, signal }));
-    for (const { controller } of controllers) {
+    if (secure)
+      servers.push(await startSecureListener(options, secure, { pages: handler, signal }));
+    for (const { controller } of parts.controllers) {
       const { managementListener: listener } = controller;
       if (listener === undefined) continue;
       // Imported only here: few processes need it.
@@ -73,30 +56,6 @@ export async function startListeners(
     throw error;
   }
   return servers;
-}
-
-/**
- * The process is ready once the memory has everything that a decision needs. Readiness does not depend on leadership,
- * or on whether the cloud answers at the moment.
- */
-export function toChecks({ caches, cloud, electors }: Parts): Check[] {
-  const needed = (): readonly CacheState[] => caches.states.filter((one) => !one.isOptional);
-  const kinds = new Set(needed().map(({ resource }) => resource));
-  const checks = [...kinds].map((kind): Check => {
-    // If a kind is not installed, only its own controller waits for it.
-    const isOk = (): boolean =>
-      needed().every(({ resource, synced, missing }) => resource !== kind || synced || missing);
-    const note = (): string | undefined => {
-      const missing = needed().find((one) => one.resource === kind && one.missing);
-      return missing && `waiting for CustomResourceDefinition ${formatDefinition(missing)}`;
-    };
-    return { name: `${kind}-synced`, probes: ["readyz"], isOk, note };
-  });
-  if (cloud) {
-    const isOk = (): boolean => cloud.source.current !== undefined;
-    checks.push({ name: "inventory-taken", probes: ["readyz"], isOk });
-  }
-  return [...checks, ...toElectionChecks(electors)];
 }
 
 const FLAG = "--secure-port";

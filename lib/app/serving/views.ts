@@ -14,19 +14,43 @@ import { readyStatus, toIdentity } from "../../controllers/identity.ts";
 import { describeNode } from "../../controllers/node_view.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
+import type { Hono } from "hono";
 import type { DebugOptions } from "../../http/debug.ts";
 import type { LoadBalancerSource, LoadBalancerView } from "../../http/load_balancers/views.ts";
 import type { ObjectPages } from "../../http/object_pages.ts";
+import { createPages } from "../../http/pages.ts";
 import type { SipClusterSource, SipClusterView } from "../../http/sip_clusters/views.ts";
-import type { InventoryView, NodeView, ProcessView, ServingView } from "../../http/views.ts";
+import type {
+  ElectionView,
+  InventoryView,
+  NodeView,
+  ProcessView,
+  ServingView,
+} from "../../http/views.ts";
 import type { CloudMachineView, CloudView, VinoSource, VinoView } from "../../http/vinos/views.ts";
 import type { CacheState } from "../../kube/cache/caches.ts";
+import type { LeaderElector } from "../../kube/election/leader.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { SERVICES } from "../../kube/kinds/service.ts";
-import { toElectionView } from "../leadership.ts";
 import type { AppOptions } from "../options.ts";
-import type { ChosenController, Parts } from "../parts.ts";
+import { type ChosenController, formatDefinition, type Parts } from "../parts.ts";
+
+/** The pages of a process, without its probes. */
+export function createProcessPages(options: AppOptions, parts: Parts): Hono {
+  const { cloud, controllers } = parts;
+  const now = (): number => options.clock.now();
+  const sipClusters = toSipClusterSource(parts);
+  const vinos = toVinoSource(parts);
+  return createPages({
+    debug: cloud && toDebugOptions(options, { ...parts, cloud }),
+    readProcess: () => toProcessView(options, parts),
+    sipClusters: sipClusters && { sipClusters, now },
+    vinos: vinos && { vinos, now },
+    objects: listObjectPages(controllers),
+    configz: options.configz,
+  });
+}
 
 /** Describes the process: who leads, which controllers run, and which kinds they read. */
 export function toProcessView(
@@ -51,18 +75,14 @@ export function toProcessView(
   };
 }
 
+/** Describes who leads, as text for operators. */
+function toElectionView({ lease, identity, holder, isLeading }: LeaderElector): ElectionView {
+  return { lease: lease.name, identity, holder: holder ?? "", isLeading };
+}
+
 function toState({ synced, missing }: CacheState): ProcessView["kinds"][number]["state"] {
   if (missing) return "missing";
   return synced ? "synced" : "waiting";
-}
-
-/** The kind as `kubectl` takes it, with its version: `galleries.example.org/v1`, `nodes/v1`. */
-export function formatDefinition({
-  resource,
-  apiVersion,
-}: Pick<CacheState, "apiVersion" | "resource">): string {
-  const [group = "", version] = apiVersion.split("/");
-  return version === undefined ? `${resource}/${group}` : `${resource}.${group}/${version}`;
 }
 
 /**

@@ -4,7 +4,6 @@
  */
 import { createParts, type Parts } from "../../../lib/app/parts.ts";
 import {
-  formatDefinition,
   listObjectPages,
   toDebugOptions,
   toInventoryView,
@@ -79,13 +78,6 @@ test("toProcessView() without election says that all controllers run", () => {
   const view = toProcessView(options, createParts(options));
   expect(view.elections).toEqual([]);
   expect(view.controllers.every(({ isRunning }) => isRunning)).toBe(true);
-});
-
-test.each([
-  ["nodes", "v1", "nodes/v1"],
-  ["galleries", "example.org/v1", "galleries.example.org/v1"],
-])("formatDefinition() of %s in %s", (resource, apiVersion, expected) => {
-  expect(formatDefinition({ resource, apiVersion })).toBe(expected);
 });
 
 /** What is shown of a Node when these controllers run, each of them for Nodes or for Events. */

@@ -13,7 +13,6 @@ import {
 } from "../../../lib/cli/nodes/process.ts";
 import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
 import { createPages } from "../../../lib/http/pages.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
 import {
   PAGE_NOW,
   toInventoryView,
@@ -32,14 +31,12 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function createLandfall(): { fetch: (request: Request) => Response | Promise<Response> } {
   return createPages({
-    probes: { checks: [], renderMetrics: () => "" },
     debug: {
       listNodes: () => VIEWS,
       findNode: () => undefined,
       readInventory: () => toInventoryView(),
       now: () => PAGE_NOW,
     },
-    log: silentLogger,
   });
 }
 

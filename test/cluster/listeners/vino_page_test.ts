@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { silentLogger } from "../../../lib/core/log.ts";
 import { createPages } from "../../../lib/http/pages.ts";
 import { findBarriers, hasBrowser, startBrowser } from "../../support/page/browser.ts";
 import { PAGE_NOW } from "../../support/page/node_views.ts";
@@ -16,8 +15,6 @@ const WIDTHS = [390, 1_200];
 describe.skipIf(!hasBrowser())("the pages of Vinos in a browser", () => {
   let browser: Browser;
   const pages = createPages({
-    probes: { checks: [], renderMetrics: () => "" },
-    log: silentLogger,
     vinos: { vinos: toVinoSource(), now: () => PAGE_NOW },
   });
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: pages.fetch });

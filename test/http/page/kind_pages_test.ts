@@ -3,7 +3,6 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { silentLogger } from "../../../lib/core/log.ts";
 import { createPages } from "../../../lib/http/pages.ts";
 import { PAGE_NOW } from "../../support/page/node_views.ts";
 import { toSipSource } from "../../support/page/sip_cluster_views.ts";
@@ -11,8 +10,6 @@ import { toVinoSource } from "../../support/page/vino_views.ts";
 
 const HTML = { headers: { accept: "text/html" } };
 const PAGES = createPages({
-  probes: { checks: [], renderMetrics: () => "" },
-  log: silentLogger,
   sipClusters: { sipClusters: toSipSource(), now: () => PAGE_NOW },
   vinos: { vinos: toVinoSource(), now: () => PAGE_NOW },
 });

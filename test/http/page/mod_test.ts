@@ -3,7 +3,6 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { silentLogger } from "../../../lib/core/log.ts";
 import type { DebugOptions } from "../../../lib/http/debug.ts";
 import { createPageRoutes } from "../../../lib/http/page/mod.ts";
 import { createPages } from "../../../lib/http/pages.ts";
@@ -27,8 +26,7 @@ function toOptions(nodes: readonly NodeView[], over: Partial<DebugOptions> = {})
 }
 
 function toPages(options: DebugOptions) {
-  const probes = { checks: [], renderMetrics: () => "" };
-  return createPages({ probes, debug: options, log: silentLogger });
+  return createPages({ debug: options });
 }
 
 const pages = toPages(toOptions([toNodeView("a"), toNodeView("b")]));

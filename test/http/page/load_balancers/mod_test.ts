@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { silentLogger } from "../../../../lib/core/log.ts";
 import type { LoadBalancerView } from "../../../../lib/http/load_balancers/views.ts";
 import { createPages } from "../../../../lib/http/pages.ts";
 import {
@@ -22,8 +21,7 @@ function toPages(views: readonly LoadBalancerView[] | undefined) {
     now: () => PAGE_NOW,
     ...(loadBalancers && { loadBalancers }),
   };
-  const probes = { checks: [], renderMetrics: () => "" };
-  return createPages({ probes, debug, log: silentLogger });
+  return createPages({ debug });
 }
 
 const pages = toPages([toLoadBalancerView("api"), WAITING]);
