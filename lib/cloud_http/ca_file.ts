@@ -2,7 +2,7 @@
  * Reads a file of certificate authorities again while Landfall runs, because certificates are replaced.
  * @module
  */
-import { CertificateError, parseCertificates } from "../core/http/tls.ts";
+import { CertificateError, parseCertificates } from "../core/http/connection.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
 import {

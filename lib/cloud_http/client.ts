@@ -5,8 +5,7 @@
  */
 import { CloudError } from "../cloud/errors.ts";
 import { type Clock, startDeadline } from "../core/clock.ts";
-import { formatHostPort, isReset } from "../core/http/connection_problem.ts";
-import type { TlsSettings } from "../core/http/tls.ts";
+import { formatHostPort, isReset, type TlsSettings } from "../core/http/connection.ts";
 import { type OpenSocket, openWebSocket } from "../core/http/web_socket.ts";
 import type { Logger } from "../core/log.ts";
 import { isUntrusted, toConnectionError } from "./connection_error.ts";

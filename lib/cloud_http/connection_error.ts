@@ -3,14 +3,14 @@
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
-import { BodyError } from "../core/http/body.ts";
+import { BodyError } from "../core/http/request.ts";
 import {
   findConnectionFault,
   findErrorCode,
   formatHostPort,
+  NOT_YET_VALID_ADVICE,
   toConnectionProblem,
-} from "../core/http/connection_problem.ts";
-import { NOT_YET_VALID_ADVICE } from "../core/http/tls.ts";
+} from "../core/http/connection.ts";
 import type { ServerNames } from "./server.ts";
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;

@@ -7,12 +7,14 @@ import type { Finding } from "../cloud/inspection.ts";
 import { systemClock, withDeadline } from "../core/clock.ts";
 import {
   type ConnectionFault,
+  describeDates,
   findConnectionFault,
   formatHostPort,
+  readServerCertificate,
+  TLS_CIPHERS,
   toHostPort,
-} from "../core/http/connection_problem.ts";
-import { describeDates, readServerCertificate, TLS_CIPHERS } from "../core/http/tls.ts";
-import { tryConnect } from "../core/net/try_connect.ts";
+  tryConnect,
+} from "../core/http/connection.ts";
 import { adviseOnDates } from "./connection_error.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { normalise } from "./trust.ts";

@@ -4,9 +4,15 @@
  */
 import { CloudError } from "../cloud/errors.ts";
 import { BUDGET } from "../core/budget.ts";
-import { BodyGroup, parseReply, readRefusal, readText } from "../core/http/body.ts";
-import type { HttpRequest } from "../core/http/request.ts";
-import { parseRetryAfter, sendHttp } from "../core/http/send.ts";
+import {
+  BodyGroup,
+  type HttpRequest,
+  parseReply,
+  parseRetryAfter,
+  readRefusal,
+  readText,
+  sendHttp,
+} from "../core/http/request.ts";
 import type { ServerNames } from "./server.ts";
 
 /** A request. */

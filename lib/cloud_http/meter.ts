@@ -3,7 +3,7 @@
  * @module
  */
 import { type Clock, isTimeout } from "../core/clock.ts";
-import { findErrorCode } from "../core/http/connection_problem.ts";
+import { findErrorCode } from "../core/http/connection.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../core/metrics.ts";
 
 /** The metrics of all requests to one cloud. */

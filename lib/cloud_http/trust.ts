@@ -4,8 +4,12 @@
  */
 import type { X509Certificate } from "node:crypto";
 import { CloudError } from "../cloud/errors.ts";
-import { formatHostPort, toConnectionProblem } from "../core/http/connection_problem.ts";
-import { readServerCertificate, type TlsSettings } from "../core/http/tls.ts";
+import {
+  formatHostPort,
+  readServerCertificate,
+  type TlsSettings,
+  toConnectionProblem,
+} from "../core/http/connection.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import { CaFile } from "./ca_file.ts";

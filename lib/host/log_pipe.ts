@@ -4,7 +4,7 @@
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { findErrorCode } from "../core/http/connection_problem.ts";
+import { findErrorCode } from "../core/http/connection.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 
 /** How many bytes wait for the reader. When they are full, further lines are lost. The pipe itself holds 64 KiB. */

@@ -10,7 +10,7 @@
  */
 import { execFile } from "node:child_process";
 import process from "node:process";
-import { findErrorCode } from "../core/http/connection_problem.ts";
+import { findErrorCode } from "../core/http/connection.ts";
 import { type Clock, withDeadline } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import { type Logger, MessageDedup } from "../core/log.ts";

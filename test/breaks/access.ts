@@ -96,7 +96,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "repeat-token",
     rule: "an error does not show the token or the cookie that a server repeats",
-    file: "lib/core/http/body.ts",
+    file: "lib/core/http/request.ts",
     from: "return redact(text, listSecrets(sent));",
     to: "return redact(text, listSecrets(sent).slice(0, 0));",
     caughtBy: "test/kube/api/request_test.ts",
@@ -104,7 +104,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "follow-redirects",
     rule: "a redirect of the API server does not carry the token away",
-    file: "lib/core/http/send.ts",
+    file: "lib/core/http/request.ts",
     from: 'redirect: "manual",',
     to: 'redirect: "follow",',
     caughtBy: "test/kube/api/transport_test.ts",

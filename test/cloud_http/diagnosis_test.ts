@@ -12,7 +12,7 @@ import {
   diagnoseTlsPort,
 } from "../../lib/cloud_http/diagnosis.ts";
 import { normalise } from "../../lib/cloud_http/trust.ts";
-import { ConnectionProblem } from "../../lib/core/http/connection_problem.ts";
+import { ConnectionProblem } from "../../lib/core/http/connection.ts";
 import { readTls } from "../support/net/tls_fixtures.ts";
 import { FakeServer, NAMES } from "./fake_server.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { findErrorCode } from "../../lib/core/http/connection_problem.ts";
+import { findErrorCode } from "../../lib/core/http/connection.ts";
 import { describeError } from "../../lib/core/errors.ts";
 
 /** Values of flags as `parseArgs` gives them. */

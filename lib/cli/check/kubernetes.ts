@@ -2,11 +2,14 @@
  * The step of `landfall check` that reaches the API server.
  * @module
  */
-import { type ConnectionFault, findConnectionFault } from "../../core/http/connection_problem.ts";
+import {
+  type ConnectionFault,
+  findConnectionFault,
+  NOT_YET_VALID_ADVICE,
+} from "../../core/http/connection.ts";
 import { systemClock } from "../../core/clock.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
-import { NOT_YET_VALID_ADVICE } from "../../core/http/tls.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import type { Credentials } from "../../kube/credentials/credentials.ts";
 import { actAs, type Impersonation } from "../../kube/credentials/impersonation.ts";

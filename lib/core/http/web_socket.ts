@@ -3,9 +3,14 @@
  * @module
  */
 import { BUDGET } from "../budget.ts";
-import { BodyError } from "./body.ts";
-import { ConnectionProblem, findErrorCode, toConnectionProblem } from "./connection_problem.ts";
-import { type TlsSettings, toRuntimeTls } from "./tls.ts";
+import { BodyError } from "./request.ts";
+import {
+  ConnectionProblem,
+  findErrorCode,
+  type TlsSettings,
+  toConnectionProblem,
+  toRuntimeTls,
+} from "./connection.ts";
 
 /** An open WebSocket. */
 export interface OpenSocket {

@@ -6,10 +6,9 @@ import { once } from "node:events";
 import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { withDeadline } from "../../core/clock.ts";
-import { findErrorCode } from "../../core/http/connection_problem.ts";
+import { findErrorCode, tryConnect } from "../../core/http/connection.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
-import { tryConnect } from "../../core/net/try_connect.ts";
 
 /** Sockets that listen. */
 export interface Listening {

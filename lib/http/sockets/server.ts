@@ -10,10 +10,9 @@ import { createServer as createTls, Server as TlsServer, type TlsOptions } from 
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
-import { findErrorCode } from "../../core/http/connection_problem.ts";
+import { findErrorCode, TLS_CIPHERS } from "../../core/http/connection.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
-import { TLS_CIPHERS } from "../../core/http/tls.ts";
 import { Connections } from "./connections.ts";
 import {
   type Accepted,

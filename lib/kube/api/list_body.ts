@@ -3,7 +3,7 @@
  * memory of the kept objects.
  * @module
  */
-import { BodyError, parseReply, readPieces } from "../../core/http/body.ts";
+import { BodyError, parseReply, readPieces } from "../../core/http/request.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";
 import { formatSize, isFields, parseFields } from "../../core/text/values.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 import { arch, platform } from "node:os";
-import { readRefusal } from "../../core/http/body.ts";
-import { parseRetryAfter } from "../../core/http/send.ts";
+import { parseRetryAfter, readRefusal } from "../../core/http/request.ts";
 import { type Clock, isTimeout } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../../core/metrics.ts";

@@ -3,7 +3,7 @@
  * Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  * @module
  */
-import { toPauseMs } from "../../core/http/send.ts";
+import { toPauseMs } from "../../core/http/request.ts";
 import { shorten } from "../../core/text/printable.ts";
 import { KubeError, type KubeErrorKind, type RefusedField } from "./errors.ts";
 import { isFields, parseJson } from "../../core/text/values.ts";

@@ -2,15 +2,19 @@
  * Connections to the API server: when to open new ones, and what their failures mean.
  * @module
  */
-import { BodyError } from "../../core/http/body.ts";
+import {
+  BodyError,
+  type HttpRequest,
+  isSingle,
+  openSession,
+  sendHttp,
+} from "../../core/http/request.ts";
 import {
   findErrorCode,
   formatHostPort,
   isReset,
   toConnectionProblem,
-} from "../../core/http/connection_problem.ts";
-import { type HttpRequest, isSingle } from "../../core/http/request.ts";
-import { openSession, sendHttp } from "../../core/http/send.ts";
+} from "../../core/http/connection.ts";
 import type { Credential } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 

@@ -2,7 +2,7 @@
  * Parses the body of a watch: bytes to lines, lines to events.
  * @module
  */
-import { BodyError, parseBytes, readChunks } from "../../core/http/body.ts";
+import { BodyError, parseBytes, readChunks } from "../../core/http/request.ts";
 import { isFields } from "../../core/text/values.ts";
 import type { WatchEvent } from "./client.ts";
 

@@ -2,7 +2,7 @@
  * How to write requests and read answers. Sends nothing.
  * @module
  */
-import { BodyError, parseBytes, readBytes, readText } from "../../core/http/body.ts";
+import { BodyError, parseBytes, readBytes, readText } from "../../core/http/request.ts";
 import type { DeleteOptions, ListPage, ListQuery, Patch, WatchQuery } from "./client.ts";
 import { EVENTS } from "../kinds/event.ts";
 import type { Kind } from "../kinds/kind.ts";

@@ -5,7 +5,7 @@
 import { abortable, type Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { HttpHeaders } from "../../core/http/request.ts";
-import type { TlsSettings } from "../../core/http/tls.ts";
+import type { TlsSettings } from "../../core/http/connection.ts";
 import { type Logger, MessageDedup } from "../../core/log.ts";
 
 /** The credentials of one request. */

@@ -5,8 +5,7 @@
 import { dirname, resolve } from "node:path";
 import { mustBe } from "../../core/text/values.ts";
 import { isPathLike, quote, SECRET_LENGTH_MIN } from "../../core/text/printable.ts";
-import { trimSlashes } from "../../core/net/trim_slashes.ts";
-import type { TlsSettings } from "../../core/http/tls.ts";
+import { type TlsSettings, trimSlashes } from "../../core/http/connection.ts";
 import type { LoadedCredential } from "./credentials.ts";
 import { type ExecSpec, toExecSpec } from "./exec.ts";
 import { readImpersonation } from "./impersonation.ts";

@@ -2,7 +2,7 @@
  * Errors about one setting, which name the file and the field.
  * @module
  */
-import { findErrorCode } from "../../core/http/connection_problem.ts";
+import { findErrorCode } from "../../core/http/connection.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { describeFileProblem, toTriedPath } from "../../core/small_file.ts";
 

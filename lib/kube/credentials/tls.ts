@@ -4,7 +4,7 @@
  */
 import { mustBe } from "../../core/text/values.ts";
 import { createPrivateKey, type KeyObject, type X509Certificate } from "node:crypto";
-import { CertificateError, parseCertificates } from "../../core/http/tls.ts";
+import { CertificateError, parseCertificates } from "../../core/http/connection.ts";
 import { type SettingPlace, toConfigError } from "./problem.ts";
 
 /** PEM and its place. */

@@ -8,7 +8,7 @@ import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { ListReply } from "../../cloud_http/decode.ts";
 import { diagnoseConnection, diagnoseSilence, toFailure } from "../../cloud_http/diagnosis.ts";
 import { isTimeout, withDeadline } from "../../core/clock.ts";
-import { formatHostPort } from "../../core/http/connection_problem.ts";
+import { formatHostPort } from "../../core/http/connection.ts";
 import type { Host, Server, ServersReply, XenOrchestraApi } from "./client.ts";
 import { judgeConnections, nameServer, nameState } from "./connections.ts";
 import type { Surroundings } from "./inventory.ts";

@@ -25,7 +25,7 @@ import { explainOddSecret, explainSecret } from "../../cloud/settings/secret_fil
 import { explainTagPrefix } from "../../cloud/tag_labels.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
-import { trimSlashes } from "../../core/net/trim_slashes.ts";
+import { trimSlashes } from "../../core/http/connection.ts";
 import {
   describeDurationRange,
   mustBe,

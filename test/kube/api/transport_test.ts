@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
 import { describeError } from "../../../lib/core/errors.ts";
-import type { TlsSettings } from "../../../lib/core/http/tls.ts";
+import type { TlsSettings } from "../../../lib/core/http/connection.ts";
 import type { Credential } from "../../../lib/kube/credentials/credentials.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import {

@@ -12,7 +12,7 @@ import {
   toFailure,
 } from "../../../cloud_http/diagnosis.ts";
 import { isTimeout, withDeadline } from "../../../core/clock.ts";
-import { formatHostPort } from "../../../core/http/connection_problem.ts";
+import { formatHostPort } from "../../../core/http/connection.ts";
 import { NETWORK_ADVICE, toNoNetwork } from "../model/addresses.ts";
 import { isNetworkMissing } from "../model/inventory.ts";
 import { ExplainedError } from "../session/explained_error.ts";

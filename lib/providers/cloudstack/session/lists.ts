@@ -8,7 +8,7 @@ import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import { decodeList, type ListReply } from "../../../cloud_http/decode.ts";
 import { BUDGET } from "../../../core/budget.ts";
-import { BodyError } from "../../../core/http/body.ts";
+import { BodyError } from "../../../core/http/request.ts";
 import { formatSize } from "../../../core/text/values.ts";
 import type { PageReader } from "./pages.ts";
 import { type Body, parseBody } from "./reply.ts";

@@ -2,7 +2,7 @@
  * Takes an answer of CloudStack out of its envelope, or says what an unexpected reply means.
  * @module
  */
-import { parseReply } from "../../../core/http/body.ts";
+import { parseReply } from "../../../core/http/request.ts";
 import { isFields } from "../../../core/text/values.ts";
 import type { GenericSchema } from "valibot";
 import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";

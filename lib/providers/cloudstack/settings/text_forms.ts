@@ -3,7 +3,7 @@
  * @module
  */
 import { explainSecret } from "../../../cloud/settings/secret_file.ts";
-import { trimSlashes } from "../../../core/net/trim_slashes.ts";
+import { trimSlashes } from "../../../core/http/connection.ts";
 import { mustBe } from "../../../core/text/values.ts";
 
 /** The whole address without a slash at its end; `undefined` when it has another form. */

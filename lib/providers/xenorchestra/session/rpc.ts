@@ -8,8 +8,8 @@ import { toConnectionError } from "../../../cloud_http/connection_error.ts";
 import type { ServerNames } from "../../../cloud_http/server.ts";
 import type { OpenSocket } from "../../../core/http/web_socket.ts";
 import type { Fence } from "../../../core/fence.ts";
-import { parseReply } from "../../../core/http/body.ts";
-import { ConnectionProblem } from "../../../core/http/connection_problem.ts";
+import { parseReply } from "../../../core/http/request.ts";
+import { ConnectionProblem } from "../../../core/http/connection.ts";
 
 /** A call. */
 export interface RpcCall {
