@@ -6,7 +6,6 @@ import { PROCESS_EVENTS } from "../../lib/app/announcer.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { listSections } from "../../lib/controllers/load.ts";
-import { CACHE_EVENTS } from "../../lib/kube/cache/words.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/words.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
@@ -21,6 +20,7 @@ import { toCode } from "./markdown.ts";
 import { renderMetricsPage } from "./metrics_page.ts";
 import { renderPermissionsPage } from "./permissions_page.ts";
 import { ALL, isOfServices, type Registries } from "./registries.ts";
+import { CACHE_EVENTS } from "../../lib/kube/cache/caches.ts";
 
 /** What writes Events beside the controllers. */
 const PROCESS_SOURCES: readonly EventSource[] = [

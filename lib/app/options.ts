@@ -19,7 +19,7 @@ import type { ListenAddress } from "../core/net/listen_address.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import type { ElectionTimes } from "../kube/election/leader.ts";
 import type { LeaseName } from "../kube/election/lease.ts";
-import type { Recovery } from "../kube/api/recovery.ts";
+import type { Recovery } from "../kube/api/request.ts";
 
 /** The Lease for leader election, and its times. */
 export type ElectionSettings = LeaseName & ElectionTimes;

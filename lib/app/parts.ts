@@ -20,7 +20,6 @@ import { toIdentity } from "../controllers/identity.ts";
 import { listLeases, type LoadedController } from "../controllers/load.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
 import { createLoopMetrics } from "../engine/work_queue.ts";
-import { Recovery } from "../kube/api/recovery.ts";
 import { Caches, type CacheState } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";
 import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
@@ -31,6 +30,7 @@ import { NODES } from "../kube/kinds/node.ts";
 import type { Check } from "../http/probes.ts";
 import { OWN_NAME } from "./announcer.ts";
 import type { AppOptions } from "./options.ts";
+import { Recovery } from "../kube/api/request.ts";
 
 /** A chosen controller. */
 export interface ChosenController {

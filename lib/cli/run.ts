@@ -17,8 +17,8 @@ import {
   listIdleSettings,
   listLeases,
   listSections,
-  type LoadedController,
   loadControllers,
+  type LoadedController,
   needsCloud,
   needsSections,
 } from "../controllers/load.ts";
@@ -38,8 +38,7 @@ import type { KubeClient } from "../kube/api/client.ts";
 import { createKubeClient, type KubeClientOptions } from "../kube/api/http_client.ts";
 import type { LeaseName } from "../kube/election/lease.ts";
 import { type ElectionTimes, toElectionDeadlineMs } from "../kube/election/leader.ts";
-import { Recovery } from "../kube/api/recovery.ts";
-import { createRequestMetrics } from "../kube/api/request.ts";
+import { createRequestMetrics, Recovery } from "../kube/api/request.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { toOwnLease } from "./flags/election.ts";
 import { parseFlags, type Settings } from "./flags/mod.ts";

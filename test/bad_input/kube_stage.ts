@@ -5,9 +5,9 @@
 import { describeError } from "../../lib/core/errors.ts";
 import type { KubeClient } from "../../lib/kube/api/client.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
-import type { TransportRequest } from "../../lib/kube/api/transport.ts";
 import { createMemoryClient } from "../support/kube/memory_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import type { TransportRequest } from "../../lib/kube/api/request.ts";
 
 /** Secret that no message may hold. */
 export const TOKEN = "geheim-token-43";

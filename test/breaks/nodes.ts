@@ -192,9 +192,9 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "trust-404-of-proxy",
     rule: "a 404 without a Status object does not come from the API server",
-    file: "lib/kube/api/status.ts",
+    file: "lib/kube/api/errors.ts",
     from: 'if (status === undefined && code === 404) return "unavailable";',
     to: "",
-    caughtBy: "test/kube/api/status_test.ts",
+    caughtBy: "test/kube/api/errors_test.ts",
   },
 ];

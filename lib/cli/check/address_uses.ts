@@ -10,11 +10,11 @@ import { AddressIndex } from "../../controllers/address_index.ts";
 import type { AddressUses } from "../../controllers/addresses.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
-import { listAll } from "../../kube/cache/list_all.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { trimObject } from "../../kube/kinds/trim.ts";
+import { listAll } from "../../kube/cache/watcher.ts";
 
 /** A Node and what the cloud says about its machine. */
 export interface MatchedNode {

@@ -5,10 +5,10 @@
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
-import { findServing } from "../../kube/cache/discovery.ts";
 import type { KubeObject, Resource } from "../../kube/kinds/resource.ts";
 import { toManifest } from "./manifests.ts";
 import type { CheckFinding } from "./report.ts";
+import { findServing } from "../../kube/cache/caches.ts";
 
 /**
  * Looks for each kind, and reports those that the API server does not serve.

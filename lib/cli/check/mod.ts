@@ -19,7 +19,6 @@ import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
-import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { type Acting, toActing } from "./outlook/acting.ts";
@@ -59,6 +58,7 @@ import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
 import { findWidth } from "../terminal.ts";
 import { VERSION } from "../version.ts";
+import { listAll } from "../../kube/cache/watcher.ts";
 
 const NODES_PER_PAGE = 500;
 

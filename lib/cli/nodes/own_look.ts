@@ -13,7 +13,6 @@ import { describeNode } from "../../controllers/node_view.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { LabelSelector } from "../../core/text/label.ts";
 import type { NodeView } from "../../http/views.ts";
-import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { createCheckClient, loadCheckedCredentials } from "../check/kubernetes.ts";
@@ -22,6 +21,7 @@ import { matchNodes } from "../check/nodes.ts";
 import { checkSettings } from "../check/settings.ts";
 import type { CommandContext } from "../command.ts";
 import type { Settings } from "../flags/mod.ts";
+import { listAll } from "../../kube/cache/watcher.ts";
 
 const NODES_PER_PAGE = 500;
 

@@ -7,7 +7,6 @@ import type { Logger } from "../../core/log.ts";
 import type { Convergence, PassResult, Plan, Planned, Step } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { listAll } from "../../kube/cache/list_all.ts";
 import type { Key, StoreReader } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
@@ -40,6 +39,7 @@ import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices, Served } from "./services/cluster_services.ts";
 import { judgeState, listWarnings } from "./state.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
+import { listAll } from "../../kube/cache/watcher.ts";
 
 /** What a {@linkcode ClusterConvergence} needs. */
 interface ClusterConvergenceOptions {

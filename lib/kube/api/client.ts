@@ -5,6 +5,7 @@
 import type { Fence } from "../../core/fence.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
+import { isKubeError } from "./errors.ts";
 
 /** How the server applies a patch. */
 export type PatchType = "merge" | "strategic";
@@ -146,4 +147,24 @@ export interface KubeClient {
   followedBy(follow: Follow): KubeClient;
   /** Closes idle connections. */
   close(): void;
+}
+
+/**
+ * Reads one object.
+ *
+ * @returns `undefined` if the API server says that it does not exist
+ * @throws {KubeError} for any other answer: then it is not known whether it exists
+ */
+export async function readIfPresent<T extends KubeObject>(
+  client: Pick<KubeClient, "read">,
+  resource: Resource<T>,
+  path: ObjectPath,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    return await client.read(resource, path, signal);
+  } catch (error) {
+    if (isKubeError(error, "notFound")) return undefined;
+    throw error;
+  }
 }

@@ -9,24 +9,14 @@ import { MetricsRegistry } from "../../core/metrics.ts";
 import type { Follow, KubeClient, WatchEvent, WatchQuery } from "./client.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
-import { readListBody } from "./list_body.ts";
-import type { Recovery } from "./recovery.ts";
-import {
-  type Call,
-  createRequestMetrics,
-  Requester,
-  type RequestMetrics,
-  toNamedError,
-} from "./request.ts";
-import { type KubeObject, type ObjectPath, type Resource, toPath } from "../kinds/resource.ts";
-import { createTransport, type Transport, toTransportError } from "./transport.ts";
-import { readWatchEvents } from "./watch_stream.ts";
 import {
   hasPrecondition,
   isFenced,
   isReview,
   PATCH_CONTENT_TYPES,
   readBody,
+  readListBody,
+  readWatchEvents,
   toCollection,
   toDeleted,
   toDeletion,
@@ -36,6 +26,18 @@ import {
   toPatchSearch,
   toWatchSearch,
 } from "./wire.ts";
+import {
+  type Call,
+  createRequestMetrics,
+  createTransport,
+  type Recovery,
+  Requester,
+  type RequestMetrics,
+  toNamedError,
+  toTransportError,
+  type Transport,
+} from "./request.ts";
+import { type KubeObject, type ObjectPath, type Resource, toPath } from "../kinds/resource.ts";
 
 /** Settings of {@linkcode createKubeClient}. */
 export interface KubeClientOptions {

@@ -1,24 +1,28 @@
 /**
- * Sends one request until it has a final answer: with new credentials after a 401, with the pauses that the server asks
- * for, and with one more try if an old connection was dead.
+ * One request to the API server, from its first try to its final answer, and the connections that carry it.
  * @module
  */
 import { arch, platform } from "node:os";
-import { parseRetryAfter, readRefusal } from "../../core/http/request.ts";
 import { type Clock, isTimeout } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../../core/metrics.ts";
 import type { Credential, Credentials } from "../credentials/credentials.ts";
-import { KubeError } from "./errors.ts";
-import type { Recovery } from "./recovery.ts";
-import { toKubeError } from "./status.ts";
+import { KubeError, toKubeError } from "./errors.ts";
 import {
-  isConnectionReset,
-  isTlsRefusal,
-  type Transport,
-  type TransportRequest,
-  toTransportError,
-} from "./transport.ts";
+  BodyError,
+  type HttpRequest,
+  isSingle,
+  openSession,
+  parseRetryAfter,
+  readRefusal,
+  sendHttp,
+} from "../../core/http/request.ts";
+import {
+  findErrorCode,
+  formatHostPort,
+  isReset,
+  toConnectionProblem,
+} from "../../core/http/connection.ts";
 
 /** A request, and how its answer is read. */
 export interface Call<T> extends Pick<TransportRequest, "method" | "path"> {
@@ -79,7 +83,10 @@ export function createRequestMetrics(metrics: MetricsRegistry): RequestMetrics {
   };
 }
 
-/** Sends requests by the rules above. */
+/**
+ * Sends a request until it has a final answer: with new credentials after a 401, with the pauses that the server asks
+ * for, and with one more try if an old connection was dead.
+ */
 export class Requester {
   readonly #options: RequesterOptions;
   readonly #headers: TransportRequest["headers"];
@@ -234,4 +241,148 @@ function toUserAgent(version: string, component: string | undefined): string {
   // Names of architectures are those of Go, as everywhere in Kubernetes.
   const goArch = { x64: "amd64", ia32: "386" }[arch() as string] ?? arch();
   return `landfall/${version} (${platform()}/${goArch}) kubernetes${suffix}`;
+}
+
+/** One HTTP request below the server's address. */
+export interface TransportRequest {
+  readonly method: HttpRequest["method"];
+  /** Path and query, from the first slash. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Connections to one API server. */
+export interface Transport {
+  /** Host and port, for metrics. */
+  readonly host: string;
+  /** Grows with each effective call of {@linkcode giveUp}. */
+  readonly generation: number;
+  /**
+   * Sends a request and resolves with the head of its reply.
+   * Does not follow redirects: another server would get the token.
+   *
+   * @throws {KubeError} `unavailable` when there is no reply, or `signal.reason`
+   */
+  send(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Response>;
+  /**
+   * Makes new requests use new connections. If one kept connection turned out to be silent, all of them may be. Running
+   * requests end on the old connections.
+   *
+   * @param generation That of the silent connection. If this generation was given up before, nothing happens
+   */
+  giveUp(generation: number): void;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+const NO_PROXY =
+  "cannot send several groups or values to impersonate through a proxy: give one, or leave out proxy-url";
+
+/** Creates connections on demand: one session per version of the credentials, kept alive between requests. */
+export function createTransport(server: string): Transport {
+  const { host } = new URL(server);
+  let current: { version: number; session: Bun.FetchSession } | undefined;
+  let generation = 0;
+
+  const findSession = ({ tls, proxy, version }: Credential): Bun.FetchSession => {
+    if (current?.version === version) return current.session;
+    // Running requests finish on the old one.
+    current?.session.close();
+    current = { version, session: openSession(server, tls, proxy) };
+    return current.session;
+  };
+
+  return {
+    host,
+    get generation(): number {
+      return generation;
+    },
+    async send({ path, ...request }, credential, signal) {
+      const { tls, proxy } = credential;
+      const headers = { ...request.headers, ...credential.headers };
+      try {
+        if (proxy !== undefined && !isSingle(headers)) throw new KubeError("unavailable", NO_PROXY);
+        const sent = { ...request, headers, tls, signal };
+        return await sendHttp(`${server}${path}`, sent, findSession(credential));
+      } catch (error) {
+        throw toTransportError(error, signal, describeWay(server, proxy));
+      }
+    },
+    giveUp(silent) {
+      if (silent !== generation) return;
+      generation += 1;
+      current?.session.close();
+      current = undefined;
+    },
+    close() {
+      current?.session.close();
+    },
+  };
+}
+
+/**
+ * Explains a failed request or an answer that cannot be used: `signal.reason` if the signal aborted, else a {@linkcode
+ * KubeError} of kind `unavailable` in our words.
+ *
+ * @param way The unreachable server and its proxy; absent if the answer had begun
+ */
+export function toTransportError(error: unknown, signal: AbortSignal, way?: string): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof KubeError) return error;
+  if (error instanceof SyntaxError) {
+    return new KubeError("unavailable", "the answer is not JSON", { cause: error });
+  }
+  if (error instanceof BodyError) {
+    return new KubeError("unavailable", error.message, { cause: error });
+  }
+  const cause = toConnectionProblem(error);
+  const text = way === undefined ? cause.message : `cannot reach ${way}: ${cause.message}`;
+  return new KubeError("unavailable", text, { cause });
+}
+
+/** Shows only hosts and ports: the address of a proxy may contain a password. */
+function describeWay(server: string, proxy: string | undefined): string {
+  const through = proxy === undefined ? "" : ` through the proxy ${formatHostPort(proxy)}`;
+  return `the API server at ${formatHostPort(server)}${through}`;
+}
+
+/** Whether a request failed because its connection broke. Old connections in the pool do that. */
+export function isConnectionReset(error: unknown): boolean {
+  return error instanceof KubeError && isReset(error.cause);
+}
+
+/** Whether the two sides did not accept each other's certificates. */
+export function isTlsRefusal(error: unknown): boolean {
+  return (
+    error instanceof KubeError && /CERT|ISSUER|VERIFY|SSL|TLS/.test(findErrorCode(error.cause))
+  );
+}
+
+/**
+ * What a process learned about the API server.
+ *
+ * - `answers`: the API server answers, perhaps after an outage
+ * - `reconnected`: the same, and a kept connection was silent while a new one works. A request on an old connection
+ *   without recent data may wait for ever
+ */
+export type RecoveryNews = "answers" | "reconnected";
+
+/**
+ * News about the API server for all parts of a process. Without it, a watch that waits for its next try notices up to a
+ * minute later, and an open watch sends no request that could fail.
+ */
+export class Recovery {
+  readonly #listeners = new Set<(news: RecoveryNews) => void>();
+
+  /** Calls `listener` for each piece of news. Returns the function that ends this. */
+  subscribe(listener: (news: RecoveryNews) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Notifies all listeners. */
+  tell(news: RecoveryNews = "answers"): void {
+    for (const listener of this.#listeners) listener(news);
+  }
 }

@@ -1,24 +1,23 @@
 /**
- * A watcher and a store for each kind that controllers ask for.
+ * A view of each kind that controllers ask for: its watcher, its store, and its part of the memory.
  * @module
  */
 import { assert } from "../../core/errors.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { BUDGET } from "../../core/budget.ts";
 import { matchesLabels, parseLabelSelector } from "../../core/text/label.ts";
-import { formatAbout, formatSize } from "../../core/text/values.ts";
+import { type Fields, formatAbout, formatSize, isFields } from "../../core/text/values.ts";
 import type { Follower, KubeClient, Selection } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
-import { toEvent } from "../events/words.ts";
+import { type EventWord, toEvent } from "../events/words.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 import { findDamage } from "../kinds/shape.ts";
-import { findServing, type Serving } from "./discovery.ts";
-import { Store, type StoreReader, toKey } from "./store.ts";
-import { ViewBudget } from "./view_budget.ts";
+import { type Key, Store, type StoreReader, toKey } from "./store.ts";
 import { runWatcher, type WatcherOptions } from "./watcher.ts";
-import { CACHE_EVENTS } from "./words.ts";
+import { isDeepStrictEqual } from "node:util";
+import { STUB_BYTES, toStub } from "../kinds/trim.ts";
 
 /** What {@linkcode Caches} need. All watchers share it. */
 interface CachesOptions extends Pick<
@@ -44,6 +43,17 @@ export interface CacheState {
   /** Whether all callers of the view can work without it. @default {false} */
   readonly isOptional?: true;
 }
+
+/** The Events, written on the object. Frozen: they must not change. */
+export const CACHE_EVENTS: Readonly<Record<"tooLarge", EventWord>> = {
+  tooLarge: {
+    reason: "TooLarge",
+    type: "Warning",
+    meaning:
+      "Landfall has no memory for the object, because it or the others of its namespace are large. " +
+      "It does nothing for the object until there is room.",
+  },
+};
 
 const SELECTED_BY = ["namespace", "labelSelector", "fieldSelector"] as const;
 
@@ -332,4 +342,157 @@ function toFilter({
       terms.every((term) => fields.has(term))
     );
   };
+}
+
+/**
+ * Whether a kind is served.
+ *
+ * - `served`: in the requested version
+ * - `otherVersion`: in other versions only. Its objects may exist
+ * - `missing`: in no version, so it has no objects
+ */
+type Serving = "served" | "otherVersion" | "missing";
+
+/**
+ * Reads from the API server whether it serves a kind: a CustomResourceDefinition may be installed later, and may be
+ * removed. A 404 proves nothing: for an unknown group, the API server
+ * answers like any other server. Source:
+ * https://kubernetes.io/docs/concepts/overview/kubernetes-api/#unaggregated-discovery
+ *
+ * @throws {KubeError} when a list cannot be read, which proves nothing about the kind; `signal.reason`
+ */
+export async function findServing(
+  client: KubeClient,
+  { apiVersion, plural }: Resource<KubeObject>,
+  signal: AbortSignal,
+): Promise<Serving> {
+  const [group = "", version] = apiVersion.split("/");
+  // The core group always exists.
+  if (version === undefined) return "served";
+  const ask = async (path: string, list: string): Promise<Fields[]> =>
+    readEntries(await client.get(path, signal), list, path);
+  const groups = await ask("/apis", "groups");
+  const versions = groups
+    .filter(({ name }) => name === group)
+    .flatMap((found) => readEntries(found, "versions", "/apis"))
+    .map(({ groupVersion }) => String(groupVersion));
+  const serving: string[] = [];
+  for (const one of versions) {
+    const resources = await ask(`/apis/${one}`, "resources");
+    if (resources.some(({ name }) => name === plural)) serving.push(one);
+  }
+  if (serving.includes(apiVersion)) return "served";
+  return serving.length > 0 ? "otherVersion" : "missing";
+}
+
+/** The entries of a list in a reply of the API server. A proxy on the way may answer anything. */
+function readEntries(value: unknown, list: string, path: string): Fields[] {
+  const entries: unknown = isFields(value) ? value[list] : undefined;
+  if (Array.isArray(entries) && entries.every(isFields)) return entries;
+  throw new KubeError("unavailable", `Cannot get "${path}": the answer has no ${list}`);
+}
+
+interface ViewBudgetOptions<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  /** For objects that are larger than a stub. The others have twice as much. */
+  readonly bytesMax: number;
+  /** What the store has. */
+  readonly find: (key: Key) => T | undefined;
+  /** Called for each new stub. */
+  readonly onStub: (stub: T, bytes: number) => void;
+}
+
+interface Large {
+  readonly bytes: number;
+  readonly namespace: string;
+}
+
+/** Most of the large objects that one namespace may have, so that it does not take the place of others. */
+const NAMESPACE_SHARE = 3 / 4;
+
+/**
+ * Keeps the objects of one view within its part of the memory. One user may write any number of large objects, and all
+ * others must be served all the same: what has no place becomes a stub.
+ */
+class ViewBudget<T extends KubeObject> {
+  /** The same kind, but its trimmed objects are within the budget. */
+  readonly kind: Kind<T>;
+  readonly #options: ViewBudgetOptions<T>;
+  /** Bytes of the objects that are no larger than a stub. Stubs are among them. */
+  readonly #small = new Map<Key, number>();
+  readonly #large = new Map<Key, Large>();
+  readonly #stubs = new Set<Key>();
+  readonly #largeByNamespace = new Map<string, number>();
+  #smallBytes = 0;
+  #largeBytes = 0;
+
+  constructor(options: ViewBudgetOptions<T>) {
+    this.#options = options;
+    this.kind = { ...options.kind, limit: (trimmed, bytes) => this.#take(trimmed, bytes) };
+  }
+
+  /** How many objects are stubs because they had no place. */
+  get stubs(): number {
+    return this.#stubs.size;
+  }
+
+  /** Whether a new list may find a place for stubs. */
+  get hasRoom(): boolean {
+    return this.stubs > 0 && this.#largeBytes <= this.#options.bytesMax / 2;
+  }
+
+  /** Forgets an object that the store does not have any more. */
+  forget(key: Key): void {
+    this.#stubs.delete(key);
+    this.#smallBytes -= this.#small.get(key) ?? 0;
+    this.#small.delete(key);
+    const large = this.#large.get(key);
+    if (large === undefined) return;
+    this.#large.delete(key);
+    this.#countLarge(large.namespace, -large.bytes);
+  }
+
+  #take(trimmed: T, bytes: number): T {
+    const key = toKey(trimmed);
+    const known = this.#options.find(key);
+    // A list shows what is there already: two copies would need twice the memory.
+    if (known !== undefined && isSame(known, trimmed)) return known;
+    const wasStub = this.#stubs.has(key);
+    this.forget(key);
+    const { namespace = "" } = trimmed.metadata;
+    if (bytes > STUB_BYTES && this.#hasPlace(namespace, bytes)) {
+      this.#large.set(key, { bytes, namespace });
+      this.#countLarge(namespace, bytes);
+      return trimmed;
+    }
+    // Even stubs may be too many. Then they have only names.
+    const isFull = this.#smallBytes + Math.min(bytes, STUB_BYTES) > 2 * this.#options.bytesMax;
+    const isStub = isFull || bytes > STUB_BYTES;
+    const stub = isStub ? toStub(trimmed, isFull ? 0 : STUB_BYTES) : trimmed;
+    const stubBytes = isFull ? 0 : Math.min(bytes, STUB_BYTES);
+    this.#small.set(key, stubBytes);
+    this.#smallBytes += stubBytes;
+    if (isStub) this.#stubs.add(key);
+    if (isStub && !wasStub) this.#options.onStub(stub, bytes);
+    return stub;
+  }
+
+  #hasPlace(namespace: string, bytes: number): boolean {
+    const { bytesMax } = this.#options;
+    const ofNamespace = (this.#largeByNamespace.get(namespace) ?? 0) + bytes;
+    const namespaceMax = namespace === "" ? bytesMax : bytesMax * NAMESPACE_SHARE;
+    return this.#largeBytes + bytes <= bytesMax && ofNamespace <= namespaceMax;
+  }
+
+  #countLarge(namespace: string, change: number): void {
+    this.#largeBytes += change;
+    const bytes = (this.#largeByNamespace.get(namespace) ?? 0) + change;
+    if (bytes > 0) this.#largeByNamespace.set(namespace, bytes);
+    else this.#largeByNamespace.delete(namespace);
+  }
+}
+
+function isSame(known: KubeObject, other: KubeObject): boolean {
+  const isVersion = known.metadata.resourceVersion === other.metadata.resourceVersion;
+  return isVersion && isDeepStrictEqual(known, other);
 }

@@ -1,30 +1,20 @@
 /**
- * Keeps a store equal to the API server: lists, watches, and lists again when events may be missing.
+ * Keeps a store equal to the API server: lists, watches, and lists again when events may be missing. A pure function
+ * decides each next step.
  * @module
  */
-import { type Clock, Sleeper } from "../../core/clock.ts";
-import { formatDuration, isFields } from "../../core/text/values.ts";
+import { type Clock, Sleeper, toTimeoutError } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
-import type { KubeClient, Selection, WatchEvent } from "../api/client.ts";
-import { KubeError } from "../api/errors.ts";
-import { listAll } from "./list_all.ts";
-import type { Recovery } from "../api/recovery.ts";
+import type { KubeClient, ListPage, ListQuery, Selection, WatchEvent } from "../api/client.ts";
+import { isKubeError, KubeError, parseStatus, toKubeError } from "../api/errors.ts";
+import type { Recovery } from "../api/request.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
 import { findDamage } from "../kinds/shape.ts";
-import { parseStatus, toKubeError } from "../api/status.ts";
 import type { Store } from "./store.ts";
-import { WatchSilence } from "./watch_silence.ts";
-import {
-  FIRST_STATE,
-  RestartBackoff,
-  toNextStep,
-  toWatchSeconds,
-  type WatcherOutcome,
-  type WatcherState,
-  type WatcherStep,
-} from "./watcher_state.ts";
+import { toBackoffMs } from "../../core/backoff.ts";
+import { formatDuration, isFields } from "../../core/text/values.ts";
 
 /** What {@linkcode runWatcher} needs. */
 export interface WatcherOptions<T extends KubeObject> {
@@ -286,4 +276,291 @@ function toVersion(object: unknown): string | undefined {
   const metadata = isFields(object) ? object["metadata"] : undefined;
   const version = isFields(metadata) ? metadata["resourceVersion"] : undefined;
   return typeof version === "string" && version !== "" ? version : undefined;
+}
+
+/** The state of a watcher between two requests. */
+export interface WatcherState {
+  readonly phase: "list" | "watch";
+  /** Last version seen, opaque; absent before the first list. */
+  readonly resourceVersion: string | undefined;
+  /** How many watches in a row were opened at the same version and brought no data. */
+  readonly idleRetries: number;
+  /** The last watch had little data, or there was none. The next one is opened for a short piece. */
+  readonly isQuiet: boolean;
+}
+
+/** How a request ended. `resourceVersion` is the last version that a watch reached. */
+export type WatcherOutcome =
+  | { readonly kind: "listed"; readonly resourceVersion: string }
+  | {
+      readonly kind: "ended";
+      readonly resourceVersion: string;
+      readonly events: number;
+      readonly durationMs: number;
+    }
+  /** Landfall ended it because it was silent for too long. */
+  | { readonly kind: "silent"; readonly resourceVersion: string }
+  /** The store needs a list. */
+  | { readonly kind: "outdated" }
+  | {
+      readonly kind: "failed";
+      readonly resourceVersion?: string;
+      readonly events: number;
+      readonly error: unknown;
+    };
+
+/** The next request, and the pause before it. */
+interface WatcherStep {
+  readonly state: WatcherState;
+  /** `none`: immediately · `gap`: at least a second after the last opening · `backoff`: by the number of failures. */
+  readonly pause: "none" | "gap" | "backoff";
+  /** Why a running watcher starts a request again, for logs and metrics; absent after a successful list. */
+  readonly reason?: string;
+}
+
+/** The start: nothing is known. */
+export const FIRST_STATE: WatcherState = {
+  phase: "list",
+  resourceVersion: undefined,
+  idleRetries: 0,
+  isQuiet: true,
+};
+
+/** If a watch without data ends sooner than this, it is an error. */
+const WATCH_MS_MIN = 1_000;
+/** After this many watches in a row without data, the version is suspect, and a list decides. */
+const IDLE_RETRIES_MAX = 5;
+/**
+ * How many seconds a quiet watch stays open, and the random part of that. The server ends it in time, on a connection
+ * that is then used again. This costs one small request, and proves that the connection is not silent.
+ */
+const QUIET_SECONDS = { least: 30, spread: 5 } as const;
+/**
+ * The same for any other watch: its data proves that the connection works. The random part keeps watches from ending at
+ * the same time.
+ */
+const LONG_SECONDS = { least: 300, spread: 300 } as const;
+/**
+ * A watch with data less often than this, on average, is quiet. Eight times as long without data is silence. A watch
+ * that ended sooner than a short piece proves nothing.
+ */
+const QUIET_MS_MIN = 5_000;
+/** The pace of client-go's reflector: 0.8 s to 30 s, and jitter that doubles it at most. */
+const BACKOFF = { baseMs: 800, capMs: 30_000, jitter: 1 } as const;
+const BACKOFF_RESET_MS = 120_000;
+
+/** How many seconds the server should keep the watch open. @param random In [0, 1) */
+export function toWatchSeconds({ isQuiet }: WatcherState, random: () => number): number {
+  const { least, spread } = isQuiet ? QUIET_SECONDS : LONG_SECONDS;
+  return least + Math.floor(random() * spread);
+}
+
+/** Decides the next step after any outcome. Every cycle of steps has a pause. */
+export function toNextStep(state: WatcherState, outcome: WatcherOutcome): WatcherStep {
+  if (outcome.kind === "listed") return afterList(state, outcome);
+  if (outcome.kind === "ended") return afterEnd(state, outcome);
+  if (outcome.kind === "silent") return afterSilence(state, outcome);
+  if (outcome.kind === "outdated") {
+    const next = { ...state, phase: "list", idleRetries: 0 } as const;
+    return { state: next, pause: "none", reason: "outdated" };
+  }
+  return state.phase === "list"
+    ? { state, pause: "backoff", reason: toReason(outcome.error) }
+    : afterWatchFailure(state, outcome);
+}
+
+function afterList(
+  state: WatcherState,
+  { resourceVersion }: Extract<WatcherOutcome, { kind: "listed" }>,
+): WatcherStep {
+  return { state: { ...state, phase: "watch", resourceVersion }, pause: "none" };
+}
+
+function afterEnd(
+  state: WatcherState,
+  { resourceVersion, events, durationMs }: Extract<WatcherOutcome, { kind: "ended" }>,
+): WatcherStep {
+  const next = { ...state, resourceVersion };
+  if (events === 0 && durationMs < WATCH_MS_MIN) return retryWatch(next, "short");
+  const isQuiet = events * QUIET_MS_MIN < Math.max(durationMs, QUIET_SECONDS.least * 1_000);
+  return { state: { ...next, idleRetries: 0, isQuiet }, pause: "gap", reason: "ended" };
+}
+
+/** No failure: the server may have had no news, or the news is still in its cache. */
+function afterSilence(
+  state: WatcherState,
+  { resourceVersion }: Extract<WatcherOutcome, { kind: "silent" }>,
+): WatcherStep {
+  const next = { ...state, resourceVersion, idleRetries: 0, isQuiet: true };
+  return { state: next, pause: "gap", reason: "silent" };
+}
+
+function afterWatchFailure(
+  state: WatcherState,
+  outcome: Extract<WatcherOutcome, { kind: "failed" }>,
+): WatcherStep {
+  const { error, events, resourceVersion = state.resourceVersion } = outcome;
+  const next = { ...state, resourceVersion, idleRetries: events > 0 ? 0 : state.idleRetries };
+  const reason = toReason(error);
+  if (isPassing(error)) return retryWatch(next, reason);
+  return { state: { ...next, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
+}
+
+/** Watches again at the same version. Nothing was lost, so no list is needed. */
+function retryWatch(state: WatcherState, reason: string): WatcherStep {
+  const idleRetries = state.idleRetries + 1;
+  return idleRetries < IDLE_RETRIES_MAX
+    ? { state: { ...state, idleRetries }, pause: "backoff", reason }
+    : { state: { ...state, phase: "list", idleRetries: 0 }, pause: "backoff", reason };
+}
+
+/** No answer, a broken connection, or a busy server: the version may still be good. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  return error.kind === "throttled" || (error.kind === "unavailable" && error.code === undefined);
+}
+
+function toReason(error: unknown): string {
+  return error instanceof KubeError ? error.kind : "error";
+}
+
+/** Pauses after failures. They grow with each failure in a row, and start small again after two good minutes. */
+export class RestartBackoff {
+  readonly #random: () => number;
+  #failures = 0;
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  /** @param random Randomness of the jitter, in [0, 1) */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Notes that the cause of the failures is gone. */
+  reset(): void {
+    this.#failures = 0;
+  }
+
+  /** Counts a failure at this monotonic time. @returns The pause in milliseconds */
+  next(nowMs: number): number {
+    if (nowMs - this.#lastMs > BACKOFF_RESET_MS) this.#failures = 0;
+    this.#lastMs = nowMs;
+    this.#failures += 1;
+    return toBackoffMs(this.#failures, { ...BACKOFF, random: this.#random });
+  }
+}
+
+/**
+ * How long a watch may be silent, in milliseconds. A quiet watch is opened for shorter pieces (see {@linkcode
+ * toWatchSeconds}), and the server ends each piece. So a connection that is silent for longer passes no data any more.
+ * A long watch with frequent data becomes silent when the cluster does; that costs one request.
+ */
+export const SILENCE_MS_MAX = 40_000;
+/** After how much silence a watch is suspect if another connection was silent, in milliseconds. */
+export const DOUBT_MS_MIN = 5_000;
+
+/**
+ * Ends a watch that was silent for {@linkcode SILENCE_MS_MAX}, or for {@linkcode DOUBT_MS_MIN} if another connection
+ * was silent and a new one works. One timer serves any amount of data: when it fires, it checks the time of the last
+ * data.
+ */
+export class WatchSilence {
+  readonly #clock: Clock;
+  readonly #silent = new AbortController();
+  readonly #over = new AbortController();
+  readonly #unsubscribe: (() => void) | undefined;
+  #heardMs: number;
+  /** Aborts with the signal of the watcher, or with a `TimeoutError` when the watch has been silent for too long. */
+  readonly signal: AbortSignal;
+
+  /** @param signal Ends the watcher */
+  constructor(
+    { clock, recovery }: Pick<WatcherOptions<KubeObject>, "clock" | "recovery">,
+    signal: AbortSignal,
+  ) {
+    this.#clock = clock;
+    this.#heardMs = clock.monotonic();
+    this.signal = AbortSignal.any([signal, this.#silent.signal]);
+    this.#unsubscribe = recovery?.subscribe((news) => {
+      if (news === "reconnected" && this.#leftMs(DOUBT_MS_MIN) <= 0) this.#giveUp();
+    });
+    // Only the end of the watch can reject this.
+    this.#wait().catch(() => undefined);
+  }
+
+  /** Whether the watch was ended for its silence. */
+  get isOver(): boolean {
+    return this.#silent.signal.aborted;
+  }
+
+  /** The watch received data. */
+  break(): void {
+    this.#heardMs = this.#clock.monotonic();
+  }
+
+  /** The watch has ended. */
+  end(): void {
+    this.#unsubscribe?.();
+    this.#over.abort();
+  }
+
+  async #wait(): Promise<void> {
+    const signal = AbortSignal.any([this.signal, this.#over.signal]);
+    for (;;) {
+      const leftMs = this.#leftMs(SILENCE_MS_MAX);
+      if (leftMs <= 0) return this.#giveUp();
+      await this.#clock.sleep(leftMs, signal);
+    }
+  }
+
+  #leftMs(mostMs: number): number {
+    return this.#heardMs + mostMs - this.#clock.monotonic();
+  }
+
+  #giveUp(): void {
+    this.#silent.abort(toTimeoutError());
+  }
+}
+
+/** More than any cluster has (a million objects at 500 a page). Protects against a server that never ends. */
+const PAGES_MAX = 2_000;
+
+/**
+ * Lists all objects, page by page. If a later page has expired (410), reads the list again in one piece, at the
+ * requested version.
+ *
+ * @param query Query of the first page
+ * @returns The objects, and the version of the first page
+ * @throws {KubeError} of the server; `unavailable` if the pages do not end, or form a circle
+ */
+export async function listAll<T extends KubeObject>(
+  client: Pick<KubeClient, "list">,
+  resource: Kind<T>,
+  query: ListQuery,
+  signal: AbortSignal,
+): Promise<Omit<ListPage<T>, "continue">> {
+  const toError = (why: string, cause?: unknown): KubeError =>
+    new KubeError("unavailable", `Cannot list "${resource.plural}": ${why}`, { cause });
+  const first = await client.list(resource, query, signal);
+  if (first.continue === undefined) return first;
+  try {
+    const items = [...first.items];
+    const asked = new Set<string>();
+    const { resourceVersion: _first, ...rest } = query;
+    let next: string | undefined = first.continue;
+    for (let pages = 1; next !== undefined; pages += 1) {
+      if (pages >= PAGES_MAX) throw toError(`more than ${PAGES_MAX} pages`);
+      if (asked.has(next)) throw toError("a page leads back to an earlier one");
+      asked.add(next);
+      const page: ListPage<T> = await client.list(resource, { ...rest, continue: next }, signal);
+      for (const item of page.items) items.push(item);
+      next = page.continue;
+    }
+    return { items, resourceVersion: first.resourceVersion };
+  } catch (error) {
+    if (!isKubeError(error, "gone")) throw error;
+    const { limit: _limit, ...inOnePiece } = query;
+    const whole = await client.list(resource, inOnePiece, signal);
+    if (whole.continue === undefined) return whole;
+    throw toError("the answer to an unpaged list is only a part of it", error);
+  }
 }

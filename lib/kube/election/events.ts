@@ -11,7 +11,7 @@ import { LEADER_EVENTS } from "./words.ts";
 import { type Lease, LEASES } from "../kinds/lease.ts";
 import type { LeaseName } from "./lease.ts";
 import type { LeaderMetrics } from "./metrics.ts";
-import type { Recovery } from "../api/recovery.ts";
+import type { Recovery } from "../api/request.ts";
 
 /** What an {@linkcode ElectionEvents} needs. */
 interface ElectionEventsOptions {

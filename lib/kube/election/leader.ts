@@ -19,7 +19,7 @@ import type { LeaderMetrics } from "./metrics.ts";
 import type { EventRecorder } from "../events/events.ts";
 import { findHolder, type LeaseName } from "./lease.ts";
 import { type Attempt, LeaseLock } from "./lease_lock.ts";
-import type { Recovery } from "../api/recovery.ts";
+import type { Recovery } from "../api/request.ts";
 
 /** Times in milliseconds: `leaseDurationMs` > `renewDeadlineMs` > 1.2 × `retryPeriodMs` > 0. */
 export interface ElectionTimes {

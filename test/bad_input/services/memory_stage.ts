@@ -9,7 +9,6 @@ import { abortable } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { Transport } from "../../../lib/kube/api/transport.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import { CloudStack } from "../../../lib/simulator/cloudstack/cloudstack.ts";
 import type { ObjectAccess } from "../../../lib/simulator/kubernetes/object_access.ts";
@@ -18,6 +17,7 @@ import { createMemoryClient, toMemoryRequest } from "../../support/kube/memory_c
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 import { MemoryServer } from "../../support/net/memory_server.ts";
 import type { Site } from "../../support/services/site.ts";
+import type { Transport } from "../../../lib/kube/api/request.ts";
 
 const TRIES_MAX = 200;
 const STEP_MS = 100;

@@ -6,8 +6,7 @@ import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { SILENCE_MS_MAX } from "../../../lib/kube/cache/watch_silence.ts";
-import { runWatcher } from "../../../lib/kube/cache/watcher.ts";
+import { runWatcher, SILENCE_MS_MAX } from "../../../lib/kube/cache/watcher.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,

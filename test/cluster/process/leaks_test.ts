@@ -6,7 +6,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { heapStats } from "bun:jsc";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { EventCorrelator } from "../../../lib/kube/events/correlator.ts";
 import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { settle } from "../../support/manual_clock.ts";
 import { CLOUD_STEPS } from "../../simulation/xenorchestra/cloud_steps.ts";
@@ -16,6 +15,7 @@ import { SERVER_STEPS } from "../../simulation/steps/server.ts";
 import type { Step } from "../../simulation/steps/mod.ts";
 import { toSaying } from "../../simulation/world/settings_file.ts";
 import { XenOrchestraWorld } from "../../simulation/xenorchestra/cloud.ts";
+import { EventCorrelator } from "../../../lib/kube/events/events.ts";
 
 const NODES = 4;
 const TROUBLE_MS = 1_200_000;

@@ -7,9 +7,9 @@ import type { HttpHeaders } from "../../../lib/core/http/request.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
-import { createTransport } from "../../../lib/kube/api/transport.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 import { NAMES } from "../../cloud_http/fake_server.ts";
+import { createTransport } from "../../../lib/kube/api/request.ts";
 
 const KEY_PAIR = { cert: readTls("rsa_server.crt"), key: readTls("rsa_server.key") };
 const ca = KEY_PAIR.cert;

@@ -5,7 +5,7 @@ import { type Lease, LEASES } from "../../../lib/kube/kinds/lease.ts";
 import { EVENTS } from "../../../lib/kube/kinds/event.ts";
 import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
-import type { Transport, TransportRequest } from "../../../lib/kube/api/transport.ts";
+import type { Transport, TransportRequest } from "../../../lib/kube/api/request.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { createMemoryClient } from "../../support/kube/memory_client.ts";
 import { untilAborted } from "../../support/kube/scripted_kube_client.ts";

@@ -11,11 +11,15 @@ import type { KubeClient, PatchType, WatchEvent } from "../../../lib/kube/api/cl
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { createKubeClient, type KubeClientOptions } from "../../../lib/kube/api/http_client.ts";
 import { type Lease, LEASES } from "../../../lib/kube/kinds/lease.ts";
-import { Recovery, type RecoveryNews } from "../../../lib/kube/api/recovery.ts";
-import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
+import {
+  createRequestMetrics,
+  createTransport,
+  Recovery,
+  type RecoveryNews,
+  type Transport,
+} from "../../../lib/kube/api/request.ts";
 import { EVENTS } from "../../../lib/kube/kinds/event.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
-import { createTransport, type Transport } from "../../../lib/kube/api/transport.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { readIfPresent } from "../../../lib/kube/api/read_if_present.ts";
+import { readIfPresent } from "../../../lib/kube/api/client.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 
 const { signal } = new AbortController();

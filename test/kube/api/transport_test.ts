@@ -14,7 +14,7 @@ import {
   isTlsRefusal,
   toTransportError,
   type Transport,
-} from "../../../lib/kube/api/transport.ts";
+} from "../../../lib/kube/api/request.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const signal = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { findServing } from "../../../lib/kube/cache/discovery.ts";
+import { findServing } from "../../../lib/kube/cache/caches.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";

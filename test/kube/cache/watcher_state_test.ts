@@ -1,14 +1,31 @@
 import { expect, test } from "bun:test";
 import { KubeError, type KubeErrorKind } from "../../../lib/kube/api/errors.ts";
-import { SILENCE_MS_MAX } from "../../../lib/kube/cache/watch_silence.ts";
 import {
+  DOUBT_MS_MIN,
   FIRST_STATE,
+  listAll,
   RestartBackoff,
+  runWatcher,
+  SILENCE_MS_MAX,
   toNextStep,
   toWatchSeconds,
   type WatcherOutcome,
   type WatcherState,
-} from "../../../lib/kube/cache/watcher_state.ts";
+  WatchSilence,
+} from "../../../lib/kube/cache/watcher.ts";
+import { isTimeout, systemClock } from "../../../lib/core/clock.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
+import { Recovery } from "../../../lib/kube/api/request.ts";
+import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
+import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { until } from "../../support/nodes/rig.ts";
+import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
+import { ScriptedKubeClient, type ScriptStep } from "../../support/kube/scripted_kube_client.ts";
 
 const LIST: WatcherState = { ...FIRST_STATE, resourceVersion: "900" };
 const WATCH: WatcherState = { ...LIST, phase: "watch" };
@@ -121,4 +138,189 @@ test("RestartBackoff starts afresh after two minutes without a failure", () => {
   expect([backoff.next(0), backoff.next(120_000), backoff.next(240_001)]).toEqual([
     800, 1_600, 800,
   ]);
+});
+
+function start(): {
+  clock: ManualClock;
+  recovery: Recovery;
+  silence: WatchSilence;
+  stop: AbortController;
+} {
+  const clock = new ManualClock();
+  const recovery = new Recovery();
+  const stop = new AbortController();
+  return { clock, recovery, silence: new WatchSilence({ clock, recovery }, stop.signal), stop };
+}
+
+test("WatchSilence ends a watch that says nothing, and not sooner", async () => {
+  const { clock, silence } = start();
+  await clock.advance(SILENCE_MS_MAX - 1);
+  expect(silence.signal.aborted).toBe(false);
+  await clock.advance(1);
+  expect(silence.signal.aborted).toBe(true);
+  expect(silence.isOver).toBe(true);
+  expect(isTimeout(silence.signal.reason)).toBe(true);
+  expect(clock.pending).toBe(0);
+});
+
+test.each([
+  ["is given up", "reconnected", DOUBT_MS_MIN, true],
+  ["goes on when it was heard lately", "reconnected", DOUBT_MS_MIN - 1, false],
+  ["goes on when the server just answers", "answers", DOUBT_MS_MIN, false],
+] as const)(
+  "WatchSilence, when another connection turns out to be silent: the watch %s",
+  async (_what, news, quietMs, isOver) => {
+    const { clock, recovery, silence } = start();
+    await clock.advance(1_000);
+    silence.break();
+    await clock.advance(quietMs);
+    recovery.tell(news);
+    expect(silence.isOver).toBe(isOver);
+    expect(isTimeout(silence.signal.reason)).toBe(isOver);
+    silence.end();
+    expect(clock.pending).toBe(0);
+  },
+);
+
+test("WatchSilence counts from the last word, with one timer however much is said", async () => {
+  const { clock, silence } = start();
+  const sleep = clock.sleep.bind(clock);
+  let sleeps = 0;
+  clock.sleep = (...args) => {
+    sleeps += 1;
+    return sleep(...args);
+  };
+  const times = (SILENCE_MS_MAX * 0.75) / 100;
+  for (let said = 0; said < times; said += 1) {
+    await clock.advance(100);
+    for (let more = 0; more < 10; more += 1) silence.break();
+  }
+  await clock.advance(SILENCE_MS_MAX - 1);
+  expect(silence.isOver).toBe(false);
+  expect(clock.pending).toBe(1);
+  // Once when the first sleep ended.
+  expect(sleeps).toBe(1);
+  await clock.advance(1);
+  expect(silence.isOver).toBe(true);
+});
+
+test.each([
+  ["end() is called", ({ silence }: ReturnType<typeof start>) => silence.end()],
+  ["the signal aborts", ({ stop }: ReturnType<typeof start>) => stop.abort()],
+])("WatchSilence leaves no timer when %s, and ends nothing", async (_what, act) => {
+  const parts = start();
+  act(parts);
+  expect(parts.clock.pending).toBe(0);
+  await parts.clock.advance(SILENCE_MS_MAX);
+  parts.silence.end();
+  parts.recovery.tell("reconnected");
+  expect(parts.silence.isOver).toBe(false);
+  expect(parts.silence.signal.aborted).toBe(parts.stop.signal.aborted);
+});
+
+test("I-06: what a watch did not tell is known once it is opened again, without a list", async () => {
+  const kubernetes = startKubernetesSimulator({ clock: systemClock });
+  const credentials = await loadCredentials({
+    master: kubernetes.url,
+    env: {},
+    clock: systemClock,
+  });
+  const clock = new ManualClock();
+  const client = createKubeClient({
+    credentials,
+    clock,
+    metrics: new MetricsRegistry(),
+    version: "0",
+  });
+  const nodes = new Store<Node>({ resource: NODES, log: silentLogger });
+  const stop = new AbortController();
+  const options = { client, resource: NODES, store: nodes, clock, log: silentLogger };
+  const running = runWatcher(options, stop.signal);
+  const count = (verb: string): number => kubernetes.requests.count({ verb, resource: "nodes" });
+  try {
+    await until("the server has the watch", () => count("watch") === 1);
+    kubernetes.objects.createNode({ metadata: { name: "before" } });
+    // Time that goes on before the head of its answer has come ends a watch.
+    await until("the client has it, too", () => nodes.get("before"));
+    kubernetes.faults.silentWatches = true;
+    kubernetes.objects.createNode({ metadata: { name: "in-silence" } });
+    kubernetes.objects.deleteNode("before");
+    kubernetes.faults.silentWatches = false;
+    await clock.advance(SILENCE_MS_MAX - 1);
+    expect([count("watch"), ...nodes.keys()]).toEqual([1, "before"]);
+    await clock.advance(1);
+    await until("the watch tells", () => nodes.get("in-silence") && !nodes.get("before"));
+    expect([count("list"), count("watch")]).toEqual([1, 2]);
+    await until("the silent watch has no end left", () => kubernetes.openWatches === 1);
+  } finally {
+    stop.abort();
+    await running;
+    client.close();
+    await kubernetes.stop();
+  }
+});
+
+const signal = new AbortController().signal;
+const query = { resourceVersion: "0", limit: 2 };
+
+function toPage(names: string, resourceVersion: string, next?: string): ScriptStep {
+  const items: KubeObject[] = [...names].map((name) => ({ metadata: { name } }));
+  return { page: { items, resourceVersion, ...(next !== undefined && { continue: next }) } };
+}
+
+function setUp(...script: ScriptStep[]): ScriptedKubeClient {
+  return new ScriptedKubeClient(new ManualClock(), script);
+}
+
+async function list(client: ScriptedKubeClient): Promise<[string, string]> {
+  const { items, resourceVersion } = await listAll(client, NODES, query, signal);
+  return [items.map(({ metadata }) => metadata.name).join(""), resourceVersion];
+}
+
+test("listAll() of one page asks once", async () => {
+  const client = setUp(toPage("ab", "9"));
+  expect(await list(client)).toEqual(["ab", "9"]);
+  expect(client.requests).toEqual(["list rv=0 limit=2"]);
+});
+
+test("I-05: listAll() follows the pages, without a version, and keeps that of the first", async () => {
+  const client = setUp(toPage("ab", "9", "t1"), toPage("cd", "9", "t2"), toPage("e", "10"));
+  expect(await list(client)).toEqual(["abcde", "9"]);
+  expect(client.requests).toEqual([
+    "list rv=0 limit=2",
+    "list limit=2 continue=t1",
+    "list limit=2 continue=t2",
+  ]);
+});
+
+test("I-05: listAll() starts again in one piece when a continue token has expired", async () => {
+  const gone = { fail: new KubeError("gone", "expired", { code: 410 }) };
+  const client = setUp(toPage("ab", "9", "t1"), gone, toPage("abcd", "12"));
+  expect(await list(client)).toEqual(["abcd", "12"]);
+  expect(client.requests.at(-1)).toBe("list rv=0");
+});
+
+test("listAll() takes no part for the whole", async () => {
+  const gone = { fail: new KubeError("gone", "expired", { code: 410 }) };
+  const client = setUp(toPage("ab", "9", "t1"), gone, toPage("ab", "12", "t2"));
+  await expect(list(client)).rejects.toThrow("is only a part of it");
+});
+
+test("listAll() passes on a 410 of the first page, and any other failure of a later one", async () => {
+  const gone = { fail: new KubeError("gone", "compacted", { code: 410 }) };
+  await expect(list(setUp(gone))).rejects.toThrow("compacted");
+  const denied = { fail: new KubeError("forbidden", "denied", { code: 403 }) };
+  await expect(list(setUp(toPage("a", "9", "t"), denied))).rejects.toThrow("denied");
+});
+
+test("listAll() refuses pages that never end", async () => {
+  const client = setUp(...Array.from({ length: 2_000 }, (_one, at) => toPage("a", "9", `p${at}`)));
+  await expect(list(client)).rejects.toThrow("more than 2000 pages");
+});
+
+test("listAll() refuses pages that go round in a circle", async () => {
+  const pages = ["same", "other", "same", "other"].map((next) => toPage("a", "9", next));
+  const client = setUp(...pages);
+  await expect(list(client)).rejects.toThrow("a page leads back to an earlier one");
+  expect(client.requests).toHaveLength(3);
 });

@@ -4,7 +4,7 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { ElectionEvents } from "../../../lib/kube/election/events.ts";
 import { createLeaderMetrics } from "../../../lib/kube/election/metrics.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { Recovery } from "../../../lib/kube/api/recovery.ts";
+import { Recovery } from "../../../lib/kube/api/request.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 interface Stage {

@@ -3,7 +3,6 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import type { NodeChange, ServiceChange } from "../world/api_server.ts";
 import { DeletionProofs } from "./deletion_proofs.ts";
 import { KnownTruth } from "./known_truth.ts";
@@ -12,6 +11,7 @@ import { listServiceTrespasses } from "./service_writes.ts";
 import type { Evidence, Surroundings } from "../world/cloud.ts";
 import type { Process } from "../world/process.ts";
 import type { Incarnation } from "../world/replica.ts";
+import type { TransportRequest } from "../../../lib/kube/api/request.ts";
 
 const SERVICE_PATH = /^\/api\/v1\/namespaces\/[^/]+\/services\/([^/?]+)(\/status)?(\?|$)/;
 const NODE_PATH = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?/;

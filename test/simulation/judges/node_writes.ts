@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import type { LabelWords } from "../world/cloud.ts";
 import { findBetaTwin } from "./topology_labels.ts";
+import type { TransportRequest } from "../../../lib/kube/api/request.ts";
 
 /** Annotations of ours. */
 const OUR_ANNOTATIONS: ReadonlySet<string> = new Set([

@@ -2,7 +2,6 @@
  * What must never happen to hosts, judged at each change: nothing here knows what the controller thinks.
  * @module
  */
-import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import type { ApiObject, JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { isEqual, objectAt } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import { consumerOf, isPaused, stateOf } from "../../../lib/simulator/metal3/host_state.ts";
@@ -12,8 +11,8 @@ import type { ApiServer, Change } from "../world/api_server.ts";
 import type { Process } from "../world/process.ts";
 import {
   clusterOf,
-  LABELS,
   labelOf,
+  LABELS,
   mayTakeUsed,
   rackOf,
   readWish,
@@ -21,6 +20,7 @@ import {
   ROLES,
   troubleOf,
 } from "./hosts.ts";
+import type { TransportRequest } from "../../../lib/kube/api/request.ts";
 
 /** A process may not know yet what changed less long ago: it may be frozen, cut off, or slow. */
 const NEWS_MS = 240_000;

@@ -3,7 +3,6 @@
  * @module
  */
 import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/streak.ts";
-import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
@@ -19,6 +18,7 @@ import { takeOver } from "./surroundings.ts";
 import { rest, Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { LeftAddresses } from "./left_addresses.ts";
+import type { TransportRequest } from "../../../lib/kube/api/request.ts";
 
 /** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */
 const SWAPPED_SHARE = 0.1;

@@ -8,12 +8,12 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { toElectionDeadlineMs } from "../../../lib/kube/election/leader.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
 import {
+  createRequestMetrics,
+  toTransportError,
   type Transport,
   type TransportRequest,
-  toTransportError,
-} from "../../../lib/kube/api/transport.ts";
+} from "../../../lib/kube/api/request.ts";
 import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Trace } from "../trace.ts";

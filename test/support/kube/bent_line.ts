@@ -4,7 +4,7 @@
  * @module
  */
 import { abortable } from "../../../lib/core/clock.ts";
-import { createTransport, type Transport } from "../../../lib/kube/api/transport.ts";
+import { createTransport, type Transport } from "../../../lib/kube/api/request.ts";
 
 const NUMBERED = /"resourceVersion":"(\d+)"/g;
 const NAMED = /"resourceVersion":"v(\d+)"/g;

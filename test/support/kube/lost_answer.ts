@@ -3,7 +3,7 @@
  * @module
  */
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import type { Transport, TransportRequest } from "../../../lib/kube/api/transport.ts";
+import type { Transport, TransportRequest } from "../../../lib/kube/api/request.ts";
 
 /** Which request gets no answer. */
 export interface LostAnswer {

@@ -6,7 +6,7 @@ import type { Clock } from "../../../lib/core/clock.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { createKubeClient, type KubeClientOptions } from "../../../lib/kube/api/http_client.ts";
-import type { Transport, TransportRequest } from "../../../lib/kube/api/transport.ts";
+import type { Transport, TransportRequest } from "../../../lib/kube/api/request.ts";
 
 /** What a client in memory may have besides. */
 interface MemoryClientOptions extends Partial<KubeClientOptions> {

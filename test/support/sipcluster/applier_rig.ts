@@ -25,8 +25,11 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
-import { createTransport, type TransportRequest } from "../../../lib/kube/api/transport.ts";
+import {
+  createRequestMetrics,
+  createTransport,
+  type TransportRequest,
+} from "../../../lib/kube/api/request.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
@@ -38,7 +41,7 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
-import { type LostAnswer, loseAnswer } from "../kube/lost_answer.ts";
+import { loseAnswer, type LostAnswer } from "../kube/lost_answer.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { until } from "../nodes/rig.ts";
 

@@ -14,12 +14,12 @@ import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
 import {
+  createRequestMetrics,
   createTransport,
   type Transport,
   type TransportRequest,
-} from "../../../lib/kube/api/transport.ts";
+} from "../../../lib/kube/api/request.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
@@ -34,7 +34,7 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
-import { type LostAnswer, loseAnswer } from "../kube/lost_answer.ts";
+import { loseAnswer, type LostAnswer } from "../kube/lost_answer.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { until } from "../nodes/rig.ts";
 import { OWNER } from "./wanted_hosts.ts";

@@ -21,7 +21,6 @@ import { toLiveServices } from "../../../controllers/service/spec/live.ts";
 import { CLUSTER_SERVICE, readClusterIds } from "../../../controllers/service/cluster_ids.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
-import { listAll } from "../../../kube/cache/list_all.ts";
 import { toKey } from "../../../kube/cache/store.ts";
 import { NODES } from "../../../kube/kinds/node.ts";
 import type { KubeObject, Resource } from "../../../kube/kinds/resource.ts";
@@ -29,6 +28,7 @@ import { type Service, SERVICES } from "../../../kube/kinds/service.ts";
 import { inTime } from "../deadline.ts";
 import { addFindings, type CheckFinding, type CloudStep, type NodesStep } from "../report.ts";
 import { listWithoutPools } from "./without_pools.ts";
+import { listAll } from "../../../kube/cache/watcher.ts";
 
 /** What {@linkcode checkLoadBalancers} looks with. */
 interface BalancerSearch {

@@ -4,9 +4,8 @@
  */
 import type { ControllerDefinition, NamedNamespace } from "../../../controllers/definition.ts";
 import type { FlagValues } from "../../../controllers/flags.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
-import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { NAMESPACES } from "../../../kube/kinds/namespace.ts";
 import type { CheckFinding } from "../report.ts";
 

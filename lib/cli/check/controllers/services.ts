@@ -10,12 +10,12 @@ import { isWanted } from "../../../controllers/service/spec/which.ts";
 import { NAME } from "../../../controllers/service/words.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
-import { listAll } from "../../../kube/cache/list_all.ts";
 import { findHolder } from "../../../kube/election/lease.ts";
 import { LEASES } from "../../../kube/kinds/lease.ts";
 import { hasCloudLoadBalancer, type Service, SERVICES } from "../../../kube/kinds/service.ts";
 import { isHeldNow } from "../leases/other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
+import { listAll } from "../../../kube/cache/watcher.ts";
 
 /** What {@linkcode checkServices} looks with. */
 interface ServiceSearch {

@@ -4,9 +4,8 @@
  * @module
  */
 import { assert } from "../../../core/errors.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
-import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { findDamage } from "../../../kube/kinds/shape.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";

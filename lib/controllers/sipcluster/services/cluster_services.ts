@@ -4,8 +4,7 @@
  */
 import type { Clock } from "../../../core/clock.ts";
 import { fromSecondary, type KeySource } from "../../../engine/object_loop.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import { readIfPresent } from "../../../kube/api/read_if_present.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";
@@ -15,7 +14,7 @@ import { checkSpec } from "../resource/check_spec.ts";
 import { nameSome } from "../../kinds/problems.ts";
 import type { ServiceState } from "../resource/conditions.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
-import { type Endpoint, type SipCluster, type SipClusterSpec } from "../resource/sip_cluster.ts";
+import type { Endpoint, SipCluster, SipClusterSpec } from "../resource/sip_cluster.ts";
 import { ServiceApplier } from "./apply.ts";
 import { isOwnedBy } from "./apply/ownership.ts";
 import { planAuth } from "./auth/providers.ts";

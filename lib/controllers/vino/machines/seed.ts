@@ -3,8 +3,7 @@
  * @module
  */
 import type { MachineSeed } from "../../../cloud/capabilities/machines.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import { readIfPresent } from "../../../kube/api/read_if_present.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { findSecretText, SECRETS } from "../../../kube/kinds/secret.ts";
 import { toCloudInit, type UserData } from "../guest/cloud_init.ts";
 import type { RoleForm } from "../resource/role_form.ts";

@@ -5,8 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { remember } from "../../../core/maps.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import { readIfPresent } from "../../../kube/api/read_if_present.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { findSecretText, type Secret, SECRETS } from "../../../kube/kinds/secret.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
 import { toCredentialsName } from "../hosts/names.ts";

@@ -5,9 +5,8 @@
  */
 import { forEachAtOnce } from "../../../core/concurrency.ts";
 import { shortenName } from "../../../core/text/label.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
-import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { VINO_UID } from "../../../kube/kinds/bare_metal_host.ts";
 import { type Secret, SECRETS } from "../../../kube/kinds/secret.ts";
 import { MACHINE_ID, VINO_NAME } from "../hosts/words.ts";

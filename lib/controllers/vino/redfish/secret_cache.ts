@@ -6,8 +6,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { forEachAtOnce } from "../../../core/concurrency.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import { readIfPresent } from "../../../kube/api/read_if_present.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
 import { findCredentials } from "./host_credentials.ts";

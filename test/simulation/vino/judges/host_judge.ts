@@ -2,7 +2,6 @@
  * What must never happen to BareMetalHosts and Secrets, judged at each change.
  * @module
  */
-import type { TransportRequest } from "../../../../lib/kube/api/transport.ts";
 import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { isEqual, objectAt, stringAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "../../../../lib/simulator/metal3/host_state.ts";
 import type { Trace } from "../../trace.ts";
 import type { ApiServer, Change } from "../../world/api_server.ts";
+import type { TransportRequest } from "../../../../lib/kube/api/request.ts";
 
 const MACHINE_ID = "landfall.dev/machine-id";
 

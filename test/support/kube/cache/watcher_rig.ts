@@ -6,8 +6,7 @@ import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { WatchEvent } from "../../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
-import { Recovery } from "../../../../lib/kube/api/recovery.ts";
-import { NODES, type Node } from "../../../../lib/kube/kinds/node.ts";
+import { type Node, NODES } from "../../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../../lib/kube/cache/store.ts";
 import {
   createWatcherMetrics,
@@ -16,6 +15,7 @@ import {
 } from "../../../../lib/kube/cache/watcher.ts";
 import { ManualClock } from "../../manual_clock.ts";
 import { ScriptedKubeClient, type ScriptStep, type WatchPart } from "../scripted_kube_client.ts";
+import { Recovery } from "../../../../lib/kube/api/request.ts";
 
 /** The ERROR event of a version that was compacted. */
 export const gone: WatchEvent = {

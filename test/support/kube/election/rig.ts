@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../../../../lib/core/clock.ts";
-import { silentLogger, type Logger } from "../../../../lib/core/log.ts";
+import { type Logger, silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { createLeaderMetrics } from "../../../../lib/kube/election/metrics.ts";
@@ -18,7 +18,6 @@ import {
 import { findHolder } from "../../../../lib/kube/election/lease.ts";
 import type { Lease } from "../../../../lib/kube/kinds/lease.ts";
 import type { KubeObject } from "../../../../lib/kube/kinds/resource.ts";
-import type { Transport } from "../../../../lib/kube/api/transport.ts";
 import { Faults } from "../../../../lib/simulator/kubernetes/faults.ts";
 import { handle, type HandlerContext } from "../../../../lib/simulator/kubernetes/handler.ts";
 import { ObjectAccess } from "../../../../lib/simulator/kubernetes/object_access.ts";
@@ -27,6 +26,7 @@ import { RequestLog } from "../../../../lib/simulator/kubernetes/requests/log.ts
 import { Watches } from "../../../../lib/simulator/kubernetes/watches.ts";
 import type { ManualClock } from "../../manual_clock.ts";
 import { createMemoryClient, toMemoryRequest } from "../memory_client.ts";
+import type { Transport } from "../../../../lib/kube/api/request.ts";
 
 export const TIMES: ElectionTimes = {
   leaseDurationMs: 15_000,

@@ -4,9 +4,8 @@
  */
 import type { Clock } from "../../../../core/clock.ts";
 import { Contest } from "../../../../engine/throttle.ts";
-import type { KubeClient } from "../../../../kube/api/client.ts";
+import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { isKubeError } from "../../../../kube/api/errors.ts";
-import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import type { SipCluster } from "../../resource/sip_cluster.ts";

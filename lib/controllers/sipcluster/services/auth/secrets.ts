@@ -4,14 +4,13 @@
  * @module
  */
 import type { Clock } from "../../../../core/clock.ts";
-import type { KubeClient } from "../../../../kube/api/client.ts";
-import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
-import { findServing } from "../../../../kube/cache/discovery.ts";
+import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import type { Auth, SipCluster } from "../../resource/sip_cluster.ts";
 import { findSecretText, type Secret, SECRETS } from "../../../../kube/kinds/secret.ts";
 import { DEX_GROUP, DEX_VERSION } from "./words.ts";
+import { findServing } from "../../../../kube/cache/caches.ts";
 
 /** A Secret that an entry names. */
 interface SecretFacts {

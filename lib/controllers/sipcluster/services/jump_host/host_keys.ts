@@ -2,9 +2,8 @@
  * The host key of a jump host: made once, and kept in a Secret, so that clients see the same key after every restart.
  * @module
  */
-import type { KubeClient } from "../../../../kube/api/client.ts";
+import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { isKubeError } from "../../../../kube/api/errors.ts";
-import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
@@ -14,7 +13,7 @@ import {
   SECRETS,
   toSecretData,
 } from "../../../../kube/kinds/secret.ts";
-import { type JumpHostNames, toJumpHostNames, toJumpHostLabels } from "./names.ts";
+import { type JumpHostNames, toJumpHostLabels, toJumpHostNames } from "./names.ts";
 import { createOpensshKey, findPublicKey } from "./openssh_key.ts";
 
 /** The file of the key in the Secret. */

@@ -5,9 +5,8 @@
 import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { Contest } from "../../../../engine/throttle.ts";
-import type { KubeClient } from "../../../../kube/api/client.ts";
+import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
-import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
 import { findDamage } from "../../../../kube/kinds/shape.ts";

@@ -4,9 +4,8 @@
  * @module
  */
 import type { Clock } from "../../../../core/clock.ts";
-import type { KubeClient } from "../../../../kube/api/client.ts";
+import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
-import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { type Secret, SECRETS } from "../../../../kube/kinds/secret.ts";
 import { describeRefusal } from "../../../kinds/problems.ts";
 import type { HostState } from "../../resource/vino.ts";

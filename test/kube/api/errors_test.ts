@@ -3,8 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { KubeErrorKind } from "../../../lib/kube/api/errors.ts";
-import { parseStatus, toKubeError } from "../../../lib/kube/api/status.ts";
+import { type KubeErrorKind, parseStatus, toKubeError } from "../../../lib/kube/api/errors.ts";
 
 function toBody(fields: object): string {
   return JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...fields });
