@@ -11,9 +11,8 @@ const UNFENCED: Readonly<Record<string, string>> = {
 
 /** Files of providers that send more than reads, and why they ask no fence. Others ask it right before each request. */
 const UNFENCED_REQUESTS: Readonly<Record<string, string>> = {
-  "lib/providers/xenorchestra/session/token_watch.ts":
-    "keeps the token alive that it signs in with",
-  "lib/providers/xenorchestra/events.ts": "subscribes to changes, which changes nothing",
+  "lib/providers/xenorchestra/session/tokens.ts": "keeps the token alive that it signs in with",
+  "lib/providers/xenorchestra/client.ts": "subscribes to changes, which changes nothing",
 };
 
 test("nobody in a process but the named exceptions is given a client without the fence", async () => {

@@ -48,7 +48,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "forget-connections",
     rule: "a VM may be in a pool whose connection is down",
-    file: "lib/providers/xenorchestra/connections.ts",
+    file: "lib/providers/xenorchestra/pools.ts",
     from: 'if (server.status !== "connected") return `the connection "${name}" is ${nameState(server)}`;',
     to: 'if (server.status === "disconnected") return `the connection "${name}" is ${nameState(server)}`;',
     caughtBy: "test/providers/xenorchestra/absence_test.ts",
@@ -128,10 +128,10 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "take-lost-for-removed",
     rule: "a pool is removed once its connection is gone for ten minutes, and not before",
-    file: "lib/providers/xenorchestra/connections.ts",
+    file: "lib/providers/xenorchestra/pools.ts",
     from: "return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;",
     to: "return gone !== undefined;",
-    caughtBy: "test/providers/xenorchestra/connections_test.ts",
+    caughtBy: "test/providers/xenorchestra/pools_test.ts",
   },
   {
     id: "trust-listed-power",

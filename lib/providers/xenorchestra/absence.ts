@@ -10,7 +10,7 @@ import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { type Presence, toUnknown, type UnknownReason } from "../../cloud/provider.ts";
 import { findNameless } from "../../cloud_http/decode.ts";
 import type { Host, XenOrchestraApi } from "./client.ts";
-import { isWhole, judgeConnections, type RemovedPool, withoutLost } from "./connections.ts";
+import { isWhole, judgeConnections, type RemovedPool, withoutLost } from "./pools.ts";
 import { explainPossibleMove, type Stay } from "./memory.ts";
 
 /** The VM whose absence to prove, and what Landfall knows about it. */

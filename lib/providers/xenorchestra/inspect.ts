@@ -10,13 +10,18 @@ import { diagnoseConnection, diagnoseSilence, toFailure } from "../../cloud_http
 import { isTimeout, withDeadline } from "../../core/clock.ts";
 import { formatHostPort } from "../../core/http/connection.ts";
 import type { Host, Server, ServersReply, XenOrchestraApi } from "./client.ts";
-import { judgeConnections, nameServer, nameState } from "./connections.ts";
+import {
+  judgeConnections,
+  listUnknownEntryFindings,
+  nameServer,
+  nameState,
+  withoutUnknownEntries,
+} from "./pools.ts";
 import type { Surroundings } from "./inventory.ts";
-import { listUnknownEntryFindings, withoutUnknownEntries } from "./pools.ts";
 import { NO_POOL_ADVICE, RIGHTS_ADVICE } from "./presence.ts";
 import { SERVER_NAMES } from "./session/session.ts";
 import type { XenOrchestraSettings } from "./settings.ts";
-import { listUnfitFindings, listUnmatchedTagFindings } from "./topology.ts";
+import { listUnfitFindings, listUnmatchedTagFindings } from "./labels.ts";
 
 /** The dependencies of {@linkcode inspectXenOrchestra}. */
 interface InspectOptions {

@@ -1,14 +1,20 @@
 /**
- * Lists everything that an inventory needs, in one round, and turns it into an inventory.
+ * Lists everything that an inventory needs, in one round, and turns it into an inventory of instances, each with the
+ * addresses that the guest tools report.
  * @module
  */
-import { NO_ADDRESSES } from "../../cloud/addresses.ts";
-import type { Instance, InstanceState } from "../../cloud/instance.ts";
+import {
+  chooseAddresses,
+  NO_ADDRESSES,
+  toInstanceAddresses,
+  unique,
+} from "../../cloud/addresses.ts";
+import type { Instance, InstanceAddresses, InstanceState } from "../../cloud/instance.ts";
 import type { Coverage, Inventory } from "../../cloud/inventory/inventory.ts";
 import type { ListReply } from "../../cloud_http/decode.ts";
 import type { Clock } from "../../core/clock.ts";
+import { type IpAddress, isHostAddress, isInCidr, parseIp } from "../../core/net/ip.ts";
 import { toLabelValue } from "../../core/text/label.ts";
-import { toAddresses } from "./addresses.ts";
 import {
   byIds,
   type Host,
@@ -23,9 +29,15 @@ import {
   type XenOrchestraApi,
 } from "./client.ts";
 import { formatProviderId } from "./identity.ts";
-import { findTagValue, formatInstanceType, toLabels, toVmTagLabels } from "./labels.ts";
-import type { InstanceSettings } from "./settings.ts";
-import { findRegionLabel, findZone } from "./topology.ts";
+import {
+  findRegionLabel,
+  findTagValue,
+  findZone,
+  formatInstanceType,
+  toLabels,
+  toVmTagLabels,
+} from "./labels.ts";
+import type { AddressSettings, InstanceSettings } from "./settings.ts";
 
 /** The result of one round. */
 export interface Listing {
@@ -381,4 +393,64 @@ function dropAbsent(record: Record<string, string | null | undefined>): Record<s
   for (const [key, value] of Object.entries(record))
     if (typeof value === "string") kept[key] = value;
   return kept;
+}
+
+/** What Xen Orchestra reports about a VM's addresses. */
+interface AddressSource {
+  /** By `<VIF device>/ipv4/<n>` or `<VIF device>/ipv6/<n>`. */
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly mainIpAddress?: string | undefined;
+  /** VIF devices whose addresses count; absent: all. */
+  readonly devices?: ReadonlySet<number> | undefined;
+}
+
+interface Found extends IpAddress {
+  readonly device: number;
+  readonly index: number;
+}
+
+/**
+ * Chooses a VM's addresses. docs/explanation/addresses.md has a table of the results.
+ *
+ * ExternalIP: addresses that are globally routable or in `externalCidrs`. InternalIP: the first address of each family
+ * that is not external. If a family has none, its first routable address becomes InternalIP instead of ExternalIP. With
+ * `--node-ip`, that address stays ExternalIP ({@linkcode Instance.addressesWithNodeIp}). Link-local, loopback,
+ * multicast and excluded addresses never count. A Node that has another reported address as InternalIP may keep it
+ * ({@linkcode InstanceAddresses.alternatives}).
+ *
+ * @returns InternalIPs first (IPv4, then IPv6), then ExternalIPs by device, family and number; without duplicates
+ */
+export function toAddresses(source: AddressSource, settings: AddressSettings): InstanceAddresses {
+  const chosen = chooseAddresses(listFound(source, settings), ({ text }) =>
+    settings.externalCidrs.some((cidr) => isInCidr(text, cidr)),
+  );
+  return settings.mainIpAsExternal
+    ? toInstanceAddresses(chosen, unique(listUsable(source.mainIpAddress ?? "", settings)))
+    : toInstanceAddresses(chosen);
+}
+
+/** Lists usable addresses in numeric order of device, family and number. */
+function listFound(
+  { addresses, devices }: AddressSource,
+  { exclude }: Pick<AddressSettings, "exclude">,
+): Found[] {
+  const found: Found[] = [];
+  for (const [key, value] of Object.entries(addresses)) {
+    // Old guest tools without IPv6 wrote `<device>/ip`.
+    const [, device, index] = /^(\d+)\/ip(?:v[46]\/(\d+))?$/.exec(key) ?? [];
+    if (device === undefined || (devices && !devices.has(Number(device)))) continue;
+    for (const ip of listUsable(value, { exclude })) {
+      found.push({ device: Number(device), index: Number(index ?? 0), ...ip });
+    }
+  }
+  // Equal addresses keep their order in the text, because sorting is stable.
+  return found.sort((a, b) => a.device - b.device || a.family - b.family || a.index - b.index);
+}
+
+/** Splits the text, because old guest tools put several addresses into one. */
+function listUsable(text: string, { exclude }: Pick<AddressSettings, "exclude">): IpAddress[] {
+  return text
+    .split(/[\s,]+/)
+    .flatMap((part) => parseIp(part) ?? [])
+    .filter((ip) => isHostAddress(ip.text) && !exclude.some((cidr) => isInCidr(ip.text, cidr)));
 }

@@ -7,7 +7,7 @@ import type { Instance } from "../../cloud/instance.ts";
 import { remember } from "../../core/maps.ts";
 import { formatDuration } from "../../core/text/values.ts";
 import type { Vm } from "./client.ts";
-import { PoolHistory } from "./connections.ts";
+import { PoolHistory } from "./pools.ts";
 import type { OwnChanges } from "./machines/wire/own_changes.ts";
 
 /** Maximum number of VMs in each of these maps. Beyond it, it forgets the one not recorded for the longest time. */

@@ -1,23 +1,74 @@
 /**
- * The provider for Xen Orchestra, which manages pools of XCP-ng and XenServer hosts.
+ * The provider for Xen Orchestra, which manages pools of XCP-ng and XenServer hosts: its definition, and the provider
+ * with one set of settings, which finds the VMs of Nodes.
  * @module
  */
+import type { Machines } from "../../cloud/capabilities/machines.ts";
+import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
+import { CloudError } from "../../cloud/errors.ts";
+import type { Inspection } from "../../cloud/inspection.ts";
+import type { Instance, NodeIdentity } from "../../cloud/instance.ts";
+import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import {
+  type ChangeHint,
+  type Changes,
+  type Presence,
+  type Provider,
+  type ReadOptions,
+  toUnknown,
+} from "../../cloud/provider.ts";
 import {
   compareSettings,
   type ProviderDefinition,
   type ProviderDeps,
 } from "../../cloud/provider_definition.ts";
-import { XenOrchestraApi } from "./client.ts";
-import { createEventFeed } from "./events.ts";
-import { LABEL_DESCRIPTIONS } from "./labels.ts";
+import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
+import type { Clock } from "../../core/clock.ts";
+import { assert } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
+import {
+  byIds,
+  byVms,
+  createEventFeed,
+  FILTER_IDS_MAX,
+  type Vm,
+  XenOrchestraApi,
+} from "./client.ts";
+import { parseIdentity, parseProviderId, toVmIds } from "./identity.ts";
+import { inspectXenOrchestra } from "./inspect.ts";
+import {
+  type Followed,
+  isPlaceKnown,
+  type LastListing,
+  Lister,
+  type Listing,
+  type Surroundings,
+  toInstance,
+  toInventory,
+  withDevices,
+  withoutPools,
+} from "./inventory.ts";
+import {
+  createEntryLog,
+  LABEL_DESCRIPTIONS,
+  LABEL_KEYS,
+  ORIGIN_LABELS,
+  toPlaces,
+} from "./labels.ts";
+import type { View } from "./machines/look/view.ts";
+import type { MachinesOptions, XenOrchestraMachines } from "./machines/machines.ts";
+import type { Step } from "./machines/steps.ts";
 import { Memory } from "./memory.ts";
-import { type Connection, type XenOrchestraHandover, XenOrchestraProvider } from "./provider.ts";
+import { PoolScope } from "./pools.ts";
+import { isShownOff, readPower } from "./power.ts";
+import { listDoubtful, mayBeCopy, VmFinder, withLosses } from "./presence.ts";
 import { Session } from "./session/session.ts";
-import { TokenWatch } from "./session/token_watch.ts";
+import { inspectToken, TokenWatch } from "./session/tokens.ts";
 import {
   describeSettings,
   INSTANCE_SETTINGS,
   parseXenOrchestraConfig,
+  toUnmanaged,
   type XenOrchestraSettings,
 } from "./settings.ts";
 
@@ -67,6 +118,7 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestra
   },
 };
 
+/** Creates what depends on the server and the user. */
 function connect(settings: XenOrchestraSettings, deps: ProviderDeps): Connection {
   const session = new Session(settings, deps);
   const api = new XenOrchestraApi(session, deps.metrics);
@@ -76,4 +128,343 @@ function connect(settings: XenOrchestraSettings, deps: ProviderDeps): Connection
     events: createEventFeed({ ...deps, session }),
     tokenWatch: new TokenWatch({ ...deps, session }),
   };
+}
+
+/** See {@linkcode connect}. */
+interface Connection {
+  readonly session: Session;
+  readonly api: XenOrchestraApi;
+  readonly events: Pick<ChangeFeed, "run">;
+  readonly tokenWatch: Pick<TokenWatch, "look">;
+}
+
+/** What the next provider gets. */
+interface XenOrchestraHandover {
+  /** Stays true for the same server. */
+  readonly memory: Memory;
+  /** Stays the same for the same server and user. */
+  readonly connection: Connection;
+}
+
+/** The dependencies of a {@linkcode XenOrchestraProvider}. */
+interface XenOrchestraOptions extends XenOrchestraHandover {
+  readonly settings: XenOrchestraSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Time of the request for an inventory, and its VMs. */
+type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
+
+/** Implements {@linkcode Provider}. */
+class XenOrchestraProvider implements Provider, Changes {
+  readonly name = "xenorchestra";
+  /** Guest tools often report no addresses, or not all. */
+  readonly providedNodeIps = "trusted";
+  readonly originLabels: Readonly<Record<string, string>> = ORIGIN_LABELS;
+  readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
+  readonly refreshIntervalMs: number;
+  readonly unmanaged: ReadonlySet<"addresses" | "zone">;
+  readonly handover: XenOrchestraHandover;
+  readonly changes: Changes = this;
+  readonly toPlaces: NonNullable<Provider["toPlaces"]> = toPlaces;
+  readonly provenOff: ProvenOff;
+  readonly machines: LazyMachines;
+  readonly #options: XenOrchestraOptions;
+  readonly #api: XenOrchestraApi;
+  readonly #memory: Memory;
+  /** The pools whose Nodes are ours. */
+  readonly #scope: PoolScope;
+  readonly #lister: Lister;
+  readonly #finder: VmFinder;
+  readonly #logEntries: ReturnType<typeof createEntryLog>;
+  #last: Inventory | undefined;
+  #surroundings: Surroundings = { pools: new Map(), hosts: new Map() };
+  /** Pools in the last inventory; before the first inventory, those seen under other settings. */
+  #shownPools: ReadonlySet<string>;
+  /** What inventories show of machines; absent as long as no controller follows them. */
+  #followed: Followed | undefined;
+  #followedVms: readonly Vm[] | undefined;
+  #shown: Inventory | undefined;
+
+  constructor(options: XenOrchestraOptions) {
+    const { settings, clock, log, memory, connection } = options;
+    const { api, session } = connection;
+    this.#options = options;
+    this.#api = api;
+    this.#memory = memory;
+    this.handover = { memory, connection };
+    this.refreshIntervalMs = settings.refreshIntervalMs;
+    this.unmanaged = toUnmanaged(settings);
+    this.#scope = new PoolScope(settings.pools, memory.pools.names, log);
+    this.#lister = new Lister(api, clock, settings.addresses.network);
+    this.#finder = new VmFinder({ api, settings, memory });
+    this.#logEntries = createEntryLog(settings, log);
+    this.#shownPools = new Set(memory.pools.names.keys());
+    const power = { api, clock, memory, find: this.findInstance.bind(this) };
+    this.provenOff = {
+      prepare: () => memory.runs.follow(),
+      isShownOff: (question) => isShownOff(question, power),
+      readPower: (question, signal) => readPower(question, power, signal),
+    };
+    this.machines = createLazyMachines({
+      api,
+      session,
+      clock,
+      memory,
+      findListing: () => this.#findListing(),
+      follow: (followed) => {
+        this.#followed = followed;
+        this.#lister.follow(followed);
+      },
+    });
+    // A refused token is not sent again for a part of the interval.
+    session.refreshIntervalMs = settings.refreshIntervalMs;
+  }
+
+  async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    await this.machines.whenFollowed();
+    const inventory = await this.#takeInventory(interest, signal);
+    const { connection, settings, clock, log } = this.#options;
+    void connection.tokenWatch.look(settings.credentials, signal);
+    void this.#memory.pools.look(inventory.coverage, { api: this.#api, clock, log }, signal);
+    return inventory;
+  }
+
+  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
+    return this.#options.connection.events.run(onHint, signal);
+  }
+
+  async readInstances(
+    ids: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Instance>> {
+    const { clock, settings } = this.#options;
+    const api = this.#api;
+    const { networkIds } = this.#surroundings;
+    const atMs = clock.monotonic();
+    const wanted = [...ids].sort();
+    const [vms, vifs] = await Promise.all([
+      api.list("vms", signal, byIds(wanted)),
+      networkIds && api.list("vifs", signal, byVms(wanted)),
+    ]);
+    const surroundings = withDevices(this.#surroundings, vifs);
+    const instances = new Map<string, Instance>();
+    const shown = vms.objects.filter(({ id }) => ids.has(id));
+    this.#memory.migrations.noteSome(shown, atMs);
+    for (const vm of shown) {
+      const isMoving = this.#memory.migrations.isMoving(vm.id, atMs);
+      this.#memory.stays.noteRead(vm.id, { poolId: vm.$pool, isMoving, atMs });
+      // Its pool or host was missing at the last refresh. The next refresh shows them.
+      if (!isPlaceKnown(vm, surroundings)) continue;
+      const instance = toInstance(vm, surroundings, settings);
+      const listed = this.#last?.instances.get(vm.id)?.region;
+      const before = this.#memory.lastSeen.findPlace(vm.id) ?? listed;
+      // Its old pool may have been lost since the last refresh. The next refresh shows that.
+      if (mayBeCopy(instance, before)) continue;
+      this.#memory.runs.noteRead(instance);
+      // The next list may lack it, although its old pool answers.
+      if (before !== undefined && before !== vm.$pool) {
+        this.#memory.lastSeen.note(vm.id, vm.$pool);
+      }
+      instances.set(vm.id, instance);
+    }
+    return instances;
+  }
+
+  findInstance(inventory: Inventory, node: NodeIdentity): Presence {
+    const identity = parseIdentity(node);
+    if (identity.kind === "other") return identity.presence;
+    const refusal = this.#scope.refuse(identity, inventory);
+    return (
+      refusal ?? this.#scope.place(identity, this.#finder.find(inventory, identity), inventory)
+    );
+  }
+
+  async readInstance(
+    inventory: Inventory,
+    node: NodeIdentity,
+    signal: AbortSignal,
+    { mayPartsBeLost = false }: ReadOptions = {},
+  ): Promise<Presence> {
+    const identity = parseIdentity(node);
+    if (identity.kind === "other") return identity.presence;
+    const refusal = this.#scope.refuse(identity, inventory);
+    if (refusal) return refusal;
+    try {
+      const known = { inventory, surroundings: this.#surroundings, mayPartsBeLost };
+      const presence = await this.#finder.read(identity, known, signal);
+      return this.#scope.place(identity, presence, inventory);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof CloudError) return toUnknown(error.kind, error.message);
+      throw error;
+    }
+  }
+
+  async inspect(signal: AbortSignal): Promise<Inspection> {
+    const { settings, clock, connection } = this.#options;
+    const listAll = async (both: AbortSignal) => {
+      const inventory = await this.#takeInventory([], both);
+      return { inventory, surroundings: this.#surroundings };
+    };
+    const inspection = await inspectXenOrchestra({ api: this.#api, settings, listAll }, signal);
+    if (inspection.findings.some(({ level }) => level === "failure")) return inspection;
+    const at = { nowMs: clock.now(), signal };
+    const found = await inspectToken(connection.session, settings.credentials, at);
+    return { ...inspection, findings: [...inspection.findings, ...found] };
+  }
+
+  toInstanceId(providerId: string): string | undefined {
+    const parsed = parseProviderId(providerId);
+    return parsed.kind === "ours" ? parsed.vmId : undefined;
+  }
+
+  /** `undefined` before the first inventory that shows machines. */
+  #findListing(): LastListing | undefined {
+    const vms = this.#followedVms;
+    const inventory = this.#shown;
+    if (vms === undefined || inventory === undefined) return undefined;
+    return { inventory, vms, hosts: [...this.#surroundings.hosts.values()] };
+  }
+
+  async #takeInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    const { clock } = this.#options;
+    const observedAtMs = clock.monotonic();
+    const identities = interest.map(parseIdentity);
+    const lookedFor = toVmIds(identities);
+    const isFew = lookedFor.size > 0 && lookedFor.size <= FILTER_IDS_MAX;
+    // Always in the same order, so that equal requests have equal URLs.
+    const listing = await this.#list(isFew ? [...lookedFor].sort() : undefined, signal);
+    const asked = { observedAtMs, ...(interest.length > 0 && { lookedFor }) };
+    this.#last = listing ? this.#take(listing, asked) : this.#repeatLast(asked);
+    const { instances } = this.#last;
+    const { suspects, halted } = listDoubtful(identities, instances, this.#memory);
+    const toAsk = { inventory: this.#last, poolIds: new Set(suspects.values()) };
+    const inventory = await withLosses(this.#api, toAsk, signal);
+    const isLost = ([, poolId]: readonly [string, string]): boolean =>
+      inventory.coverage.get(poolId)?.complete !== true;
+    const lost = [...suspects].filter(isLost).map(([vmId]) => vmId);
+    const copies = new Set([...lost, ...halted]);
+    this.#memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
+    const whole = this.#scope.addNamed(inventory, identities);
+    // A pool that was removed for good is no longer part of the cloud, even if a Node names it.
+    this.#shown = { ...whole, coverage: withoutPools(whole.coverage, this.#memory.pools.removed) };
+    return this.#shown;
+  }
+
+  async #list(ids: readonly string[] | undefined, signal: AbortSignal) {
+    try {
+      return await this.#lister.list(ids, signal);
+    } catch (error) {
+      this.#memory.stays.noteFailure();
+      throw error;
+    }
+  }
+
+  #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
+    const { settings } = this.#options;
+    const inventory = toInventory(vms, surroundings, {
+      settings,
+      known: this.#memory.pools.names,
+      ...asked,
+    });
+    this.#learn(surroundings, inventory);
+    // All VMs were asked for with the fields that machines need.
+    if (this.#followed) this.#followedVms = vms.objects.filter(this.#followed.isOurs);
+    this.#memory.migrations.note(vms.objects, asked.observedAtMs);
+    return inventory;
+  }
+
+  /** Returns the last inventory with a new time and other requested Nodes. */
+  #repeatLast(asked: Asked): Inventory {
+    assert(this.#last !== undefined, "the first list cannot be unchanged");
+    const { instances, coverage, undecodable } = this.#last;
+    this.#memory.migrations.noteUnchanged(asked.observedAtMs, instances);
+    return { instances, coverage, undecodable, ...asked };
+  }
+
+  #learn(surroundings: Surroundings, inventory: Inventory): void {
+    const { log, settings } = this.#options;
+    for (const [id, { complete, name, reason }] of inventory.coverage) {
+      const before = this.#shownPools.has(id);
+      if (!complete && before && !surroundings.pools.has(id)) {
+        log.warn("Xen Orchestra no longer shows a pool", { poolId: id, poolName: name, reason });
+      }
+      if (complete && !before)
+        log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
+    }
+    const { network } = settings.addresses;
+    const isNew = this.#surroundings.networkIds?.size !== 0;
+    if (surroundings.networkIds?.size === 0 && isNew) {
+      log.warn("No network has the name or UUID of addresses.network", { network });
+    }
+    for (const { id, name_label } of surroundings.pools.values()) {
+      this.#memory.pools.noteShown(id, name_label ?? id);
+    }
+    this.#logEntries(surroundings);
+    this.#surroundings = surroundings;
+    this.#shownPools = new Set(surroundings.pools.keys());
+  }
+}
+
+/** What {@linkcode createLazyMachines} needs. */
+interface LazyMachinesOptions extends Omit<MachinesOptions, "own"> {
+  readonly memory: Pick<Memory, "ownChanges">;
+  /** Makes inventories show machines. */
+  readonly follow: (followed: Followed) => void;
+}
+
+/** See {@linkcode Machines}. */
+interface LazyMachines extends Machines<View, Step> {
+  /** Resolves when inventories show machines, if a controller follows them. */
+  whenFollowed(): Promise<void>;
+}
+
+/** Creates machines whose code is loaded only when a controller follows them, or asks for them. */
+function createLazyMachines(options: LazyMachinesOptions): LazyMachines {
+  let loading: Promise<XenOrchestraMachines> | undefined;
+  let loaded: XenOrchestraMachines | undefined;
+  let following: Promise<void> | undefined;
+  const load = (): Promise<XenOrchestraMachines> => {
+    loading ??= loadMachines(options).then((machines) => (loaded = machines));
+    return loading;
+  };
+  // Views and steps come only from what was loaded.
+  const now = (): XenOrchestraMachines => {
+    assert(loaded !== undefined, "a view of machines comes from loaded code");
+    return loaded;
+  };
+  const follow = async (): Promise<void> => {
+    const [{ FOLLOWED }] = await Promise.all([import("./machines/wire/followed.ts"), load()]);
+    options.follow(FOLLOWED);
+  };
+  return {
+    follow: () => void (following ??= follow()),
+    whenFollowed: async () => await following,
+    observe: async (question, signal) => await (await load()).observe(question, signal),
+    plan: (view, spec, record) => now().plan(view, spec, record),
+    planRemoval: (view, identity, record) => now().planRemoval(view, identity, record),
+    apply: (step, context, signal) => now().apply(step, context, signal),
+    mayGoOn: (error) => loaded?.mayGoOn(error) ?? false,
+    inspect: async (isManaged, signal) => await (await load()).inspect(isManaged, signal),
+    power: {
+      read: async (id, signal) => await (await load()).power.read(id, signal),
+      readInterfaces: async (id, signal) => await (await load()).power.readInterfaces(id, signal),
+      act: async (...asked) => await (await load()).power.act(...asked),
+      setBootOrder: async (...asked) => await (await load()).power.setBootOrder(...asked),
+    },
+  };
+}
+
+async function loadMachines({
+  memory,
+  ...options
+}: LazyMachinesOptions): Promise<XenOrchestraMachines> {
+  const [{ XenOrchestraMachines: Loaded }, { OwnChanges }] = await Promise.all([
+    import("./machines/machines.ts"),
+    import("./machines/wire/own_changes.ts"),
+  ]);
+  const own = (memory.ownChanges ??= new OwnChanges(options.clock));
+  return new Loaded({ ...options, own });
 }

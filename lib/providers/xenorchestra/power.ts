@@ -6,24 +6,20 @@
  * with its host.
  * @module
  */
-import type {
-  PowerQuestion,
-  PowerReading,
-  ProvenOff,
-} from "../../cloud/capabilities/proven_off.ts";
+import type { PowerQuestion, PowerReading } from "../../cloud/capabilities/proven_off.ts";
 import { CloudError } from "../../cloud/errors.ts";
 import type { NodeIdentity } from "../../cloud/instance.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Presence } from "../../cloud/provider.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Vm, XenOrchestraApi } from "./client.ts";
-import { judgeConnections } from "./connections.ts";
+import { judgeConnections } from "./pools.ts";
 import { type IdentityByProviderId, parseIdentity } from "./identity.ts";
 import { HOST_ID_LABEL } from "./labels.ts";
 import type { Memory, Run } from "./memory.ts";
 
-/** The dependencies of a {@linkcode PowerProof}. */
-interface PowerProofOptions {
+/** What the proof needs. */
+interface PowerDeps {
   readonly api: XenOrchestraApi;
   readonly clock: Clock;
   readonly memory: Pick<Memory, "migrations" | "runs">;
@@ -42,90 +38,84 @@ interface Place extends Run {
   readonly isSeen: boolean;
 }
 
-/** Implements {@linkcode ProvenOff}. */
-export class PowerProof implements ProvenOff {
-  readonly #options: PowerProofOptions;
+/** Implements `ProvenOff.isShownOff`. */
+export function isShownOff(question: PowerQuestion, deps: PowerDeps): boolean {
+  return typeof findPlace(question, deps) !== "string";
+}
 
-  constructor(options: PowerProofOptions) {
-    this.#options = options;
+/** Implements `ProvenOff.readPower`. */
+export async function readPower(
+  question: PowerQuestion,
+  deps: PowerDeps,
+  signal: AbortSignal,
+): Promise<PowerReading> {
+  const place = findPlace(question, deps);
+  if (typeof place === "string") return { kind: "unproven", message: place };
+  try {
+    return await prove(deps.api, { ...place, inventory: question.inventory }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof CloudError) return { kind: "unproven", message: error.message };
+    throw error;
   }
+}
 
-  prepare(): void {
-    this.#options.memory.runs.follow();
+/**
+ * Finds the place where the VM of a Node is shown as off. A text says why it is not off, or why that does not count.
+ */
+function findPlace(
+  { inventory, node, labels }: PowerQuestion,
+  { find, memory, clock }: Omit<PowerDeps, "api">,
+): Place | string {
+  const identity = parseIdentity(node);
+  if (identity.kind !== "providerId") return "its provider ID names no VM";
+  const { vmId } = identity;
+  if (identity.reported) return `the kubelet does not report the system UUID of VM ${vmId}`;
+  const presence = find(inventory, node);
+  if (presence.kind !== "present") return `Landfall cannot identify VM ${vmId} with certainty`;
+  const { region, details } = presence.instance;
+  const state = details["powerState"] ?? "in an unknown state";
+  if (state !== OFF) return `VM ${vmId} is ${state}`;
+  const seen = memory.runs.find(vmId);
+  const run = seen ?? toLabelledRun(identity, labels);
+  if (run === undefined) return `Landfall does not know where VM ${vmId} ran; ${BY_HAND}`;
+  if (region !== run.poolId) {
+    return `VM ${vmId} is shown as ${OFF} in pool ${region}, but it ran in pool ${run.poolId}: it may be a copy`;
   }
+  if (memory.migrations.wasMigrated(vmId, clock.monotonic())) {
+    return `VM ${vmId} was migrating less than ten minutes ago`;
+  }
+  const poolIds = [run.poolId, ...(identity.poolId === undefined ? [] : [identity.poolId])];
+  return findUncovered(inventory, poolIds) ?? { ...run, vmId, isSeen: seen !== undefined };
+}
 
-  isShownOff(question: PowerQuestion): boolean {
-    return typeof this.#findPlace(question) !== "string";
+/** Reads the VM last, so that the write follows that read at once. */
+async function prove(
+  api: XenOrchestraApi,
+  { vmId, poolId, hostId, isSeen, inventory }: Place & { readonly inventory: Inventory },
+  signal: AbortSignal,
+): Promise<PowerReading> {
+  const connections = judgeConnections(await api.listServers(signal), inventory.coverage);
+  // Before the start, the VM may have moved to a pool that no list names.
+  const isEnough = connections.kind === "clear" || (connections.kind === "unreadable" && isSeen);
+  if (!isEnough) {
+    return { kind: "unproven", message: `${connections.why}; ${connections.advice}` };
   }
-
-  async readPower(question: PowerQuestion, signal: AbortSignal): Promise<PowerReading> {
-    const place = this.#findPlace(question);
-    if (typeof place === "string") return { kind: "unproven", message: place };
-    try {
-      return await this.#prove(place, question.inventory, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof CloudError) return { kind: "unproven", message: error.message };
-      throw error;
-    }
+  const pool = await api.read("pools", poolId, signal);
+  if (pool.kind !== "found") return toUnproven(`Xen Orchestra does not show pool ${poolId}`);
+  if (hostId === undefined)
+    return toUnproven(`Landfall does not know on which host VM ${vmId} ran`);
+  const host = await api.read("hosts", hostId, signal);
+  if (host.kind !== "found" || host.value.$pool !== poolId) {
+    return toUnproven(`host ${hostId}, where VM ${vmId} last ran, is gone`);
   }
-
-  /**
-   * Finds the place where the VM of a Node is shown as off. A text says why it is not off, or why that does not count.
-   */
-  #findPlace({ inventory, node, labels }: PowerQuestion): Place | string {
-    const { find, memory, clock } = this.#options;
-    const identity = parseIdentity(node);
-    if (identity.kind !== "providerId") return "its provider ID names no VM";
-    const { vmId } = identity;
-    if (identity.reported) return `the kubelet does not report the system UUID of VM ${vmId}`;
-    const presence = find(inventory, node);
-    if (presence.kind !== "present") return `Landfall cannot identify VM ${vmId} with certainty`;
-    const { region, details } = presence.instance;
-    const state = details["powerState"] ?? "in an unknown state";
-    if (state !== OFF) return `VM ${vmId} is ${state}`;
-    const seen = memory.runs.find(vmId);
-    const run = seen ?? toLabelledRun(identity, labels);
-    if (run === undefined) return `Landfall does not know where VM ${vmId} ran; ${BY_HAND}`;
-    if (region !== run.poolId) {
-      return `VM ${vmId} is shown as ${OFF} in pool ${region}, but it ran in pool ${run.poolId}: it may be a copy`;
-    }
-    if (memory.migrations.wasMigrated(vmId, clock.monotonic())) {
-      return `VM ${vmId} was migrating less than ten minutes ago`;
-    }
-    const poolIds = [run.poolId, ...(identity.poolId === undefined ? [] : [identity.poolId])];
-    return findUncovered(inventory, poolIds) ?? { ...run, vmId, isSeen: seen !== undefined };
+  if (host.value.power_state !== "Running") {
+    return toUnproven(`host ${hostId}, where VM ${vmId} last ran, does not answer its pool`);
   }
-
-  /** Reads the VM last, so that the write follows that read at once. */
-  async #prove(
-    { vmId, poolId, hostId, isSeen }: Place,
-    { coverage }: Inventory,
-    signal: AbortSignal,
-  ): Promise<PowerReading> {
-    const { api } = this.#options;
-    const connections = judgeConnections(await api.listServers(signal), coverage);
-    // Before the start, the VM may have moved to a pool that no list names.
-    const isEnough = connections.kind === "clear" || (connections.kind === "unreadable" && isSeen);
-    if (!isEnough) {
-      return { kind: "unproven", message: `${connections.why}; ${connections.advice}` };
-    }
-    const pool = await api.read("pools", poolId, signal);
-    if (pool.kind !== "found") return toUnproven(`Xen Orchestra does not show pool ${poolId}`);
-    if (hostId === undefined)
-      return toUnproven(`Landfall does not know on which host VM ${vmId} ran`);
-    const host = await api.read("hosts", hostId, signal);
-    if (host.kind !== "found" || host.value.$pool !== poolId) {
-      return toUnproven(`host ${hostId}, where VM ${vmId} last ran, is gone`);
-    }
-    if (host.value.power_state !== "Running") {
-      return toUnproven(`host ${hostId}, where VM ${vmId} last ran, does not answer its pool`);
-    }
-    const vm = await api.read("vms", vmId, signal);
-    if (vm.kind !== "found")
-      return toUnproven(`Xen Orchestra does not show VM ${vmId} in a direct read`);
-    return judgeVm(vm.value, { poolId, hostId });
-  }
+  const vm = await api.read("vms", vmId, signal);
+  if (vm.kind !== "found")
+    return toUnproven(`Xen Orchestra does not show VM ${vmId} in a direct read`);
+  return judgeVm(vm.value, { poolId, hostId });
 }
 
 /** Judges a direct read of the VM. */

@@ -24,7 +24,7 @@ import {
 import { explainOddSecret, explainSecret } from "../../cloud/settings/secret_file.ts";
 import { explainTagPrefix } from "../../cloud/tag_labels.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { isLoopbackHost } from "../../core/net/ip.ts";
+import { type Cidr, isLoopbackHost } from "../../core/net/ip.ts";
 import { trimSlashes } from "../../core/http/connection.ts";
 import {
   describeDurationRange,
@@ -35,13 +35,22 @@ import {
   parseUuid,
 } from "../../core/text/values.ts";
 import { isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
-import type { AddressSettings } from "./addresses.ts";
 
 /** How Landfall signs in. */
 export type SignIn =
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "tokenFile"; readonly path: string }
   | { readonly kind: "password"; readonly username: string; readonly password: string };
+
+/** Settings for the choice of addresses. */
+export interface AddressSettings {
+  /** Addresses that no Node gets, such as virtual IPs. */
+  readonly exclude: readonly Cidr[];
+  /** Addresses that are external although they are not routable on the Internet. */
+  readonly externalCidrs: readonly Cidr[];
+  /** Publishes only the VM's main address as ExternalIP, even a private one, as the Go controller does. */
+  readonly mainIpAsExternal: boolean;
+}
 
 /** Valid settings. Times in milliseconds. */
 export interface XenOrchestraSettings {

@@ -9,7 +9,7 @@ import type { Reply, StreamReply } from "../../../lib/cloud_http/http.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { parseUuid } from "../../../lib/core/text/values.ts";
-import { createEventFeed } from "../../../lib/providers/xenorchestra/events.ts";
+import { createEventFeed } from "../../../lib/providers/xenorchestra/client.ts";
 import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { tries } from "../../support/net/hostile.ts";
 import { checkWords } from "./stage.ts";

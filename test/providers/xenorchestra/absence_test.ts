@@ -11,7 +11,7 @@ import { silentLogger } from "../../../lib/core/log.ts";
 import { type AbsenceQuestion, proveAbsence } from "../../../lib/providers/xenorchestra/absence.ts";
 import { XenOrchestraApi } from "../../../lib/providers/xenorchestra/client.ts";
 import { Memory, type Stay } from "../../../lib/providers/xenorchestra/memory.ts";
-import { XenOrchestraProvider } from "../../../lib/providers/xenorchestra/provider.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { Session } from "../../../lib/providers/xenorchestra/session/session.ts";
 import {
   createProvider,
@@ -579,7 +579,10 @@ describe("proveAbsence() while another pool is removed for good", () => {
     const rest = (): Promise<void> => Promise.resolve();
     const behind = { events: { run: rest }, tokenWatch: { look: rest } };
     const connection = { session, api, ...behind };
-    provider = new XenOrchestraProvider({ settings, clock, log, memory, connection });
+    provider = xenOrchestra.create(settings, deps, {
+      change: "sameUser",
+      from: { memory, connection },
+    });
     const refresh = async (times: number): Promise<void> => {
       for (let at = 0; at < times; at += 1) {
         inventory = await provider.listInventory([NODE], signal);

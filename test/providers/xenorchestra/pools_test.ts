@@ -1,12 +1,33 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Coverage } from "../../../lib/cloud/inventory/inventory.ts";
+import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Coverage } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
+import type { Reply } from "../../../lib/cloud_http/http.ts";
+import { createLogger, silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import {
+  type Server,
+  type ServersReply,
+  XenOrchestraApi,
+} from "../../../lib/providers/xenorchestra/client.ts";
+import {
+  createEntryLog,
+  listUnfitFindings,
+  listUnmatchedTagFindings,
+  type Places,
+} from "../../../lib/providers/xenorchestra/labels.ts";
+import {
+  judgeConnections,
   listUnknownEntryFindings,
   NEVER_SHOWN,
+  PoolHistory,
+  withoutLost,
   withoutUnknownEntries,
 } from "../../../lib/providers/xenorchestra/pools.ts";
+import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 import {
   createProvider,
   FakeXenOrchestra,
@@ -16,16 +37,6 @@ import {
   toDeps,
   WORKER_1,
 } from "./fake_server.ts";
-import { createLogger } from "../../../lib/core/log.ts";
-import { toUuid } from "../../../lib/simulator/uuid.ts";
-import type { Server, ServersReply } from "../../../lib/providers/xenorchestra/client.ts";
-import {
-  createEntryLog,
-  listUnfitFindings,
-  listUnmatchedTagFindings,
-  type Places,
-} from "../../../lib/providers/xenorchestra/topology.ts";
-import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings.ts";
 
 const signal = new AbortController().signal;
 let fake: FakeXenOrchestra;
@@ -277,4 +288,322 @@ test.each<[string, Settings, readonly string[] | null, readonly string[]]>([
 
 test("listUnmatchedTagFindings() says nothing if there is no host and no VM", () => {
   expect(listUnmatchedTagFindings({ hosts: [], vms: [] }, BOTH)).toEqual([]);
+});
+
+const COVERAGE = new Map<string, Coverage>([
+  ["a", { complete: true, name: "Paris" }],
+  ["b", { complete: true, name: "Lyon" }],
+  ["lost", { complete: false }],
+]);
+const A: Server = { id: "1", label: "one", enabled: true, status: "connected", poolId: "a" };
+const B: Server = { ...A, id: "2", label: "two", poolId: "b" };
+const OFF: Server = { id: "3", label: "three", enabled: false, status: "disconnected" };
+
+function judge(servers: ServersReply): string {
+  const connections = judgeConnections(servers, COVERAGE);
+  return connections.kind === "clear" ? "clear" : `${connections.kind}: ${connections.why}`;
+}
+
+/** A list that can be read. */
+function list(...objects: readonly Server[]): ServersReply {
+  return { objects, undecodable: new Map() };
+}
+
+describe("judgeConnections()", () => {
+  const cases: [string, ServersReply, string][] = [
+    ["names every pool that is shown", list(A, B), "clear"],
+    ["names a pool twice", list(A, { ...A, id: "4" }, B), "clear"],
+    ["has a connection that is disabled, too", list(A, B, OFF), "clear"],
+    ["is refused", "refused", "unreadable: … the user has no right to read it"],
+    ["is missing", "missing", "unreadable: … this server has no such list"],
+    ["is empty", list(), "unreadable: … it is empty"],
+    [
+      "lacks a pool",
+      list(B),
+      "unreadable: … it shows no connection to pool Paris, although Xen Orchestra shows the pool",
+    ],
+    [
+      "has nothing but a disabled one",
+      list(OFF),
+      "unreadable: … it shows no connection to pool Paris, although",
+    ],
+    [
+      "has one that is not up",
+      list(A, B, { ...A, status: "connecting" }),
+      'doubtful: the connection "one" is connecting',
+    ],
+    [
+      "has one that is up without a pool",
+      list(A, B, { ...A, poolId: null }),
+      'doubtful: the connection "one" is up, but its pool is not loaded',
+    ],
+    [
+      "has one that is up to a pool that is lost",
+      list(A, B, { ...A, poolId: "lost" }),
+      'doubtful: the connection "one" is up, but its pool is not loaded',
+    ],
+    [
+      "has one that is disabled, of a pool that is shown",
+      list(A, B, { ...OFF, poolId: "b" }),
+      'doubtful: the connection "three" is disabled, but Xen Orchestra shows its pool',
+    ],
+    [
+      "has one that cannot be read",
+      { objects: [A, B], undecodable: new Map([["3", "enabled: must be boolean"]]) },
+      "doubtful: Landfall cannot read one of the connections to pools: enabled: must be boolean",
+    ],
+  ];
+
+  test.each(cases)("judges a list that %s", (_title, servers, expected) => {
+    const full = expected.replace("…", "Landfall cannot read the list of connections to pools:");
+    expect(judge(servers)).toStartWith(full);
+  });
+
+  test("says which right to give where a right is missing", () => {
+    expect(judgeConnections("refused", COVERAGE)).toMatchObject({
+      advice: expect.stringContaining('"read" on "server"'),
+    });
+    expect(judgeConnections("missing", COVERAGE)).toMatchObject({
+      advice: expect.stringContaining("update Xen Orchestra"),
+    });
+  });
+});
+
+describe("withoutLost()", () => {
+  const down: Server = { ...A, id: "9", status: "connecting", poolId: null };
+
+  test.each<[string, ServersReply, "clear" | "doubtful" | "unreadable"]>([
+    ["one is down beside those of all pools that are shown", list(A, B, down), "clear"],
+    ["one is down, and a pool that is shown has none", list(A, down), "unreadable"],
+    ["one is down, and there is no other", list(down), "unreadable"],
+    ["one is down that still names its pool", list(A, B, { ...down, poolId: "b" }), "doubtful"],
+    ["one is up without its pool", list(A, B, { ...A, poolId: null }), "doubtful"],
+    ["the list is refused", "refused", "unreadable"],
+  ])("when %s", (_title, servers, kind) => {
+    expect(judgeConnections(withoutLost(servers), COVERAGE).kind).toBe(kind);
+  });
+});
+
+const MINUTE_MS = 60_000;
+const TEN_MIN = 10;
+
+type Pools = Parameters<typeof judgeConnections>[1];
+
+/** Pools of an inventory; an exclamation mark before those that are lost. */
+function toPools(...names: readonly string[]): Pools {
+  const toEntry = (name: string): [string, Coverage] =>
+    name.startsWith("!") ? [name.slice(1), { complete: false }] : [name, { complete: true }];
+  return new Map(names.map(toEntry));
+}
+
+function toServer(id: string, poolId?: string, more: Partial<Server> = {}): Server {
+  const status = poolId === undefined ? "connecting" : "connected";
+  return { id, host: id, enabled: true, status, poolId, ...more };
+}
+
+const P = toServer("to-p", "p");
+const Q = toServer("to-q", "q");
+const ALL = toPools("p", "q");
+const P_LOST = toPools("!p", "q");
+
+/** A process that reads the list of connections, which a test changes. */
+class Rig {
+  readonly clock = new ManualClock();
+  readonly history = new PoolHistory();
+  readonly stop = new AbortController();
+  /** The list, or the status of a refusal. */
+  servers: readonly object[] | 403 | 404 = [P, Q];
+  /** The answer to a direct read of a pool. */
+  pool: "missing" | "found" | "refused" = "missing";
+  failure: Error | undefined;
+  /** How long the list takes. */
+  delayMs = 0;
+  asked = 0;
+  readonly #deps = {
+    api: new XenOrchestraApi({ get: ({ path }) => this.#answer(path) }, new MetricsRegistry()),
+    clock: this.clock,
+    log: silentLogger,
+  };
+
+  /** Looks once a minute, as after refreshes. */
+  async look(pools: Pools, minutes = 1): Promise<void> {
+    for (let at = 0; at < minutes; at += 1) {
+      await this.history.look(pools, this.#deps, this.stop.signal);
+      await this.clock.advance(MINUTE_MS);
+    }
+  }
+
+  get removed(): string[] {
+    return this.history.removed.map(({ poolId }) => poolId);
+  }
+
+  async #answer(path: string): Promise<Reply> {
+    const toReply = (status: number, value: unknown): Reply => ({
+      status,
+      contentType: "application/json",
+      json: { value },
+    });
+    const [, id] = /^\/pools\/(.*)$/.exec(path) ?? [];
+    if (id !== undefined) {
+      if (this.pool === "refused") return toReply(403, {});
+      const isFound = this.pool === "found";
+      return isFound ? toReply(200, { id }) : toReply(404, { data: { type: "pool", id } });
+    }
+    this.asked += 1;
+    await this.clock.advance(this.delayMs);
+    if (this.failure) throw this.failure;
+    if (this.servers === 403) return toReply(403, {});
+    if (this.servers !== 404) return toReply(200, this.servers);
+    const page = {
+      text: "<pre>Cannot GET /rest/v0/servers</pre>",
+      url: "https://xo/rest/v0/servers",
+    };
+    return { status: 404, contentType: "text/html", page };
+  }
+}
+
+let rig: Rig;
+
+describe("PoolHistory", () => {
+  beforeEach(async () => {
+    rig = new Rig();
+    await rig.look(ALL);
+    rig.servers = [Q];
+  });
+  afterEach(() => rig.stop.abort());
+
+  test("finds a pool removed once its connection is gone for ten minutes, and no sooner", async () => {
+    await rig.look(P_LOST, TEN_MIN);
+    expect(rig.removed).toEqual([]);
+    await rig.look(P_LOST);
+    expect(rig.history.removed).toEqual([{ poolId: "p", name: "p", goneMs: MINUTE_MS }]);
+    rig.history.noteShown("p", "Paris");
+    expect([rig.removed, rig.history.names.get("p")]).toEqual([[], "Paris"]);
+  });
+
+  test("counts from the answer to the first read until the question of the last", async () => {
+    rig.delayMs = 30_000;
+    await rig.look(P_LOST);
+    rig.delayMs = 0;
+    await rig.clock.advance(9 * MINUTE_MS - 1);
+    rig.delayMs = 30_000;
+    await rig.look(P_LOST);
+    expect(rig.removed).toEqual([]);
+    await rig.look(P_LOST);
+    expect(rig.removed).toEqual(["p"]);
+  });
+
+  test("finds a pool removed whose connection leads to another one now", async () => {
+    rig.servers = [{ ...P, poolId: "r" }, Q];
+    await rig.look(toPools("!p", "q", "r"), TEN_MIN + 1);
+    expect(rig.removed).toEqual(["p"]);
+  });
+
+  test("finds no pool removed whose connection was never seen up", async () => {
+    rig = new Rig();
+    rig.servers = [toServer("to-p"), Q];
+    await rig.look(P_LOST);
+    rig.servers = [Q];
+    await rig.look(P_LOST, 3 * TEN_MIN);
+    expect(rig.removed).toEqual([]);
+  });
+
+  test("knows the newest connections of a pool, however many there were", async () => {
+    for (let at = 0; at < 100; at += 1) {
+      rig.servers = [toServer(`to-p-${at}`, "p"), toServer("down")];
+      await rig.look(toPools("p", "q", `new-${at}`));
+    }
+    rig.servers = [toServer("to-p-99", "p", { enabled: false }), Q];
+    await rig.look(P_LOST, TEN_MIN + 2);
+    expect(rig.removed).toEqual([]);
+  });
+
+  test.each<[string, readonly object[] | 403 | 404, Pools]>([
+    ["the entry is back, without its pool", [toServer("to-p"), Q], P_LOST],
+    ["the entry is back, and disabled", [{ ...P, enabled: false }, Q], P_LOST],
+    ["another entry names no pool", [Q, toServer("new")], P_LOST],
+    [
+      "another entry names no pool, because it is disabled",
+      [Q, toServer("new", undefined, { enabled: false, status: "disconnected" })],
+      P_LOST,
+    ],
+    ["the list is empty", [], P_LOST],
+    ["the list is refused", 403, P_LOST],
+    ["there is no such list", 404, P_LOST],
+    ["an entry cannot be read", [Q, { id: 1 }], P_LOST],
+    ["a pool is shown whose connection is not", [Q], toPools("!p", "q", "r")],
+    ["the pool is shown again", [P, Q], ALL],
+  ])("counts from the start after a read by which %s", async (_title, servers, pools) => {
+    await rig.look(P_LOST, TEN_MIN);
+    rig.servers = servers;
+    await rig.look(pools);
+    rig.servers = [Q];
+    await rig.look(P_LOST, TEN_MIN);
+    expect(rig.removed).toEqual([]);
+    await rig.look(P_LOST);
+    expect(rig.removed).toEqual(["p"]);
+  });
+
+  test.each<[string, Error]>([
+    ["there is no answer", new CloudError("unreachable", "down")],
+    ["something is broken", new TypeError("a mistake")],
+  ])("counts from the start when %s", async (_title, failure) => {
+    await rig.look(P_LOST, TEN_MIN + 1);
+    rig.failure = failure;
+    await rig.look(P_LOST, TEN_MIN);
+    expect(rig.removed).toEqual([]);
+    rig.failure = undefined;
+    await rig.look(P_LOST, TEN_MIN + 1);
+    expect(rig.removed).toEqual(["p"]);
+  });
+
+  test.each(["found", "refused"] as const)(
+    "finds none removed while the pool, asked for by itself, is %s",
+    async (pool) => {
+      rig.pool = pool;
+      await rig.look(P_LOST, 2 * TEN_MIN);
+      expect(rig.removed).toEqual([]);
+    },
+  );
+
+  test("judges an answer by the pools that are shown when it comes", async () => {
+    rig.delayMs = MINUTE_MS;
+    const lost = rig.look(P_LOST);
+    await Promise.all([lost, rig.look(ALL)]);
+    rig.delayMs = 0;
+    await rig.look(P_LOST, TEN_MIN);
+    expect(rig.removed).toEqual([]);
+  });
+
+  test("asks once at a time, never at rest, and nothing after the end", async () => {
+    rig.servers = [P, Q];
+    await rig.look(ALL, 60);
+    expect(rig.asked).toBe(1);
+    await rig.look(toPools("p", "q", "new"));
+    expect(rig.asked).toBe(2);
+    rig.servers = [Q];
+    await Promise.all([rig.look(P_LOST), rig.look(P_LOST)]);
+    expect(rig.asked).toBe(3);
+    rig.stop.abort();
+    await rig.look(P_LOST, TEN_MIN);
+    expect(rig.asked).toBe(3);
+  });
+
+  test("asks once a minute while a pool is lost, and every ten minutes once it is removed", async () => {
+    await rig.look(P_LOST, TEN_MIN + 1);
+    expect(rig.asked).toBe(TEN_MIN + 2);
+    // The inventory leaves it out from then on.
+    for (const pools of [P_LOST, toPools("q")]) {
+      rig.asked = 0;
+      await rig.look(pools, 2 * TEN_MIN);
+      expect(rig.asked).toBe(2);
+    }
+  });
+
+  test("asks every ten minutes while the list tells too little", async () => {
+    rig = new Rig();
+    rig.servers = [];
+    await rig.look(ALL, 3 * TEN_MIN);
+    expect(rig.asked).toBe(3);
+  });
 });

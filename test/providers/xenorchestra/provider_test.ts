@@ -587,7 +587,7 @@ describe("lazy machines", () => {
   test("no file of the provider imports machines before they are followed", async () => {
     const values = await listLoaded("lib/providers/xenorchestra/mod.ts");
     expect(values.filter((file) => file.includes("/machines/"))).toEqual([]);
-    expect(values).toContain("lib/providers/xenorchestra/lazy_machines.ts");
+    expect(values).toContain("lib/providers/xenorchestra/inventory.ts");
   });
 
   test("follow() asks for our machines beside those of Nodes, and for the fields that they need", async () => {

@@ -10,9 +10,11 @@ import { CloudError } from "../../../../lib/cloud/errors.ts";
 import type { Reply } from "../../../../lib/cloud_http/http.ts";
 import { createLogger, silentLogger } from "../../../../lib/core/log.ts";
 import {
+  describeTokenEnd,
   FileToken,
   MintedToken,
   OWN_CLIENT,
+  TokenWatch,
   toMinted,
 } from "../../../../lib/providers/xenorchestra/session/tokens.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
@@ -23,10 +25,6 @@ import {
   type XenOrchestraSimulator,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { FakeXenOrchestra, loadCapture, toDeps, toResponse, toSettings } from "../fake_server.ts";
-import {
-  describeTokenEnd,
-  TokenWatch,
-} from "../../../../lib/providers/xenorchestra/session/token_watch.ts";
 
 const signal = new AbortController().signal;
 const USER = { kind: "password", username: "ccm@local", password: "canary:ss" } as const;

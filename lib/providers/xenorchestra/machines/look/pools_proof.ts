@@ -7,7 +7,7 @@
  */
 import type { Coverage, Inventory } from "../../../../cloud/inventory/inventory.ts";
 import type { MachinePool } from "../../../../cloud/capabilities/machines.ts";
-import { judgeConnections } from "../../connections.ts";
+import { judgeConnections } from "../../pools.ts";
 import type { ServersReply } from "../../client.ts";
 import type { RawHost, RawPool } from "../wire/objects.ts";
 
