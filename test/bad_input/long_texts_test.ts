@@ -10,8 +10,8 @@ import { parseCidr, parseIp } from "../../lib/core/net/ip.ts";
 import { isLabelKey, isLabelValue, isSubdomain, toLabelValue } from "../../lib/core/text/label.ts";
 import { toPlainText } from "../../lib/core/text/printable.ts";
 import { parseListenAddress } from "../../lib/core/net/listen_address.ts";
-import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
-import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";
+import { checkServer } from "../../lib/kube/credentials/mod.ts";
+import { checkCertificates, decodePem } from "../../lib/kube/credentials/setting.ts";
 import { parseConfig } from "../../lib/providers/static/settings.ts";
 import { parseProviderId as parseStaticId } from "../../lib/providers/static/inventory.ts";
 import {

@@ -21,7 +21,7 @@ import { createLogger, silentLogger } from "../../lib/core/log.ts";
 import { createPages } from "../../lib/http/pages.ts";
 import type { NodeView } from "../../lib/http/views.ts";
 import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
-import { findDamage } from "../../lib/kube/kinds/shape.ts";
+import { findDamage } from "../../lib/kube/kinds/resource.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
 import { parseIdentity } from "../../lib/providers/xenorchestra/identity.ts";

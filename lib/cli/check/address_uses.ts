@@ -13,7 +13,7 @@ import { KubeError } from "../../kube/api/errors.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type Service, SERVICES } from "../../kube/kinds/service.ts";
-import { trimObject } from "../../kube/kinds/trim.ts";
+import { trimObject } from "../../kube/kinds/resource.ts";
 import { listAll } from "../../kube/cache/watcher.ts";
 
 /** A Node and what the cloud says about its machine. */

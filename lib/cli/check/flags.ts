@@ -5,7 +5,7 @@
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
-import type { Impersonation } from "../../kube/credentials/impersonation.ts";
+import type { Impersonation } from "../../kube/credentials/credentials.ts";
 import type { LeaseName } from "../../kube/election/lease.ts";
 import { toOwnLease } from "../flags/election.ts";
 import type { GivenFlags } from "../flags/given.ts";

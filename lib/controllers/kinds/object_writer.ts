@@ -8,9 +8,7 @@ import type { KubeClient } from "../../kube/api/client.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
-import type { Kind } from "../../kube/kinds/kind.ts";
-import type { KubeObject } from "../../kube/kinds/resource.ts";
-import { trimObject } from "../../kube/kinds/trim.ts";
+import { type Kind, type KubeObject, trimObject } from "../../kube/kinds/resource.ts";
 import { type Condition, findCondition } from "./conditions.ts";
 
 /** What an {@linkcode ObjectWriter} needs. */

@@ -10,7 +10,7 @@ import { type Convergence, Converger, type PassResult, type Plan } from "../../e
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type KubeClient, readIfPresent } from "../../kube/api/client.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import { trimObject } from "../../kube/kinds/trim.ts";
+import { trimObject } from "../../kube/kinds/resource.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
 import { MachineRecords } from "./machines/machine_records.ts";
 import { MachineReconciler, type MachinesResult } from "./machines/machine_reconciler.ts";

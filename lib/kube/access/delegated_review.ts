@@ -8,6 +8,7 @@ import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import { isFields } from "../../core/text/values.ts";
+import { isText } from "../kinds/resource.ts";
 import { sendReview } from "./review.ts";
 
 /** A user in the words of the API server. */
@@ -99,10 +100,6 @@ function isAbsentOr<T>(
   value: unknown,
 ): value is T | null | undefined {
   return value === undefined || value === null || is(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -3,8 +3,7 @@
  * @module
  */
 import type { Fence } from "../../core/fence.ts";
-import type { Kind } from "../kinds/kind.ts";
-import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
+import type { Kind, KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 import { isKubeError } from "./errors.ts";
 
 /** How the server applies a patch. */

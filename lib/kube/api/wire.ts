@@ -12,10 +12,14 @@ import type {
   WatchQuery,
 } from "./client.ts";
 import { EVENTS } from "../kinds/event.ts";
-import type { Kind } from "../kinds/kind.ts";
-import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
-import { findDamage } from "../kinds/shape.ts";
-import { trimObject } from "../kinds/trim.ts";
+import {
+  findDamage,
+  type Kind,
+  type KubeObject,
+  type ObjectPath,
+  type Resource,
+  trimObject,
+} from "../kinds/resource.ts";
 import { formatSize, isFields, parseFields } from "../../core/text/values.ts";
 import {
   BodyError,

@@ -11,13 +11,18 @@ import type { Follower, KubeClient, Selection } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
 import { type EventWord, toEvent } from "../events/words.ts";
-import type { Kind } from "../kinds/kind.ts";
-import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
-import { findDamage } from "../kinds/shape.ts";
+import {
+  findDamage,
+  type Kind,
+  type KubeObject,
+  type ObjectPath,
+  type Resource,
+  STUB_BYTES,
+  toStub,
+} from "../kinds/resource.ts";
 import { type Key, Store, type StoreReader, toKey } from "./store.ts";
 import { runWatcher, type WatcherOptions } from "./watcher.ts";
 import { isDeepStrictEqual } from "node:util";
-import { STUB_BYTES, toStub } from "../kinds/trim.ts";
 
 /** What {@linkcode Caches} need. All watchers share it. */
 interface CachesOptions extends Pick<

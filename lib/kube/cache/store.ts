@@ -9,9 +9,7 @@
 import { toBackoffMs } from "../../core/backoff.ts";
 import { abortable, type Clock, startDeadline, systemClock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import type { Kind } from "../kinds/kind.ts";
-import type { KubeObject } from "../kinds/resource.ts";
-import { trimObject } from "../kinds/trim.ts";
+import { type Kind, type KubeObject, trimObject } from "../kinds/resource.ts";
 
 /** `name`, or `namespace/name` for a namespaced object. */
 export type Key = string;

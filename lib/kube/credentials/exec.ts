@@ -13,9 +13,7 @@ import type { ConfigError } from "../../core/errors.ts";
 import { mustBe } from "../../core/text/values.ts";
 import { isPathLike, quote, SECRET_LENGTH_MIN } from "../../core/text/printable.ts";
 import type { LoadedCredential } from "./credentials.ts";
-import { type SettingPlace, toConfigError } from "./problem.ts";
-import { Section } from "./section.ts";
-import { checkKeyPair, checkToken } from "./tls.ts";
+import { checkKeyPair, checkToken, Section, type SettingPlace, toConfigError } from "./setting.ts";
 
 /** A checked command. */
 export interface ExecSpec {

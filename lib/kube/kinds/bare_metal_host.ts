@@ -3,10 +3,7 @@
  * @module
  */
 import { OWN_PREFIX } from "../../core/text/label.ts";
-import type { Kind } from "./kind.ts";
-import type { KubeObject } from "./resource.ts";
-import { isText } from "./shape.ts";
-import { cutText, pick } from "./trim.ts";
+import { cutText, isText, type Kind, type KubeObject, pick } from "./resource.ts";
 
 /** Names a Secret. */
 interface SecretReference {

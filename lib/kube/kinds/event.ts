@@ -3,8 +3,7 @@
  * @module
  */
 import type { CoreV1Event } from "@kubernetes/client-node";
-import type { Kind } from "./kind.ts";
-import type { KubeObject, Raw } from "./resource.ts";
+import type { Kind, KubeObject, Raw } from "./resource.ts";
 
 /** A core/v1 Event on the wire. */
 export type KubeEvent = Omit<Raw<CoreV1Event>, "metadata"> & KubeObject;

@@ -3,8 +3,7 @@
  * @module
  */
 import type { V1Lease } from "@kubernetes/client-node";
-import type { Kind } from "./kind.ts";
-import type { KubeObject, Raw } from "./resource.ts";
+import type { Kind, KubeObject, Raw } from "./resource.ts";
 
 /** A Lease on the wire. */
 export type Lease = Omit<Raw<V1Lease>, "metadata"> & KubeObject;

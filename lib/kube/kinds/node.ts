@@ -9,10 +9,15 @@ import type {
   V1NodeSystemInfo,
 } from "@kubernetes/client-node";
 import { OWN_PREFIX } from "../../core/text/label.ts";
-import type { Kind } from "./kind.ts";
-import type { KubeObject, Raw } from "./resource.ts";
-import { isListWith, isText } from "./shape.ts";
-import { freezeDeep, pick } from "./trim.ts";
+import {
+  freezeDeep,
+  isListWith,
+  isText,
+  type Kind,
+  type KubeObject,
+  pick,
+  type Raw,
+} from "./resource.ts";
 
 /** A Node on the wire, reduced to the fields that Landfall reads. Its store keeps only these. */
 export interface Node extends KubeObject {

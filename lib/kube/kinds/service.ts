@@ -4,11 +4,16 @@
  */
 import type { V1LoadBalancerIngress, V1ServicePort, V1ServiceSpec } from "@kubernetes/client-node";
 import { OWN_PREFIX } from "../../core/text/label.ts";
-import type { Kind, Shapes } from "./kind.ts";
-import type { KubeObject, Raw } from "./resource.ts";
+import {
+  isListOf,
+  isText,
+  type Kind,
+  type KubeObject,
+  pick,
+  type Raw,
+  type Shapes,
+} from "./resource.ts";
 import { isFields } from "../../core/text/values.ts";
-import { isListOf, isText } from "./shape.ts";
-import { pick } from "./trim.ts";
 
 const SPEC_FIELDS = [
   "type",

@@ -3,10 +3,7 @@
  * @module
  */
 import type { V1VolumeAttachmentSpec } from "@kubernetes/client-node";
-import type { Kind } from "./kind.ts";
-import type { KubeObject, Raw } from "./resource.ts";
-import { isText } from "./shape.ts";
-import { pick } from "./trim.ts";
+import { isText, type Kind, type KubeObject, pick, type Raw } from "./resource.ts";
 
 /** A VolumeAttachment, reduced to the fields that Landfall reads. */
 export interface VolumeAttachment extends KubeObject {

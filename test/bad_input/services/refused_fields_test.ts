@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
-import { findDamage } from "../../../lib/kube/kinds/shape.ts";
+import { findDamage } from "../../../lib/kube/kinds/resource.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import { anyText, HOSTILE_TEXTS, isPolluted, tries } from "../../support/net/hostile.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";

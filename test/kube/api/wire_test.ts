@@ -16,7 +16,7 @@ import {
   toPage,
   toWatchSearch,
 } from "../../../lib/kube/api/wire.ts";
-import { trimObject } from "../../../lib/kube/kinds/trim.ts";
+import { trimObject } from "../../../lib/kube/kinds/resource.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import type { WatchEvent } from "../../../lib/kube/api/client.ts";
 

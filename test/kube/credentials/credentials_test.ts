@@ -5,9 +5,9 @@
 import { describe, expect, test } from "bun:test";
 import { createLogger, silentLogger } from "../../../lib/core/log.ts";
 import {
-  createCredentials,
   type Credentials,
   type LoadedCredential,
+  RefreshingCredentials,
 } from "../../../lib/kube/credentials/credentials.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
@@ -28,7 +28,7 @@ function createSource(log = silentLogger): Source {
     clock,
     loads,
     answer: () => Promise.resolve({ headers: { n: String(loads.length) }, tls: {} }),
-    credentials: createCredentials({
+    credentials: new RefreshingCredentials({
       server: "https://a",
       clock,
       log,
@@ -41,7 +41,7 @@ function createSource(log = silentLogger): Source {
   return source;
 }
 
-describe("createCredentials()", () => {
+describe("RefreshingCredentials", () => {
   test("reads once for many callers at once", async () => {
     const { credentials, loads } = createSource();
     await Promise.all(Array.from({ length: 5 }, () => credentials.current(signal)));

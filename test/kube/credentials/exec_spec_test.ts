@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { type ExecSpec, toCommandError, toExecSpec } from "../../../lib/kube/credentials/exec.ts";
-import { Section } from "../../../lib/kube/credentials/section.ts";
+import { Section } from "../../../lib/kube/credentials/setting.ts";
 
 const API_VERSION = "client.authentication.k8s.io/v1";
 

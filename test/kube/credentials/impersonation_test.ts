@@ -3,13 +3,13 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Credential } from "../../../lib/kube/credentials/credentials.ts";
 import {
   actAs,
+  type Credential,
   readImpersonation,
   toImpersonationHeaders,
-} from "../../../lib/kube/credentials/impersonation.ts";
-import { Section } from "../../../lib/kube/credentials/section.ts";
+} from "../../../lib/kube/credentials/credentials.ts";
+import { Section } from "../../../lib/kube/credentials/setting.ts";
 
 const place = (field: string): { source: string } => ({ source: `--${field}` });
 const signal = new AbortController().signal;

@@ -3,10 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import {
-  type KubeconfigContext,
-  readKubeconfig,
-} from "../../../lib/kube/credentials/kubeconfig_file.ts";
+import { type KubeconfigContext, readKubeconfig } from "../../../lib/kube/credentials/mod.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
 
 const FULL = `

@@ -7,8 +7,8 @@ import {
   checkServer,
   type ResolvedContext,
   resolveContext,
-} from "../../../lib/kube/credentials/kubeconfig.ts";
-import { Section } from "../../../lib/kube/credentials/section.ts";
+} from "../../../lib/kube/credentials/mod.ts";
+import { Section } from "../../../lib/kube/credentials/setting.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 

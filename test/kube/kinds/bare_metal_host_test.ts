@@ -4,8 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { BARE_METAL_HOSTS, VINO_UID } from "../../../lib/kube/kinds/bare_metal_host.ts";
-import { findDamage } from "../../../lib/kube/kinds/shape.ts";
-import { trimObject } from "../../../lib/kube/kinds/trim.ts";
+import { findDamage, trimObject } from "../../../lib/kube/kinds/resource.ts";
 
 const PAUSED = "baremetalhost.metal3.io/paused";
 

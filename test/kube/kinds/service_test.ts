@@ -4,8 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { hasCloudLoadBalancer, SERVICES } from "../../../lib/kube/kinds/service.ts";
-import { findDamage } from "../../../lib/kube/kinds/shape.ts";
-import { trimObject } from "../../../lib/kube/kinds/trim.ts";
+import { findDamage, trimObject } from "../../../lib/kube/kinds/resource.ts";
 
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 

@@ -2,8 +2,7 @@
  * What the example controller watches: galleries, a kind of its own, and the ConfigMaps that name one.
  * @module
  */
-import type { Kind } from "../../../lib/kube/kinds/kind.ts";
-import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
+import type { Kind, KubeObject } from "../../../lib/kube/kinds/resource.ts";
 
 /** A gallery: what hangs in it is said by ConfigMaps. */
 export interface Gallery extends KubeObject {

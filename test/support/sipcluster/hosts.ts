@@ -9,7 +9,7 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { trimObject } from "../../../lib/kube/kinds/trim.ts";
+import { trimObject } from "../../../lib/kube/kinds/resource.ts";
 import {
   type ApiObject,
   type JsonObject,

@@ -12,7 +12,7 @@ import {
   type Service,
   SERVICES,
 } from "../../../kube/kinds/service.ts";
-import { trimObject } from "../../../kube/kinds/trim.ts";
+import { trimObject } from "../../../kube/kinds/resource.ts";
 import { hasDroppedIpMode, showsAnnotations, showsIngress } from "../spec/status.ts";
 import { RECORD } from "../words.ts";
 

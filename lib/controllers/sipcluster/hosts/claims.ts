@@ -7,8 +7,7 @@ import { assert } from "../../../core/errors.ts";
 import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import { findDamage } from "../../../kube/kinds/shape.ts";
-import { trimObject } from "../../../kube/kinds/trim.ts";
+import { findDamage, trimObject } from "../../../kube/kinds/resource.ts";
 import type { Assignment } from "../schedule/types.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
 import {

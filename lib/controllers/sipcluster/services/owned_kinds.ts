@@ -12,9 +12,14 @@ import type {
   V1ServiceAccount,
   V1ServiceSpec,
 } from "@kubernetes/client-node";
-import type { Kind } from "../../../kube/kinds/kind.ts";
-import type { KubeObject, ObjectMeta, Raw, Resource } from "../../../kube/kinds/resource.ts";
-import { pick } from "../../../kube/kinds/trim.ts";
+import {
+  type Kind,
+  type KubeObject,
+  type ObjectMeta,
+  pick,
+  type Raw,
+  type Resource,
+} from "../../../kube/kinds/resource.ts";
 import { SIP_CLUSTERS } from "../resource/sip_cluster.ts";
 import type { OwnedObject } from "./types.ts";
 

@@ -2,8 +2,7 @@
  * IPPools: which addresses of a subnet machines have.
  * @module
  */
-import type { Kind } from "../../../kube/kinds/kind.ts";
-import type { KubeObject } from "../../../kube/kinds/resource.ts";
+import type { Kind, KubeObject } from "../../../kube/kinds/resource.ts";
 
 /** The first and the last address, both included. */
 export interface AddressRange {

@@ -4,8 +4,7 @@
  * The schemas in `schema/` are built from these types: the compiler refuses a field that only one side has.
  * @module
  */
-import type { Kind } from "../../../kube/kinds/kind.ts";
-import type { KubeObject } from "../../../kube/kinds/resource.ts";
+import type { Kind, KubeObject } from "../../../kube/kinds/resource.ts";
 import type { Condition } from "../../kinds/conditions.ts";
 
 /** A route of a network. */

@@ -5,7 +5,7 @@ import {
 } from "../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
 import { SIP_CLUSTERS } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { SECRETS } from "../../../../lib/kube/kinds/secret.ts";
-import { trimObject } from "../../../../lib/kube/kinds/trim.ts";
+import { trimObject } from "../../../../lib/kube/kinds/resource.ts";
 
 test("toOwned() writes apiVersion and kind before the fields of an object", () => {
   const { resource, body } = toOwned(SECRETS, { name: "a", namespace: "t" }, { type: "Opaque" });

@@ -6,8 +6,7 @@ import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/objec
 import { createLoopMetrics } from "../../../../lib/engine/work_queue.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
-import type { Kind } from "../../../../lib/kube/kinds/kind.ts";
-import type { KubeObject, ObjectMeta } from "../../../../lib/kube/kinds/resource.ts";
+import type { Kind, KubeObject, ObjectMeta } from "../../../../lib/kube/kinds/resource.ts";
 import { type Key, Store } from "../../../../lib/kube/cache/store.ts";
 import { ManualClock } from "../../manual_clock.ts";
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import type { DeleteOptions, KubeClient } from "../../../../kube/api/client.ts";
 import { isKubeError } from "../../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
-import { pick } from "../../../../kube/kinds/trim.ts";
+import { pick } from "../../../../kube/kinds/resource.ts";
 import {
   BARE_METAL_HOSTS,
   type BareMetalHost,
