@@ -12,8 +12,8 @@ import { CONTROLLERS } from "../controllers/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { LeaseName } from "../kube/election/lease.ts";
-import type { Access } from "../kube/access/review.ts";
 import {
+  type Access,
   EVENT_RIGHTS,
   listElectionRights,
   REVIEW_RIGHTS,

@@ -7,7 +7,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { KubeClient } from "../../lib/kube/api/client.ts";
 import { type Lease, LEASES } from "../../lib/kube/kinds/lease.ts";
-import { LeaseLock } from "../../lib/kube/election/lease_lock.ts";
+import { LeaseLock } from "../../lib/kube/election/lease.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
 import { tries } from "../support/net/hostile.ts";
 import { applyDamage, damage } from "./damage.ts";

@@ -24,7 +24,7 @@ export const LEASE_BREAKS: readonly Break[] = [
   {
     id: "steal-lease",
     rule: "a Lease that is held is not taken before it runs out",
-    file: "lib/kube/election/lease_lock.ts",
+    file: "lib/kube/election/lease.ts",
     from: "if (this.freeInMs > 0) return TAKEN;",
     to: "if (this.freeInMs === Infinity) return TAKEN;",
     caughtBy: "test/kube/election/leader_test.ts",
@@ -32,7 +32,7 @@ export const LEASE_BREAKS: readonly Break[] = [
   {
     id: "compare-clocks",
     rule: "times in a Lease are never compared with our own clock",
-    file: "lib/kube/election/lease_lock.ts",
+    file: "lib/kube/election/lease.ts",
     from: "readDurationMs(lease, durationMs);",
     to: 'readDurationMs(lease, durationMs) - (clock.now() - Date.parse(lease.spec?.renewTime ?? ""));',
     caughtBy: "test/kube/election/leader_test.ts",

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createDemoWorld } from "../../lib/simulator/xenorchestra/mod.ts";
-import type { Access } from "../../lib/kube/access/review.ts";
+import type { Access } from "../../lib/kube/access/rights.ts";
 import { type AuditedRequest, skipsCluster } from "../support/process/cluster.ts";
 import {
   ClusterRig,

@@ -5,8 +5,12 @@
 import { listRights, type Needs } from "../../app/rights.ts";
 import type { FindingLevel } from "../../cloud/inspection.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { type Access, type AccessAnswer, reviewAccess } from "../../kube/access/review.ts";
-import type { Right } from "../../kube/access/rights.ts";
+import {
+  type Access,
+  type AccessAnswer,
+  reviewAccess,
+  type Right,
+} from "../../kube/access/rights.ts";
 import { MANIFEST_USER, type RightsManifest } from "./manifests.ts";
 import { type PermissionAnswer, type PermissionsStep, toStatus } from "./report.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Finding, FindingLevel, InspectedPart } from "../../cloud/inspection.ts";
-import type { Access, AccessAnswer } from "../../kube/access/review.ts";
+import type { Access, AccessAnswer } from "../../kube/access/rights.ts";
 import type { NodePlan } from "./nodes.ts";
 
 /** A finding, and its place in the settings, if it has one. */

@@ -9,7 +9,7 @@ import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import { isFields } from "../../core/text/values.ts";
 import { isText } from "../kinds/resource.ts";
-import { sendReview } from "./review.ts";
+import { sendReview } from "./rights.ts";
 
 /** A user in the words of the API server. */
 interface ReviewedUser {

@@ -7,7 +7,6 @@ import type { Fence } from "../../core/fence.ts";
 import { Limiter } from "../../core/concurrency.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import type { Follow, KubeClient, WatchEvent, WatchQuery } from "./client.ts";
-import type { Credentials } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 import {
   hasPrecondition,
@@ -30,8 +29,8 @@ import {
   type Call,
   createRequestMetrics,
   createTransport,
-  type Recovery,
   Requester,
+  type RequesterOptions,
   type RequestMetrics,
   toNamedError,
   toTransportError,
@@ -40,23 +39,15 @@ import {
 import { type KubeObject, type ObjectPath, type Resource, toPath } from "../kinds/resource.ts";
 
 /** Settings of {@linkcode createKubeClient}. */
-export interface KubeClientOptions {
-  readonly credentials: Credentials;
-  readonly clock: Clock;
+export interface KubeClientOptions extends Omit<RequesterOptions, "transport" | "metrics"> {
   /** Registry for the metrics `rest_client_…`; or the metrics themselves, if clients share them. */
   readonly metrics: MetricsRegistry | RequestMetrics;
-  /** Landfall's version, for the User-Agent. */
-  readonly version: string;
-  /** Purpose of the client, at the end of the User-Agent: `leader-election`. @default {nothing} */
-  readonly component?: string;
   /** Sends the requests. @default {connections to the server of the credentials} */
   readonly transport?: Transport;
   /** How many requests run at once; watches do not count. @default {32} */
   readonly inFlightMax?: number;
   /** Longest time for one call with all its tries, in milliseconds, except lists. @default {30_000} */
   readonly deadlineMs?: number;
-  /** Notified when a kept connection was silent and a new one works. @default {nothing} */
-  readonly recovery?: Recovery;
 }
 
 /** Longest time for one page of a list, with all its tries. */
@@ -80,8 +71,7 @@ interface Parts {
 
 /** Creates a client. It sends nothing before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
-  const { credentials, clock, version, component, recovery } = options;
-  const { transport = createTransport(credentials.server), inFlightMax = 32 } = options;
+  const { credentials, clock, transport = createTransport(credentials.server) } = options;
   const metrics =
     options.metrics instanceof MetricsRegistry
       ? createRequestMetrics(options.metrics)
@@ -89,16 +79,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   return toClient({
     clock,
     transport,
-    requester: new Requester({
-      credentials,
-      transport,
-      clock,
-      metrics,
-      version,
-      component,
-      recovery,
-    }),
-    limiter: new Limiter(inFlightMax),
+    requester: new Requester({ ...options, transport, metrics }),
+    limiter: new Limiter(options.inFlightMax ?? 32),
     deadlineMs: options.deadlineMs ?? 30_000,
   });
 }

@@ -47,17 +47,17 @@ interface CallLimits {
 }
 
 /** What a {@linkcode Requester} needs. */
-interface RequesterOptions {
+export interface RequesterOptions {
   readonly credentials: Credentials;
   readonly transport: Transport;
   readonly clock: Clock;
   readonly metrics: RequestMetrics;
   /** Landfall's version, for the User-Agent. */
   readonly version: string;
-  /** Purpose of the client, at the end of the User-Agent. */
-  readonly component: string | undefined;
-  /** Notified when a kept connection was silent and a new one works. */
-  readonly recovery: Recovery | undefined;
+  /** Purpose of the client, at the end of the User-Agent: `leader-election`. @default {nothing} */
+  readonly component?: string;
+  /** Notified when a kept connection was silent and a new one works. @default {nothing} */
+  readonly recovery?: Recovery;
 }
 
 /** Metrics of requests, with the names that Kubernetes components use. */

@@ -7,15 +7,56 @@ import { describeError } from "../../core/errors.ts";
 import { type Logger, MessageDedup } from "../../core/log.ts";
 import { isKubeError, KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
-import { LEADER_EVENTS } from "./words.ts";
+import { toEvent } from "../events/words.ts";
 import { type Lease, LEASES } from "../kinds/lease.ts";
 import type { LeaseName } from "./lease.ts";
-import type { LeaderMetrics } from "./metrics.ts";
 import type { Recovery } from "../api/request.ts";
+import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
+
+/** `source.component` of the Events; contract of `k8s.io/cloud-provider`. */
+export const LEADER_COMPONENT = "cloud-controller-manager";
+
+/**
+ * The Events, written on the Lease. Frozen: they must not change. The first is that of client-go's `leaderelection`
+ * package.
+ */
+export const LEADER_EVENTS = {
+  changed: {
+    reason: "LeaderElection",
+    type: "Normal",
+    meaning: "A process became leader or stopped leading. The message names the process.",
+  },
+  failed: {
+    reason: "LeaderElectionFailed",
+    type: "Warning",
+    meaning: "The API server refuses reads or writes of the Lease. The message says why.",
+  },
+} as const;
+
+/** Metrics of leader election, with the names that Kubernetes components use. */
+interface LeaderMetrics {
+  readonly isLeader: Gauge;
+  readonly slowPaths: Counter;
+}
+
+/** Registers the metrics of leader election. */
+export function createLeaderMetrics(metrics: MetricsRegistry): LeaderMetrics {
+  return {
+    isLeader: metrics.gauge({
+      name: "leader_election_master_status",
+      help: "1 while this process leads, else 0, by Lease.",
+    }),
+    slowPaths: metrics.counter({
+      name: "leader_election_slowpath_total",
+      help: "Renewals that had to read the Lease first, by Lease.",
+    }),
+  };
+}
 
 /** What an {@linkcode ElectionEvents} needs. */
-interface ElectionEventsOptions {
+export interface ElectionEventsOptions {
   readonly lease: LeaseName;
+  /** Unique: no other process ever has it. */
   readonly identity: string;
   readonly events: EventRecorder;
   readonly metrics: LeaderMetrics;
@@ -100,16 +141,14 @@ export class ElectionEvents {
     this.#log.warn("Cannot use the Lease", { error, advice });
     // If the API server does not answer, it accepts no Event either.
     if (kind !== "forbidden" && kind !== "invalid") return;
-    const { type, reason } = LEADER_EVENTS.failed;
     const message = [describeError(error), advice].filter(Boolean).join(": ");
-    events.record(toSubject(lease), { type, reason, message });
+    events.record(toSubject(lease), toEvent(LEADER_EVENTS.failed, message));
   }
 
   #record(lease: Lease | undefined, did: string): void {
     const { events, identity } = this.#options;
-    const { type, reason } = LEADER_EVENTS.changed;
-    const message = `${identity} ${did}`;
-    events.record(lease ?? toSubject(this.#options.lease), { type, reason, message });
+    const event = toEvent(LEADER_EVENTS.changed, `${identity} ${did}`);
+    events.record(lease ?? toSubject(this.#options.lease), event);
   }
 
   #setLeader(value: 0 | 1): void {

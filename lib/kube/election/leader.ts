@@ -9,17 +9,12 @@
  * @module
  */
 import { randomUUID } from "node:crypto";
-import { type Clock, withDeadline } from "../../core/clock.ts";
+import { withDeadline } from "../../core/clock.ts";
 import { type Leadership, LeadershipLostError } from "../../core/fence.ts";
-import type { Logger } from "../../core/log.ts";
 import { shorten } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
-import { ElectionEvents } from "./events.ts";
-import type { LeaderMetrics } from "./metrics.ts";
-import type { EventRecorder } from "../events/events.ts";
-import { findHolder, type LeaseName } from "./lease.ts";
-import { type Attempt, LeaseLock } from "./lease_lock.ts";
-import type { Recovery } from "../api/request.ts";
+import { ElectionEvents, type ElectionEventsOptions } from "./events.ts";
+import { type Attempt, findHolder, LeaseLock, type LeaseName } from "./lease.ts";
 
 /** Times in milliseconds: `leaseDurationMs` > `renewDeadlineMs` > 1.2 × `retryPeriodMs` > 0. */
 export interface ElectionTimes {
@@ -31,21 +26,12 @@ export interface ElectionTimes {
 }
 
 /** What a {@linkcode LeaderElector} needs. */
-interface LeaderElectorOptions {
+interface LeaderElectorOptions extends ElectionEventsOptions {
   /** Its own client, so that no other request delays a renewal. */
   readonly client: KubeClient;
-  readonly lease: LeaseName;
   readonly times: ElectionTimes;
-  /** From {@linkcode createIdentity}. */
-  readonly identity: string;
-  readonly events: EventRecorder;
-  readonly metrics: LeaderMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Random part of the pauses, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
-  /** Notified when the Lease can be used again, and when leadership begins. */
-  readonly recovery?: Recovery;
 }
 
 /** By which factor a random pause may exceed its period. The deadline must allow for it, as in client-go. */

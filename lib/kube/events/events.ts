@@ -159,12 +159,10 @@ class BackgroundSender implements EventSender {
         const code = error instanceof KubeError ? error.code : 0;
         // An earlier try arrived, but not its answer.
         if (tries > 1 && code === ALREADY_EXISTS) return this.#count("sent");
-        const unanswered = code === undefined;
-        if (!unanswered || tries >= TRIES_MAX || flush.aborted) {
+        // After the stop each Event has one try.
+        if (code !== undefined || tries >= TRIES_MAX || signal.aborted) {
           return this.#giveUp(correlation.event, error);
         }
-        // After the stop each Event has one try.
-        if (signal.aborted) return this.#giveUp(correlation.event, error);
         // Random, so that not all clients return to the API server at the same moment.
         const gapMs = tries === 1 ? RETRY_GAP_MS * random() : RETRY_GAP_MS;
         await clock.sleep(gapMs, signal).catch(() => undefined);

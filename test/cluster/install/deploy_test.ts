@@ -10,7 +10,7 @@ import { renderFiles } from "../../../deploy/files.ts";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
 import { parseFlags } from "../../../lib/cli/flags/mod.ts";
 import { YAML_SYNTAX } from "../../../lib/config/yaml_syntax.ts";
-import type { Access } from "../../../lib/kube/access/review.ts";
+import type { Access } from "../../../lib/kube/access/rights.ts";
 import { LEASE, RIGHTS } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";

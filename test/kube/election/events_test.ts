@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { ElectionEvents } from "../../../lib/kube/election/events.ts";
-import { createLeaderMetrics } from "../../../lib/kube/election/metrics.ts";
+import { createLeaderMetrics, ElectionEvents } from "../../../lib/kube/election/events.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Recovery } from "../../../lib/kube/api/request.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { toNodeInfo } from "../../../lib/cli/demo/cluster.ts";
 import { listRights, needAll, type NeededRight, toPolicy } from "../../../lib/app/rights.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
-import type { Access } from "../../../lib/kube/access/review.ts";
+import type { Access } from "../../../lib/kube/access/rights.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { type VmOptions } from "../../../lib/simulator/xenorchestra/records.ts";

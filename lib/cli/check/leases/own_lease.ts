@@ -4,8 +4,7 @@
  */
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
-import { reviewAccess } from "../../../kube/access/review.ts";
-import { listElectionRights } from "../../../kube/access/rights.ts";
+import { listElectionRights, reviewAccess } from "../../../kube/access/rights.ts";
 import type { LeaseName } from "../../../kube/election/lease.ts";
 import { type Lease, LEASES } from "../../../kube/kinds/lease.ts";
 import { listOtherLeaders, USUAL_NAME } from "./other_leaders.ts";

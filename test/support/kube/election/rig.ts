@@ -7,7 +7,7 @@ import type { Clock } from "../../../../lib/core/clock.ts";
 import { type Logger, silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
-import { createLeaderMetrics } from "../../../../lib/kube/election/metrics.ts";
+import { createLeaderMetrics } from "../../../../lib/kube/election/events.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import type { EventOptions } from "../../../../lib/kube/events/events.ts";
 import {
