@@ -165,7 +165,7 @@ test("the rules refuse what they should", () => {
   ).toBeDefined();
   expect(checkImport("providers/static/x.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("providers/static/x.ts", "valibot", false)).toBeUndefined();
-  expect(checkImport("providers/static/x.ts", "lib/cloud_http/http.ts", false)).toBeUndefined();
+  expect(checkImport("providers/static/x.ts", "lib/cloud_http/client.ts", false)).toBeUndefined();
   expect(checkImport("http/x.ts", "lib/cloud/provider.ts", true)).toBeDefined();
   for (const typeOnly of [true, false]) {
     const problem = checkImport("http/x.ts", "lib/cloud/capabilities/machine_power.ts", typeOnly);
@@ -173,8 +173,8 @@ test("the rules refuse what they should", () => {
   }
   expect(checkImport("cloud_http/x.ts", "lib/providers/static/mod.ts", true)).toBeDefined();
   expect(checkImport("cloud_http/x.ts", "lib/kube/api/client.ts", true)).toBeDefined();
-  expect(checkImport("kube/x.ts", "lib/cloud_http/http.ts", true)).toBeDefined();
-  expect(checkImport("cloud/x.ts", "lib/cloud_http/http.ts", true)).toBeDefined();
+  expect(checkImport("kube/x.ts", "lib/cloud_http/client.ts", true)).toBeDefined();
+  expect(checkImport("cloud/x.ts", "lib/cloud_http/client.ts", true)).toBeDefined();
 });
 
 test("what is for any cloud knows the words of none", async () => {

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import { mustBe, parseUuid } from "../core/text/values.ts";
 import { shorten } from "../core/text/printable.ts";
 
@@ -72,4 +73,12 @@ function findId(object: unknown): string | undefined {
   const href = "href" in object && typeof object.href === "string" ? object.href : "";
   const id = "id" in object && typeof object.id === "string" ? object.id : href.split("/").at(-1);
   return parseUuid(id ?? "");
+}
+
+/** Creates the metric of objects that do not have the form that their schema wants. */
+export function createUndecodableCounter(metrics: MetricsRegistry): Counter {
+  return metrics.counter({
+    name: "landfall_cloud_undecodable_objects_total",
+    help: "Objects of the cloud that Landfall could not read, by collection.",
+  });
 }

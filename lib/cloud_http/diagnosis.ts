@@ -15,9 +15,7 @@ import {
   toHostPort,
   tryConnect,
 } from "../core/http/connection.ts";
-import { adviseOnDates } from "./connection_error.ts";
-import type { Server, ServerNames } from "./server.ts";
-import { normalise } from "./trust.ts";
+import { adviseOnDates, normalise, type Server, type ServerNames } from "./client.ts";
 
 /** The server to diagnose; the signal is the deadline. */
 interface Asked {

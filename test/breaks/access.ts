@@ -112,15 +112,15 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "cookie-to-other-origin",
     rule: "a redirect to another origin does not get the token",
-    file: "lib/cloud_http/http.ts",
+    file: "lib/cloud_http/client.ts",
     from: "if (to === null || to.origin !== new URL(from).origin) {",
     to: "if (to === null) {",
-    caughtBy: "test/cloud_http/http_test.ts",
+    caughtBy: "test/cloud_http/reply_test.ts",
   },
   {
     id: "take-any-certificate",
     rule: "no other certificate than the pinned one gets the token",
-    file: "lib/cloud_http/trust.ts",
+    file: "lib/cloud_http/client.ts",
     from: "if (normalise(certificate.fingerprint256) !== pin)",
     to: 'if (normalise(certificate.fingerprint256) === "")',
     caughtBy: "test/cloud_http/trust_test.ts",

@@ -1,12 +1,9 @@
-/**
- * Deadlines, second tries and what is counted, on the wire. Trust has tests of its own.
- * @module
- */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
-import type { CloudError } from "../../lib/cloud/errors.ts";
+import { CloudError } from "../../lib/cloud/errors.ts";
 import { describeError } from "../../lib/core/errors.ts";
-import { createClient, FakeServer, toDeps } from "./fake_server.ts";
+import { createClient, FakeServer, NAMES, toDeps } from "./fake_server.ts";
+import { toConnectionError } from "../../lib/cloud_http/client.ts";
 
 const signal = new AbortController().signal;
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]";
@@ -42,10 +39,16 @@ describe("request()", () => {
   test("hands back any reply, and counts it", async () => {
     const client = createClient({ url: fake.url }, deps);
     for (const status of [200, 401, 431, 530]) {
-      fake.answer = () => Response.json({}, { status });
+      fake.answer = async () => {
+        await deps.clock.advance(1_500);
+        return Response.json({}, { status });
+      };
       expect((await client.request(ask(), signal)).status).toBe(status);
       expect(count(String(status))).toBe(1);
     }
+    expect(deps.metrics.render()).toContain(
+      'landfall_cloud_request_duration_seconds_sum{operation="list_things",provider="example"} 6',
+    );
   });
 
   test("sends what a POST says", async () => {
@@ -96,6 +99,7 @@ describe("request()", () => {
     expect(count("canceled")).toBe(1);
     await fake.stop();
     const error = await client.request(ask(), signal).catch((caught: unknown) => caught);
+    expect(count("ECONNREFUSED")).toBe(1);
     const where = new URL(fake.url).host;
     expect(describeError(error)).toBe(
       `Cannot reach Example Cloud at ${where}: connection refused; check api-url`,
@@ -161,5 +165,41 @@ describe("within()", () => {
     const failed = client.within(100, signal, () => Promise.reject(new Error("failed")));
     await expect(failed).rejects.toThrow("failed");
     expect(deps.clock.pending).toBe(0);
+  });
+});
+
+function withCode(code: string): Error {
+  return Object.assign(new Error("failed"), { code });
+}
+
+describe("toConnectionError()", () => {
+  test("advises to renew what is out of date, its authority included", () => {
+    const { message } = toConnectionError(withCode("CERT_HAS_EXPIRED"), "https://x", NAMES);
+    expect(message).toContain("renew it, or put the new certificate of its authority into ca-file");
+    expect(message).not.toContain("pin");
+    const early = toConnectionError(withCode("CERT_NOT_YET_VALID"), "https://x", NAMES);
+    expect(early.message).toContain("check this machine's clock");
+  });
+
+  test.each([
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "protocol", "set ca-file or pin"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "protocol", "set ca-file or pin"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "protocol", "set ca-file or pin"],
+    ["CERT_HAS_EXPIRED", "protocol", "into ca-file"],
+    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "protocol", "set ca-file or pin"],
+    ["ECONNREFUSED", "unreachable", "check api-url"],
+    ["ConnectionRefused", "unreachable", "check api-url"],
+    ["EPROTO", "unreachable", "check api-url"],
+    ["ECONNRESET", "unreachable", "may be starting, or a proxy in between closed it"],
+  ] as const)("reads %s as %s, with advice", (code, kind, advice) => {
+    const error = toConnectionError(withCode(code), "https://x", NAMES);
+    expect(error.kind).toBe(kind);
+    expect(error.message).toContain(advice);
+    if (kind === "protocol") expect(error.message).toContain("certificate not trusted");
+  });
+
+  test("keeps a CloudError", () => {
+    const error = new CloudError("denied", "no");
+    expect(toConnectionError(error, "https://x", NAMES)).toBe(error);
   });
 });

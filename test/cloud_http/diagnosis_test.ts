@@ -11,7 +11,7 @@ import {
   diagnoseSilence,
   diagnoseTlsPort,
 } from "../../lib/cloud_http/diagnosis.ts";
-import { normalise } from "../../lib/cloud_http/trust.ts";
+import { normalise } from "../../lib/cloud_http/client.ts";
 import { ConnectionProblem } from "../../lib/core/http/connection.ts";
 import { readTls } from "../support/net/tls_fixtures.ts";
 import { FakeServer, NAMES } from "./fake_server.ts";

@@ -2,9 +2,7 @@
  * A server of no cloud in particular, for what is sent to any.
  * @module
  */
-import { CloudClient } from "../../lib/cloud_http/client.ts";
-import { Meter } from "../../lib/cloud_http/meter.ts";
-import type { Server, ServerNames } from "../../lib/cloud_http/server.ts";
+import { CloudClient, Meter, type Server, type ServerNames } from "../../lib/cloud_http/client.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { ManualClock } from "../support/manual_clock.ts";

@@ -6,14 +6,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { CloudError } from "../../lib/cloud/errors.ts";
-import type { CloudClient } from "../../lib/cloud_http/client.ts";
-import type { Server } from "../../lib/cloud_http/server.ts";
-import { normalise, Trust } from "../../lib/cloud_http/trust.ts";
-import { describeError } from "../../lib/core/errors.ts";
+import { type CloudClient, normalise, type Server } from "../../lib/cloud_http/client.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 import { startTcpProxy } from "../support/net/tcp_proxy.ts";
 import { readTls } from "../support/net/tls_fixtures.ts";
-import { createClient, FakeServer, NAMES, toDeps } from "./fake_server.ts";
+import { createClient, FakeServer, toDeps } from "./fake_server.ts";
 
 const signal = new AbortController().signal;
 
@@ -36,7 +33,7 @@ async function ask(client: CloudClient, { url }: Pick<Server, "url">): Promise<u
   );
 }
 
-describe("Trust", () => {
+describe("a client", () => {
   let server: FakeServer;
   beforeAll(() => {
     server = new FakeServer({ cert: certificate, key });
@@ -69,19 +66,11 @@ describe("Trust", () => {
     expect(server.seen).toHaveLength(before);
   });
 
-  test("read() gives nothing for http", async () => {
-    const trust = new Trust({ url: "http://x", insecure: true }, { ...toDeps(), names: NAMES });
-    expect(await trust.read(signal)).toEqual({});
-  });
-
-  test("read() says that no certificate could be had", async () => {
-    const certificateFingerprint = "00".repeat(32);
-    const settings = { url: "https://127.0.0.1:1", insecure: false, certificateFingerprint };
-    const trust = new Trust(settings, { ...toDeps(), names: NAMES });
-    const error = await trust.read(signal).catch((error: unknown) => error);
-    expect(error).toMatchObject({ kind: "unreachable" });
-    expect(describeError(error)).toBe(
-      "Cannot reach Example Cloud at 127.0.0.1:1 to read its certificate: connection refused; check api-url",
+  test("says that the pinned certificate could not be read", async () => {
+    const url = "https://127.0.0.1:1";
+    expect(await ask(createClient({ url, certificateFingerprint: fingerprint }), { url })).toBe(
+      "unreachable: Cannot reach Example Cloud at 127.0.0.1:1 to read its certificate: " +
+        "connection refused; check api-url",
     );
   });
 });

@@ -5,8 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import type { CloudError } from "../../lib/cloud/errors.ts";
-import type { Server } from "../../lib/cloud_http/server.ts";
-import { normalise } from "../../lib/cloud_http/trust.ts";
+import { normalise, type Server } from "../../lib/cloud_http/client.ts";
 import { type OpenSocket, openWebSocket } from "../../lib/core/http/web_socket.ts";
 import { readTls, tlsPath } from "../support/net/tls_fixtures.ts";
 import { createClient, toDeps } from "./fake_server.ts";

@@ -15,9 +15,13 @@ import {
   type ServerSentEvent,
   Unsupported,
 } from "../../cloud_http/change_feed.ts";
-import { decode, decodeList, type ListReply } from "../../cloud_http/decode.ts";
-import type { Reply } from "../../cloud_http/http.ts";
-import { createUndecodableCounter } from "../../cloud_http/meter.ts";
+import {
+  createUndecodableCounter,
+  decode,
+  decodeList,
+  type ListReply,
+} from "../../cloud_http/decode.ts";
+import type { Reply } from "../../cloud_http/client.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import { parseFields, parseUuid } from "../../core/text/values.ts";
 import { isUnknownRoute, toReplyError } from "./session/reply_error.ts";

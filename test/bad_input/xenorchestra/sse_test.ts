@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChangeHints } from "../../../lib/cloud/inventory/source.ts";
-import type { Reply, StreamReply } from "../../../lib/cloud_http/http.ts";
+import type { Reply, StreamReply } from "../../../lib/cloud_http/client.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { parseUuid } from "../../../lib/core/text/values.ts";

@@ -1,14 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createServer, connect } from "node:tls";
-import { openWebSocket } from "../../../lib/core/http/web_socket.ts";
 import { diagnoseConnection } from "../../../lib/cloud_http/diagnosis.ts";
-import { openStream, sendRequest } from "../../../lib/cloud_http/http.ts";
 import type { HttpHeaders } from "../../../lib/core/http/request.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
-import { readTls } from "../../support/net/tls_fixtures.ts";
-import { NAMES } from "../../cloud_http/fake_server.ts";
+import { readTls, tlsPath } from "../../support/net/tls_fixtures.ts";
+import { createClient, NAMES } from "../../cloud_http/fake_server.ts";
 import { createTransport } from "../../../lib/kube/api/request.ts";
 
 const KEY_PAIR = { cert: readTls("rsa_server.crt"), key: readTls("rsa_server.key") };
@@ -26,7 +24,8 @@ describe.each(WEAK)("a server that offers only %s", (ciphers) => {
   const address = server.address();
   const url = `https://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   const headers = {};
-  const request = { method: "GET", url, headers, tls: { ca }, signal } as const;
+  const cloud = createClient({ url, caFile: tlsPath("rsa_server.crt") });
+  const request = { operation: "ask", method: "GET", url, headers } as const;
   const kube = (sent: HttpHeaders): Promise<Response> =>
     createTransport(url).send(
       { method: "GET", path: "/", headers },
@@ -35,9 +34,12 @@ describe.each(WEAK)("a server that offers only %s", (ciphers) => {
     );
 
   test.each([
-    ["a request to a cloud", () => sendRequest(request, NAMES)],
-    ["a stream of a cloud", () => openStream(request, "text/event-stream")],
-    ["a WebSocket", () => openWebSocket(request)],
+    ["a request to a cloud", () => cloud.request(request, signal)],
+    [
+      "a stream of a cloud",
+      () => cloud.openStream({ ...request, type: "text/event-stream" }, signal),
+    ],
+    ["a WebSocket", () => cloud.openWebSocket(request, signal)],
     ["a request to the API server", () => kube({})],
     ["one with a repeated header", () => kube({ "impersonate-group": ["a", "b"] })],
   ])("gets no %s", async (_title, send) => {
@@ -45,7 +47,7 @@ describe.each(WEAK)("a server that offers only %s", (ciphers) => {
   });
 
   test("is explained", async () => {
-    const error = await sendRequest(request, NAMES).catch((caught: unknown) => caught);
+    const error = await cloud.request(request, signal).catch((caught: unknown) => caught);
     const asked = { server: { url }, names: NAMES, signal };
     expect(await diagnoseConnection(error, asked)).toMatchObject({ code: "tlsCiphers" });
   });

@@ -3,7 +3,7 @@ import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { Coverage } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
-import type { Reply } from "../../../lib/cloud_http/http.ts";
+import type { Reply } from "../../../lib/cloud_http/client.ts";
 import { createLogger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import {

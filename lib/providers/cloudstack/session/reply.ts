@@ -7,7 +7,7 @@ import { isFields } from "../../../core/text/values.ts";
 import type { GenericSchema } from "valibot";
 import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";
 import { decode } from "../../../cloud_http/decode.ts";
-import type { Reply } from "../../../cloud_http/http.ts";
+import type { Reply } from "../../../cloud_http/client.ts";
 import { shorten, toPlainText } from "../../../core/text/printable.ts";
 import { ApiError } from "./errors.ts";
 import { ExplainedError } from "./explained_error.ts";

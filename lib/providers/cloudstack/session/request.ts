@@ -2,8 +2,7 @@
  * Sends one signed command: reads by GET, changes by POST and only while this process leads.
  * @module
  */
-import type { CloudClient, CloudRequest } from "../../../cloud_http/client.ts";
-import type { Reply } from "../../../cloud_http/http.ts";
+import type { CloudClient, CloudRequest, Reply } from "../../../cloud_http/client.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
 import type { KeyPair } from "./keys.ts";

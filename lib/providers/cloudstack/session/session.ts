@@ -5,9 +5,8 @@
 import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
-import { CloudClient } from "../../../cloud_http/client.ts";
-import { createUndecodableCounter, Meter } from "../../../cloud_http/meter.ts";
-import type { ServerNames } from "../../../cloud_http/server.ts";
+import { CloudClient, Meter, type ServerNames } from "../../../cloud_http/client.ts";
+import { createUndecodableCounter } from "../../../cloud_http/decode.ts";
 import { assert } from "../../../core/errors.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { Counter } from "../../../core/metrics.ts";

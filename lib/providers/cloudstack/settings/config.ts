@@ -5,7 +5,7 @@
 import type { ParsedConfig } from "../../../cloud/provider_definition.ts";
 import { BLOCK, dropEmpty, type ShapeIssue } from "../../../cloud/settings/schema.ts";
 import { explainOddSecret } from "../../../cloud/settings/secret_file.ts";
-import type { Server } from "../../../cloud_http/server.ts";
+import type { Server } from "../../../cloud_http/client.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { type Cidr, isLoopbackHost } from "../../../core/net/ip.ts";
 import { mustBeSetting } from "../../../core/text/values.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
-import { isJsonType, type Reply } from "../../../cloud_http/http.ts";
+import { isJsonType, type Reply } from "../../../cloud_http/client.ts";
 import { shorten } from "../../../core/text/printable.ts";
 
 /**

@@ -3,9 +3,11 @@
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
-import type { CloudClient } from "../../../cloud_http/client.ts";
-import { toConnectionError } from "../../../cloud_http/connection_error.ts";
-import type { ServerNames } from "../../../cloud_http/server.ts";
+import {
+  type CloudClient,
+  type ServerNames,
+  toConnectionError,
+} from "../../../cloud_http/client.ts";
 import type { OpenSocket } from "../../../core/http/web_socket.ts";
 import type { Fence } from "../../../core/fence.ts";
 import { parseReply } from "../../../core/http/request.ts";

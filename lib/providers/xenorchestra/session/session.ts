@@ -4,10 +4,14 @@
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
-import { CloudClient, type CloudRequest } from "../../../cloud_http/client.ts";
-import type { Reply, StreamReply } from "../../../cloud_http/http.ts";
-import { Meter } from "../../../cloud_http/meter.ts";
-import type { ServerNames } from "../../../cloud_http/server.ts";
+import {
+  CloudClient,
+  type CloudRequest,
+  Meter,
+  type Reply,
+  type ServerNames,
+  type StreamReply,
+} from "../../../cloud_http/client.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { Fence } from "../../../core/fence.ts";

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
-import type { Reply } from "../../../../lib/cloud_http/http.ts";
+import type { Reply } from "../../../../lib/cloud_http/client.ts";
 import { isJsonType, readBody } from "../../../../lib/providers/cloudstack/session/reply.ts";
 import { judgeRefusal } from "../../../../lib/providers/cloudstack/session/refusal.ts";
 

@@ -18,8 +18,7 @@ import {
   sign,
   toSignedQuery,
 } from "../../../../lib/providers/cloudstack/session/signature.ts";
-import { CloudClient } from "../../../../lib/cloud_http/client.ts";
-import { Meter } from "../../../../lib/cloud_http/meter.ts";
+import { CloudClient, Meter } from "../../../../lib/cloud_http/client.ts";
 import { Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
 import {
   type Destination,

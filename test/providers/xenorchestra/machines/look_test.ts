@@ -44,7 +44,7 @@ import {
   type PoolsQuestion,
   provePools,
 } from "../../../../lib/providers/xenorchestra/machines/look/pools_proof.ts";
-import type { Reply } from "../../../../lib/cloud_http/http.ts";
+import type { Reply } from "../../../../lib/cloud_http/client.ts";
 import {
   ChangeRefusal,
   isAlready,

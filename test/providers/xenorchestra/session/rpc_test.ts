@@ -5,14 +5,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
 import { RpcError, sendRpc } from "../../../../lib/providers/xenorchestra/session/rpc.ts";
-import { SERVER_NAMES, Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { FakeXenOrchestra, loadCapture, toDeps, toSettings } from "../fake_server.ts";
-import { type Reply, sendRequest } from "../../../../lib/cloud_http/http.ts";
+import type { Reply } from "../../../../lib/cloud_http/client.ts";
+import { createClient } from "../../../cloud_http/fake_server.ts";
 import {
   isUnknownRoute,
   toReplyError,
@@ -142,7 +143,8 @@ function send(path: string): Promise<Reply> {
   const { signal } = new AbortController();
   const headers = { cookie: "authenticationToken=geheim" };
   const url = `${fake.url}/rest/v0${path}`;
-  return sendRequest({ method: "GET", url, headers, tls: {}, signal }, SERVER_NAMES);
+  const request = { operation: "ask", method: "GET", url, headers } as const;
+  return createClient({ url: fake.url }).request(request, signal);
 }
 
 describe("reply error", () => {

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
-import type { Reply } from "../../../../lib/cloud_http/http.ts";
+import type { Reply } from "../../../../lib/cloud_http/client.ts";
 import { createLogger, silentLogger } from "../../../../lib/core/log.ts";
 import {
   describeTokenEnd,

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { CloudError } from "../../../../cloud/errors.ts";
-import type { Reply } from "../../../../cloud_http/http.ts";
+import type { Reply } from "../../../../cloud_http/client.ts";
 import type { Fence } from "../../../../core/fence.ts";
 import type { ChangeRequest } from "../../session/session.ts";
 import type { Session } from "../../session/session.ts";

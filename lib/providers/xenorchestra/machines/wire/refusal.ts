@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { CloudError } from "../../../../cloud/errors.ts";
-import type { Reply } from "../../../../cloud_http/http.ts";
+import type { Reply } from "../../../../cloud_http/client.ts";
 import { shorten } from "../../../../core/text/printable.ts";
 import { findPrivilege, formatPrivilege, type Privilege } from "../privileges.ts";
 import { toReplyError } from "../../session/reply_error.ts";

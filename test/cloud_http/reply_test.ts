@@ -1,13 +1,8 @@
-/**
- * What is taken of a reply, and what is not.
- * @module
- */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { BUDGET } from "../../lib/core/budget.ts";
 import { formatSize } from "../../lib/core/text/values.ts";
-import { toConnectionError } from "../../lib/cloud_http/connection_error.ts";
-import { openStream, type Reply, sendRequest } from "../../lib/cloud_http/http.ts";
-import { FakeServer, NAMES } from "./fake_server.ts";
+import type { CloudRequest, Reply, StreamReply } from "../../lib/cloud_http/client.ts";
+import { createClient, FakeServer } from "./fake_server.ts";
 
 const { signal } = new AbortController();
 let fake: FakeServer;
@@ -16,12 +11,14 @@ beforeEach(() => {
 });
 afterEach(() => fake.stop());
 
-function send(path: string, method: "GET" | "POST" = "GET"): Promise<Reply> {
+function send(path: string, more: Partial<CloudRequest> = {}): Promise<Reply> {
+  const url = `${fake.url}${path}`;
   const headers = { cookie: "session=geheim", "if-none-match": '"x"' };
-  return sendRequest({ method, url: `${fake.url}${path}`, headers, tls: {}, signal }, NAMES);
+  const request = { operation: "ask", method: "GET", url, headers, ...more } as const;
+  return createClient({ url }).request(request, signal);
 }
 
-describe("sendRequest()", () => {
+describe("request()", () => {
   test("reads JSON only when the content type says so", async () => {
     fake.answer = () => Response.json([1]);
     expect((await send("/")).json).toEqual({ value: [1] });
@@ -35,24 +32,22 @@ describe("sendRequest()", () => {
     fake.answer = () => new Response("[1]", { headers: { "content-type": "text/javascript" } });
     expect((await send("/")).json).toBeUndefined();
     const isJson = (type: string): boolean => type.startsWith("text/javascript");
-    const request = { method: "GET", url: fake.url, headers: {}, tls: {}, signal, isJson } as const;
-    expect((await sendRequest(request, NAMES)).json).toEqual({ value: [1] });
+    expect((await send("/", { isJson })).json).toEqual({ value: [1] });
   });
 
   test("does not parse an answer that the caller knows, except a refusal", async () => {
     const texts: string[] = [];
     const isKnown = (text: string): boolean => texts.push(text) > 0;
-    const request = { method: "GET", url: fake.url, headers: {}, tls: {}, signal } as const;
     fake.answer = () => Response.json([1]);
-    const known = await sendRequest({ ...request, isKnown }, NAMES);
+    const known = await send("/", { isKnown });
     expect([known.status, known.isKnown, known.json]).toEqual([200, true, undefined]);
-    const other = await sendRequest({ ...request, isKnown: () => false }, NAMES);
+    const other = await send("/", { isKnown: () => false });
     expect([other.isKnown, other.json]).toEqual([undefined, { value: [1] }]);
     fake.answer = () => Response.json([1], { status: 431 });
-    const refusal = await sendRequest({ ...request, isKnown }, NAMES);
+    const refusal = await send("/", { isKnown });
     expect([refusal.isKnown, refusal.json]).toEqual([undefined, { value: [1] }]);
     fake.answer = () => new Response("[1]", { headers: { "content-type": "text/html" } });
-    expect(await sendRequest({ ...request, isKnown }, NAMES)).not.toHaveProperty("isKnown");
+    expect(await send("/", { isKnown })).not.toHaveProperty("isKnown");
     expect(texts).toEqual(["[1]"]);
   });
 
@@ -115,16 +110,16 @@ describe("sendRequest()", () => {
       );
     answer(endless(200));
     const url = "https://cloud.example.org/api";
-    const request = { method: "GET", url, headers: {}, tls: {}, signal } as const;
-    const error = await sendRequest(request, NAMES).catch((caught: unknown) => caught);
-    expect(toConnectionError(error, url, NAMES)).toMatchObject({
+    const client = createClient({ url });
+    const request = { operation: "ask", method: "GET", url, headers: {} } as const;
+    await expect(client.request(request, signal)).rejects.toMatchObject({
       kind: "protocol",
       message:
         "Cannot read the answer of Example Cloud at cloud.example.org:443: " +
         `the answer is longer than ${formatSize(BUDGET.reply)}`,
     });
     answer(endless(500));
-    expect(await sendRequest(request, NAMES)).toMatchObject({ status: 500 });
+    expect(await client.request(request, signal)).toMatchObject({ status: 500 });
   });
 
   test("unpacks gzip as it is read, and nothing else", async () => {
@@ -137,8 +132,7 @@ describe("sendRequest()", () => {
     expect((await send("/")).json).toEqual({ value: ["a".repeat(100_000)] });
     expect(fake.seen[0]?.headers.get("accept-encoding")).toBe("gzip");
     answer("gzip", packed.slice(0, 100));
-    const damaged = await send("/").catch((error: unknown) => error);
-    expect(toConnectionError(damaged, fake.url, NAMES)).toMatchObject({
+    await expect(send("/")).rejects.toMatchObject({
       kind: "protocol",
       message: expect.stringMatching(
         /^Cannot read the answer of .*: the answer cannot be unpacked$/,
@@ -245,15 +239,19 @@ describe("sendRequest()", () => {
 
   test("hands the redirect of a POST back", async () => {
     fake.answer = () => new Response("", { status: 307, headers: { location: "/x" } });
-    expect(await send("/", "POST")).toMatchObject({ status: 307, redirectUrl: `${fake.url}/x` });
+    expect(await send("/", { method: "POST" })).toMatchObject({
+      status: 307,
+      redirectUrl: `${fake.url}/x`,
+    });
     expect(fake.seen).toHaveLength(1);
   });
 });
 
 describe("openStream()", () => {
   const TYPE = "text/event-stream";
-  const open = (): ReturnType<typeof openStream> => {
-    return openStream({ url: `${fake.url}/events`, headers: {}, tls: {}, signal }, TYPE);
+  const open = (): Promise<StreamReply> => {
+    const request = { operation: "ask", url: `${fake.url}/events`, headers: {}, type: TYPE };
+    return createClient({ url: fake.url }).openStream(request, signal);
   };
 
   test("gives the body of what is wanted, and no other", async () => {
