@@ -16,13 +16,13 @@ import type { ControllerDefinition } from "../lib/controllers/definition.ts";
 import { isSeparable, isStandalone } from "../lib/controllers/load.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { assert } from "../lib/core/errors.ts";
-import { EVENT_RIGHTS, REVIEW_RIGHTS } from "../lib/kube/access/rights.ts";
+import { listEventRights, listReviewRights } from "../lib/kube/access/rights.ts";
 import { LEASE } from "./names.ts";
 import { toYaml } from "./yaml.ts";
 
 const LEASE_VALUE = '{{ include "landfall.lease" . }}';
 /** What every pod needs. */
-const COMMON = [...EVENT_RIGHTS, ...REVIEW_RIGHTS];
+const COMMON = [...listEventRights(), ...listReviewRights()];
 
 /** Renders the chart's templates with rules. @param head Comment above them */
 export function renderRules(

@@ -14,9 +14,9 @@ import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { LeaseName } from "../kube/election/lease.ts";
 import {
   type Access,
-  EVENT_RIGHTS,
   listElectionRights,
-  REVIEW_RIGHTS,
+  listEventRights,
+  listReviewRights,
   type Right,
 } from "../kube/access/rights.ts";
 
@@ -59,8 +59,10 @@ export function listRights(needs: Needs): NeededRight[] {
   const ofControllers = chosen.flatMap((one) =>
     [
       ...one.watches.flatMap(toWatchRights),
-      ...listOwnRights(one, needs.sections),
-      ...(one.listFlagRights?.(needs.flags ?? {}) ?? []),
+      ...one.listRights({
+        settings: needs.sections && findSettings(one.section, needs.sections),
+        flags: needs.flags ?? {},
+      }),
     ].map((right) => ({
       ...right,
       controllers: [one.name],
@@ -70,9 +72,9 @@ export function listRights(needs: Needs): NeededRight[] {
   const all: readonly NeededRight[] = [
     ...(hasCloud ? toWatchRights(NODES) : []),
     ...ofControllers,
-    ...EVENT_RIGHTS,
+    ...listEventRights(),
     ...(lease === undefined ? [] : listLeaseRights(chosen, lease)),
-    ...(needs.hasSecurePort ? REVIEW_RIGHTS : []),
+    ...(needs.hasSecurePort ? listReviewRights() : []),
   ];
   return mergeRights(all);
 }
@@ -95,12 +97,6 @@ function listLeaseRights(
     const controllers = chosen.filter(({ lease }) => lease === name).map((one) => one.name);
     return rights.map((right) => ({ ...right, controllers }));
   });
-}
-
-function listOwnRights(one: ControllerDefinition, sections?: SectionValues): readonly Right[] {
-  if (sections === undefined || one.needsRight === undefined) return one.rights;
-  const settings = findSettings(one.section, sections);
-  return one.rights.filter((right) => one.needsRight?.(right, settings));
 }
 
 function toWatchRights({ apiVersion, kind, plural }: Resource<KubeObject>): Right[] {

@@ -46,7 +46,8 @@ export class AddressIndex implements AddressUses {
   readonly #held = new Map<string, readonly string[]>();
   readonly #named = new Claims();
   readonly #shown = new Claims();
-  #pools = new PoolMap([]);
+  /** Absent as long as there are none. */
+  #pools: PoolMap | undefined;
 
   constructor(sources: AddressIndexSources) {
     this.#sources = sources;
@@ -83,8 +84,9 @@ export class AddressIndex implements AddressUses {
 
   findPool(ip: string): string | undefined {
     const pools = this.#sources.findPools();
-    if (pools !== this.#pools.pools) this.#pools = new PoolMap(pools);
-    const pool = pools.length === 0 ? undefined : this.#pools.find(ip);
+    if (pools.length === 0) return undefined;
+    if (pools !== this.#pools?.pools) this.#pools = new PoolMap(pools);
+    const pool = this.#pools.find(ip);
     return pool && `the address pool ${pool.name}`;
   }
 

@@ -236,12 +236,15 @@ export interface ControllerDefinition<S = unknown> {
   loadKinds?(): Promise<readonly KindDefinition[]>;
   /** Imports the kinds of other programs that it runs, for manifests. @default {it has none} */
   loadProgramKinds?(): Promise<readonly ProgramKinds[]>;
-  /** All other rights that it needs in the cluster. */
-  readonly rights: readonly Right[];
-  /** Further rights that it needs with these flags. Its manifests do not grant them. @default {none} */
-  listFlagRights?(flags: FlagValues): readonly Right[];
-  /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs every right} */
-  needsRight?(right: Right, settings: S): boolean;
+  /**
+   * Lists all other rights that it needs in the cluster. Its manifests do not grant what it needs only with some flags.
+   *
+   * @param needs.settings Those of its section. Absent: those that need the most rights
+   */
+  listRights(needs: {
+    readonly settings: S | undefined;
+    readonly flags: FlagValues;
+  }): readonly Right[];
   /**
    * Folder below deploy/manifests with manifests that run it alone, and crd.yaml, the CustomResourceDefinitions of its
    * kinds. It must be off by default and name a Lease. If it needs a cloud, the manifests are for the default one, with

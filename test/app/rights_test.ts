@@ -57,7 +57,7 @@ describe("listRights()", () => {
     const toOne = (name: string, mandatory: boolean) => ({
       ...sample,
       name,
-      rights: [{ access, purpose: "to look", mandatory }],
+      listRights: () => [{ access, purpose: "to look", mandatory }],
     });
     const registry = [toOne("a", true), toOne("b", false)];
     const controllers = new Set(["a", "b"]);

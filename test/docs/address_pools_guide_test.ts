@@ -8,7 +8,7 @@ import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import { ADDRESS_POOLS } from "../../lib/cli/demo/clouds/xenorchestra/address_pools.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import { POOL_ANNOTATIONS } from "../../lib/cloud/pools/words.ts";
-import { RIGHTS } from "../../lib/controllers/service/rights.ts";
+import { listRights } from "../../lib/controllers/service/rights.ts";
 import { listCodeBlocks } from "../support/markdown_links.ts";
 import { PooledServices, toSpec } from "../support/pools/services.ts";
 import { readSource } from "../support/sources.ts";
@@ -107,7 +107,7 @@ describe("docs/guides/address-pools.md", () => {
         resourceNames.flatMap((name) => verbs.map((verb) => `${verb} ${resource} ${name}`)),
       ),
     );
-    const needed = RIGHTS.map(({ access: { verb, resource, subresource, name = "" } }) => {
+    const needed = listRights().map(({ access: { verb, resource, subresource, name = "" } }) => {
       const what = subresource === undefined ? resource : `${resource}/${subresource}`;
       return `${verb} ${what} ${name}`;
     });

@@ -9,20 +9,10 @@ import { FULL_PASS_FLAG } from "../flags.ts";
 import { PROVIDED_NODE_IP, UNINITIALIZED_TAINT } from "../words.ts";
 import { createNodeMetrics } from "./metrics.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
-import { type Right, toRights } from "../../kube/access/rights.ts";
+import { toRights } from "../../kube/access/rights.ts";
 
 const OBJECTS = { group: "", resource: "nodes" };
 const SERVICES = { group: "", resource: "services" };
-
-/** Rights to initialise Nodes. */
-const RIGHTS: readonly Right[] = [
-  ...toRights(OBJECTS, ["patch"], "to initialise Nodes"),
-  ...toRights({ ...OBJECTS, subresource: "status" }, ["patch"], "to set addresses"),
-  // Without them, an address of a Service can become one of a Node that announces it.
-  ...toRights(SERVICES, ["list", "watch"], "to keep addresses of Services off Nodes", {
-    mandatory: false,
-  }),
-];
 
 /** Initialises Nodes and keeps their addresses up to date. */
 export const nodeController: ControllerDefinition<NodeSelection> = {
@@ -47,7 +37,14 @@ export const nodeController: ControllerDefinition<NodeSelection> = {
   flags: [FULL_PASS_FLAG],
   section: NODE_SELECTION,
   watches: [],
-  rights: RIGHTS,
+  listRights: () => [
+    ...toRights(OBJECTS, ["patch"], "to initialise Nodes"),
+    ...toRights({ ...OBJECTS, subresource: "status" }, ["patch"], "to set addresses"),
+    // Without them, an address of a Service can become one of a Node that announces it.
+    ...toRights(SERVICES, ["list", "watch"], "to keep addresses of Services off Nodes", {
+      mandatory: false,
+    }),
+  ],
   registerMetrics: createNodeMetrics,
   load: () => import("./mod.ts"),
 };

@@ -9,9 +9,6 @@ import { TAG_LABELS_RECORD } from "../words.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 import { toRights } from "../../kube/access/rights.ts";
 
-/** Rights to keep labels up to date. */
-const RIGHTS = toRights({ group: "", resource: "nodes" }, ["patch"], "to correct labels");
-
 /** Keeps the labels of initialised Nodes up to date: region, zone, instance type and the cloud's own labels. */
 export const nodeLabelController: ControllerDefinition = {
   name: NAME,
@@ -32,6 +29,6 @@ export const nodeLabelController: ControllerDefinition = {
   ],
   flags: [FULL_PASS_FLAG],
   watches: [],
-  rights: RIGHTS,
+  listRights: () => toRights({ group: "", resource: "nodes" }, ["patch"], "to correct labels"),
   load: () => import("./mod.ts"),
 };

@@ -13,15 +13,6 @@ import { toRights } from "../../kube/access/rights.ts";
 
 const OBJECTS = { group: "", resource: "nodes" };
 
-/** What only the deletion of Nodes needs. */
-const TO_DELETE = [
-  ...toRights(OBJECTS, ["get"], "to look once more before a Node is deleted"),
-  ...toRights(OBJECTS, ["delete"], "to delete Nodes whose machine is gone"),
-];
-
-/** Rights to taint and delete Nodes. */
-const RIGHTS = [...toRights(OBJECTS, ["patch"], "to set the shutdown taint"), ...TO_DELETE];
-
 /** Taints Nodes whose machines are off, and deletes Nodes whose machines are proven gone. */
 export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
   name: NAME,
@@ -42,8 +33,15 @@ export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
   flags: [MONITOR_FLAG],
   section: DELETION,
   watches: [],
-  rights: RIGHTS,
-  needsRight: (right, { enabled }) => enabled || !TO_DELETE.includes(right),
+  listRights: ({ settings }) => [
+    ...toRights(OBJECTS, ["patch"], "to set the shutdown taint"),
+    ...(settings?.enabled === false
+      ? []
+      : [
+          ...toRights(OBJECTS, ["get"], "to look once more before a Node is deleted"),
+          ...toRights(OBJECTS, ["delete"], "to delete Nodes whose machine is gone"),
+        ]),
+  ],
   registerMetrics: createLifecycleMetrics,
   load: () => import("./mod.ts"),
 };

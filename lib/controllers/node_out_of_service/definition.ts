@@ -20,23 +20,6 @@ const OPTIONAL = { mandatory: false };
 const OBJECTS = { group: "", resource: "nodes" };
 const ATTACHMENTS = { group: "storage.k8s.io", resource: "volumeattachments" };
 
-/** Rights to set and remove the taint, and to see when volumes are detached. */
-const RIGHTS = [
-  ...toRights(
-    OBJECTS,
-    ["get"],
-    "to look once more before the out-of-service taint is set or removed",
-  ),
-  ...toRights(OBJECTS, ["patch"], "to set and remove the out-of-service taint"),
-  ...toRights(
-    ATTACHMENTS,
-    ["get", "list"],
-    "to know which volumes are attached to a Node",
-    OPTIONAL,
-  ),
-  ...toRights(ATTACHMENTS, ["watch"], "to see them detached", OPTIONAL),
-];
-
 const { key, value, effect } = OUT_OF_SERVICE_TAINT;
 
 /** Lets Kubernetes detach the volumes of Nodes whose machines are proven off or gone. */
@@ -73,7 +56,21 @@ export const nodeOutOfServiceController: ControllerDefinition<OutOfServiceSettin
   flags: [SYNC_FLAG, GRACE_FLAG],
   section: OUT_OF_SERVICE,
   watches: [],
-  rights: RIGHTS,
+  listRights: () => [
+    ...toRights(
+      OBJECTS,
+      ["get"],
+      "to look once more before the out-of-service taint is set or removed",
+    ),
+    ...toRights(OBJECTS, ["patch"], "to set and remove the out-of-service taint"),
+    ...toRights(
+      ATTACHMENTS,
+      ["get", "list"],
+      "to know which volumes are attached to a Node",
+      OPTIONAL,
+    ),
+    ...toRights(ATTACHMENTS, ["watch"], "to see them detached", OPTIONAL),
+  ],
   registerMetrics: createOutOfServiceMetrics,
   load: () => import("./mod.ts"),
 };

@@ -7,7 +7,7 @@ import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
 import { createServiceMetrics } from "./metrics.ts";
-import { RIGHTS } from "./rights.ts";
+import { listRights } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, EXCLUDED_NODE, NAME, RECORD, SOURCE_RANGES } from "./words.ts";
 
 /** Makes load balancers for Services. */
@@ -53,7 +53,7 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
   ],
   flags: [SYNCS_FLAG, SYNC_PERIOD_FLAG, CLASS_FLAG],
   watches: [SERVICES],
-  rights: RIGHTS,
+  listRights,
   registerMetrics: createServiceMetrics,
   load: () => import("./mod.ts"),
 };

@@ -28,7 +28,9 @@ export interface ServiceMetrics {
   }): void;
 }
 
-const BUCKETS: readonly number[] = Array.from({ length: 15 }, (_, power) => 2 ** power);
+const BUCKETS: readonly number[] = [
+  1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384,
+];
 const STATES: readonly ServiceState[] = ["ready", "working", "waiting", "failing"];
 
 /** Registers the metrics of the controller of Services. */

@@ -7,7 +7,7 @@ import { NETWORK_DATA_FLAG } from "./flags.ts";
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { createSipClusterMetrics } from "./metrics.ts";
 import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
-import { RIGHTS } from "./rights.ts";
+import { listRights } from "./rights.ts";
 import { CONFIG_MAPS, DEPLOYMENTS, OWNED_SERVICES } from "./services/owned_kinds.ts";
 import {
   CLUSTER_NAME,
@@ -79,7 +79,7 @@ export const sipClusterController: ControllerDefinition = {
   watches: [SIP_CLUSTERS, BARE_METAL_HOSTS, DEPLOYMENTS, OWNED_SERVICES, CONFIG_MAPS],
   loadKinds: async () => [(await import("./resource/crd.ts")).SIP_CLUSTER_KIND],
   loadProgramKinds: async () => [(await import("./services/auth/dex_crds.ts")).DEX_PROGRAM_KINDS],
-  rights: RIGHTS,
+  listRights,
   registerMetrics: createSipClusterMetrics,
   load: () => import("./mod.ts"),
 };

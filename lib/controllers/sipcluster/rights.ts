@@ -19,57 +19,59 @@ const OPTIONAL = { mandatory: false } as const;
 const PEOPLE = "to make the accounts of jump hosts and OIDC providers";
 
 /** Rights to label hosts, to make services, and to report. */
-export const RIGHTS: readonly Right[] = [
-  ...toRights(SIP, ["patch"], "to set the finalizer of SIPClusters"),
-  ...toRights({ ...SIP, subresource: "status" }, ["patch"], "to report on SIPClusters"),
-  // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
-  ...toRights(
-    { ...SIP, subresource: "finalizers" },
-    ["update"],
-    "to let a SIPCluster own what is made for it",
-    OPTIONAL,
-  ),
-  ...toRights(
-    { group: "metal3.io", resource: "baremetalhosts" },
-    ["get", "patch"],
-    "to label BareMetalHosts, and to have them rebooted",
-  ),
-  ...toRights(
-    { group: "", resource: "secrets" },
-    ["get"],
-    "to read the network data of hosts, and to see that its own Secrets are as they must be",
-  ),
-  ...toRights(
-    { group: "", resource: "secrets" },
-    ["create", "patch", "delete"],
-    "to make the configuration of load balancers and the host keys of jump hosts",
-  ),
-  ...toRights(
-    { group: "apps", resource: "deployments" },
-    APPLY_VERBS,
-    "to run load balancers, jump hosts and OIDC providers",
-  ),
-  ...toRights({ group: "", resource: "services" }, APPLY_VERBS, "to give them node ports"),
-  ...toRights(
-    { group: "", resource: "configmaps" },
-    APPLY_VERBS,
-    "to make the files of jump hosts, to answer their requests, and to let them do so",
-  ),
-  ...toRights(
-    { group: "policy", resource: "poddisruptionbudgets" },
-    APPLY_VERBS,
-    "to keep one Pod of each service while Nodes are drained",
-  ),
-  ...toRights({ group: "", resource: "serviceaccounts" }, APPLY_VERBS, PEOPLE, OPTIONAL),
-  ...toRights({ group: RBAC, resource: "roles" }, APPLY_VERBS, PEOPLE, OPTIONAL),
-  ...toRights({ group: RBAC, resource: "rolebindings" }, APPLY_VERBS, PEOPLE, OPTIONAL),
-  // A Role can only give what its writer has.
-  ...Object.keys(DEX_KINDS).flatMap((resource) =>
-    toRights(
-      { group: DEX_GROUP, resource },
-      DEX_VERBS,
-      "to let Dex, the OIDC provider, keep its state",
+export function listRights(): Right[] {
+  return [
+    ...toRights(SIP, ["patch"], "to set the finalizer of SIPClusters"),
+    ...toRights({ ...SIP, subresource: "status" }, ["patch"], "to report on SIPClusters"),
+    // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
+    ...toRights(
+      { ...SIP, subresource: "finalizers" },
+      ["update"],
+      "to let a SIPCluster own what is made for it",
       OPTIONAL,
     ),
-  ),
-];
+    ...toRights(
+      { group: "metal3.io", resource: "baremetalhosts" },
+      ["get", "patch"],
+      "to label BareMetalHosts, and to have them rebooted",
+    ),
+    ...toRights(
+      { group: "", resource: "secrets" },
+      ["get"],
+      "to read the network data of hosts, and to see that its own Secrets are as they must be",
+    ),
+    ...toRights(
+      { group: "", resource: "secrets" },
+      ["create", "patch", "delete"],
+      "to make the configuration of load balancers and the host keys of jump hosts",
+    ),
+    ...toRights(
+      { group: "apps", resource: "deployments" },
+      APPLY_VERBS,
+      "to run load balancers, jump hosts and OIDC providers",
+    ),
+    ...toRights({ group: "", resource: "services" }, APPLY_VERBS, "to give them node ports"),
+    ...toRights(
+      { group: "", resource: "configmaps" },
+      APPLY_VERBS,
+      "to make the files of jump hosts, to answer their requests, and to let them do so",
+    ),
+    ...toRights(
+      { group: "policy", resource: "poddisruptionbudgets" },
+      APPLY_VERBS,
+      "to keep one Pod of each service while Nodes are drained",
+    ),
+    ...toRights({ group: "", resource: "serviceaccounts" }, APPLY_VERBS, PEOPLE, OPTIONAL),
+    ...toRights({ group: RBAC, resource: "roles" }, APPLY_VERBS, PEOPLE, OPTIONAL),
+    ...toRights({ group: RBAC, resource: "rolebindings" }, APPLY_VERBS, PEOPLE, OPTIONAL),
+    // A Role can only give what its writer has.
+    ...Object.keys(DEX_KINDS).flatMap((resource) =>
+      toRights(
+        { group: DEX_GROUP, resource },
+        DEX_VERBS,
+        "to let Dex, the OIDC provider, keep its state",
+        OPTIONAL,
+      ),
+    ),
+  ];
+}

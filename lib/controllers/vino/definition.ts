@@ -18,7 +18,7 @@ import {
 import { BOOT_OVERRIDE } from "./redfish/words.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { VINOES } from "./resource/vino.ts";
-import { listRedfishRights, RIGHTS } from "./rights.ts";
+import { listRights } from "./rights.ts";
 import {
   COMPONENT,
   CONFIRMED_REMOVAL,
@@ -88,9 +88,7 @@ export const vinoController: ControllerDefinition = {
     const namespace = readTextFlag(flags, POOLS_NAMESPACE_FLAG);
     return [{ namespace, flag: POOLS_NAMESPACE_FLAG.name, use: "for all IPPools" }];
   },
-  rights: RIGHTS,
-  listFlagRights: listRedfishRights,
-
+  listRights,
   registerMetrics: createVinoMetrics,
   load: () => import("./mod.ts"),
 };

@@ -15,44 +15,47 @@ const VINO = { group: "airship.airshipit.org", resource: "vinoes" };
 const IP_POOL = { group: "airship.airshipit.org", resource: "ippools" };
 
 /** Rights to make machines known, and to report. */
-export const RIGHTS: readonly Right[] = [
-  ...toRights(VINO, ["get"], "to see right before machines change that a Vino is as it was"),
-  ...toRights(VINO, ["patch"], "to set the finalizer of Vinos"),
-  ...toRights(
-    { ...VINO, subresource: "status" },
-    ["patch"],
-    "to report on Vinos, and to record machines that are being made",
-  ),
-  // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
-  ...toRights(
-    { ...VINO, subresource: "finalizers" },
-    ["update"],
-    "to let a Vino own what is made for it",
-    { mandatory: false },
-  ),
-  ...toRights(
-    { group: "metal3.io", resource: "baremetalhosts" },
-    ["get", "create", "patch", "delete"],
-    "to publish machines as BareMetalHosts, and to take those back that are not wanted any more",
-  ),
-  ...toRights(
-    { group: "", resource: "secrets" },
-    ["get"],
-    "to read user data for cloud-init and credentials of management controllers",
-  ),
-  ...toRights(
-    { group: "", resource: "secrets" },
-    ["create", "patch"],
-    "to write network data, credentials and boot overrides of BareMetalHosts",
-  ),
-  ...toRights(IP_POOL, ["create", "patch"], "to record which addresses machines have"),
-];
+export function listRights({ flags }: { readonly flags: FlagValues }): Right[] {
+  return [
+    ...toRights(VINO, ["get"], "to see right before machines change that a Vino is as it was"),
+    ...toRights(VINO, ["patch"], "to set the finalizer of Vinos"),
+    ...toRights(
+      { ...VINO, subresource: "status" },
+      ["patch"],
+      "to report on Vinos, and to record machines that are being made",
+    ),
+    // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
+    ...toRights(
+      { ...VINO, subresource: "finalizers" },
+      ["update"],
+      "to let a Vino own what is made for it",
+      { mandatory: false },
+    ),
+    ...toRights(
+      { group: "metal3.io", resource: "baremetalhosts" },
+      ["get", "create", "patch", "delete"],
+      "to publish machines as BareMetalHosts, and to take those back that are not wanted any more",
+    ),
+    ...toRights(
+      { group: "", resource: "secrets" },
+      ["get"],
+      "to read user data for cloud-init and credentials of management controllers",
+    ),
+    ...toRights(
+      { group: "", resource: "secrets" },
+      ["create", "patch"],
+      "to write network data, credentials and boot overrides of BareMetalHosts",
+    ),
+    ...toRights(IP_POOL, ["create", "patch"], "to record which addresses machines have"),
+    ...listRedfishRights(flags),
+  ];
+}
 
 /**
  * Rights to point the Service for Redfish to this process, with these flags. The manifests of the controller alone do
  * not grant them: the component of the manifests and the chart do, together with the Service.
  */
-export function listRedfishRights(flags: FlagValues): readonly Right[] {
+function listRedfishRights(flags: FlagValues): Right[] {
   const found = findRedfishService(flags);
   if (found === undefined) return [];
   const { namespace, service, ip } = found;

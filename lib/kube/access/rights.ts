@@ -57,29 +57,33 @@ const EVENTS = { group: "", resource: "events" };
 const OPTIONAL = { mandatory: false };
 
 /** To write Events. Without these rights Landfall works, but reports only in its log. */
-export const EVENT_RIGHTS: readonly Right[] = [
-  ...toRights(EVENTS, ["create"], "to write Events on objects", OPTIONAL),
-  ...toRights(EVENTS, ["patch"], "to count repeated Events", OPTIONAL),
-];
+export function listEventRights(): Right[] {
+  return [
+    ...toRights(EVENTS, ["create"], "to write Events on objects", OPTIONAL),
+    ...toRights(EVENTS, ["patch"], "to count repeated Events", OPTIONAL),
+  ];
+}
 
 const TOKEN_REVIEWS = { group: "authentication.k8s.io", resource: "tokenreviews" };
 const ACCESS_REVIEWS = { group: "authorization.k8s.io", resource: "subjectaccessreviews" };
 
 /** To authenticate and authorize requests on the secure port. */
-export const REVIEW_RIGHTS: readonly Right[] = [
-  ...toRights(
-    TOKEN_REVIEWS,
-    ["create"],
-    "to authenticate requests for metrics and debug pages",
-    OPTIONAL,
-  ),
-  ...toRights(
-    ACCESS_REVIEWS,
-    ["create"],
-    "to authorize requests for metrics and debug pages",
-    OPTIONAL,
-  ),
-];
+export function listReviewRights(): Right[] {
+  return [
+    ...toRights(
+      TOKEN_REVIEWS,
+      ["create"],
+      "to authenticate requests for metrics and debug pages",
+      OPTIONAL,
+    ),
+    ...toRights(
+      ACCESS_REVIEWS,
+      ["create"],
+      "to authorize requests for metrics and debug pages",
+      OPTIONAL,
+    ),
+  ];
+}
 
 /** The answer of the API server about an {@linkcode Access}. `unknown`: it gave no clear answer. */
 export interface AccessAnswer {

@@ -12,6 +12,10 @@ import { createNodeMetrics } from "../../../lib/controllers/node/metrics.ts";
 import { NodeController } from "../../../lib/controllers/node/mod.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
+import type { AddressPool } from "../../../lib/cloud/pools/pool.ts";
+import { parseAddressRange } from "../../../lib/cloud/pools/address_range.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
+import { AddressIndex } from "../../../lib/controllers/address_index.ts";
 import { FakeProvider, toInstance as toPlainInstance } from "../../support/cloud/instances.ts";
 import { countQueued, isDone } from "../../support/nodes/node_cloud.ts";
 import { type NodeOptions, toNode, toRegistration } from "../../support/nodes/nodes.ts";
@@ -339,6 +343,24 @@ test("Nodes wait 5 s for a list of Services, and join without one, if it is refu
   stopping.abort(new Error("the test is over"));
   await clock.advance(60_000);
   await Promise.all(running);
+});
+
+test("AddressIndex finds addresses in the pools of changed settings", () => {
+  let pools: readonly AddressPool[] = [];
+  const presence: Presence = { kind: "unknown", reason: "notFound", message: "" };
+  const index = new AddressIndex({
+    getNode: () => undefined,
+    findPresence: () => presence,
+    findPools: () => pools,
+  });
+  expect(index.findPool("10.0.0.1")).toBeUndefined();
+  for (const name of ["one", "two"]) {
+    const { range } = parseAddressRange("10.0.0.1");
+    pools = [{ name, ranges: range ? [range] : [], isShareable: false, isAutoAssigned: true }];
+    expect(index.findPool("10.0.0.1")).toBe(`the address pool ${name}`);
+  }
+  pools = [];
+  expect(index.findPool("10.0.0.1")).toBeUndefined();
 });
 
 describe("a kubelet that says more than its machine", () => {

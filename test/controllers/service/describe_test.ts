@@ -74,7 +74,8 @@ test("describeService() of one that waits has that outcome, and no backends if l
 });
 
 test("the controller of Services has the names, the flags and the rights of the Go controller", () => {
-  const { name, aliases, component, kind, flags, rights, needs } = serviceController;
+  const { name, aliases, component, kind, flags, needs } = serviceController;
+  const rights = serviceController.listRights({ settings: undefined, flags: {} });
   expect([name, ...aliases, component]).toEqual([
     "service",
     "service-lb-controller",

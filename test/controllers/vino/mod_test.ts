@@ -9,8 +9,8 @@ import { until } from "../../support/nodes/rig.ts";
 import { MachinesDouble, POOL, toDoubleHost } from "../../support/vino/machines_double.ts";
 import { METAL, VinoStage } from "../../support/vino/stage.ts";
 import { listFurtherRights, listRights, needAll, toPolicy } from "../../../lib/app/rights.ts";
+import type { FlagValues } from "../../../lib/controllers/flags.ts";
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
-import { listRedfishRights } from "../../../lib/controllers/vino/rights.ts";
 import { toEndpointSlice } from "../../../lib/controllers/vino/redfish/leader_endpoint.ts";
 import { NAME } from "../../../lib/controllers/vino/words.ts";
 import { HintingProvider } from "../../support/cloud/instances.ts";
@@ -28,6 +28,7 @@ import { startLandfall } from "../../support/process/landfall_process.ts";
 import { ROOT } from "../../support/sources.ts";
 import { createVinoMetrics } from "../../../lib/controllers/vino/metrics.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import type { Right } from "../../../lib/kube/access/rights.ts";
 
 const READY = "True ReconciliationSucceeded";
 
@@ -332,34 +333,35 @@ test("the controller changes no Node, and no kind", () => {
   expect(resources.filter((one) => /customresource|role|\*/.test(one))).toEqual([]);
 });
 
+const listVinoRights = (flags: FlagValues): readonly Right[] =>
+  vinoController.listRights({ settings: undefined, flags });
+
 test.each([
   ["10.0.0.7", "10.0.0.7"],
   ["fd00::7", "fd00::7"],
   // As an administrator checks it, who does not know the address of the Pod.
   ["", "10.0.0.7"],
-])(
-  "listRedfishRights() allows the slice that the leader writes, with the address %p",
-  (given, ip) => {
-    const flags = {
-      "vino-redfish-address": "0.0.0.0:8443",
-      "vino-redfish-service": "metal/redfish",
-      "vino-redfish-pod-ip": given,
-    };
-    const endpoint = { namespace: "metal", service: "redfish", ip, port: 8_443 };
-    const { name } = toEndpointSlice(endpoint, true).metadata;
-    const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace: "metal" };
-    const rights = listRedfishRights(flags);
-    expect(rights.map(({ access }) => access)).toEqual([
-      { ...slices, verb: "create" },
-      { ...slices, name, verb: "patch" },
-    ]);
-    expect(rights.every(({ mandatory }) => mandatory)).toBe(true);
-  },
-);
+])("vinoController allows the slice that the leader writes, with the address %p", (given, ip) => {
+  const flags = {
+    "vino-redfish-address": "0.0.0.0:8443",
+    "vino-redfish-service": "metal/redfish",
+    "vino-redfish-pod-ip": given,
+  };
+  const endpoint = { namespace: "metal", service: "redfish", ip, port: 8_443 };
+  const { name } = toEndpointSlice(endpoint, true).metadata;
+  const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace: "metal" };
+  const rights = listVinoRights(flags).slice(listVinoRights({}).length);
+  expect(rights.map(({ access }) => access)).toEqual([
+    { ...slices, verb: "create" },
+    { ...slices, name, verb: "patch" },
+  ]);
+  expect(rights.every(({ mandatory }) => mandatory)).toBe(true);
+});
 
-test("listRedfishRights() needs nothing without the Service, or without Redfish", () => {
-  expect(listRedfishRights({ "vino-redfish-address": "0.0.0.0:8443" })).toEqual([]);
-  expect(listRedfishRights({ "vino-redfish-service": "metal/redfish" })).toEqual([]);
+test("vinoController needs no more without the Service, or without Redfish", () => {
+  const plain = listVinoRights({});
+  expect(listVinoRights({ "vino-redfish-address": "0.0.0.0:8443" })).toEqual(plain);
+  expect(listVinoRights({ "vino-redfish-service": "metal/redfish" })).toEqual(plain);
 });
 
 test("a Vino says that the cloud cannot make machines, gets no finalizer, and can be deleted", async () => {

@@ -27,7 +27,7 @@ export const galleryController: ControllerDefinition<GallerySettings> = {
   flags: [SYNCS_FLAG],
   section: GALLERY_SECTION,
   watches: [GALLERIES, CONFIG_MAPS],
-  rights: [
+  listRights: () => [
     {
       access: { group: "example.org", resource: "galleries", verb: "patch" },
       purpose: "to set its finalizer",

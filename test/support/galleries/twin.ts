@@ -26,8 +26,8 @@ export const twinController: ControllerDefinition<GallerySettings> = {
   lease: TWIN_LEASE,
   folder: "galleries",
   component: "example-gallery-twin-controller",
-  rights: [
-    ...shared.rights,
+  listRights: (needs) => [
+    ...shared.listRights(needs),
     {
       access: { group: "example.org", resource: "galleries", verb: "delete" },
       purpose: "to close galleries",

@@ -112,25 +112,33 @@ function isOfSipCluster({ metadata: { ownerReferences } }: KubeObject): boolean 
 }
 
 /** PodDisruptionBudgets. */
-export const POD_DISRUPTION_BUDGETS: Resource<PodDisruptionBudget> = namespaced(
-  "policy/v1",
-  "PodDisruptionBudget",
-  "poddisruptionbudgets",
-);
+export const POD_DISRUPTION_BUDGETS: Resource<PodDisruptionBudget> = {
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
+};
 /** ServiceAccounts. */
-export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = namespaced(
-  "v1",
-  "ServiceAccount",
-  "serviceaccounts",
-);
+export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = {
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
+  namespaced: true,
+};
 /** Roles. */
-export const ROLES: Resource<Role> = namespaced("rbac.authorization.k8s.io/v1", "Role", "roles");
+export const ROLES: Resource<Role> = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "Role",
+  plural: "roles",
+  namespaced: true,
+};
 /** RoleBindings. */
-export const ROLE_BINDINGS: Resource<RoleBinding> = namespaced(
-  "rbac.authorization.k8s.io/v1",
-  "RoleBinding",
-  "rolebindings",
-);
+export const ROLE_BINDINGS: Resource<RoleBinding> = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "RoleBinding",
+  plural: "rolebindings",
+  namespaced: true,
+};
 
 /** Writes an object of a kind, with `apiVersion` and `kind` in front. */
 export function toOwned<T extends KubeObject>(
@@ -141,12 +149,4 @@ export function toOwned<T extends KubeObject>(
   const { apiVersion, kind, plural } = resource;
   const body: KubeObject = { apiVersion, kind, metadata, ...fields };
   return { resource: { apiVersion, kind, plural, namespaced: resource.namespaced }, body };
-}
-
-function namespaced<T extends KubeObject>(
-  apiVersion: string,
-  kind: string,
-  plural: string,
-): Resource<T> {
-  return { apiVersion, kind, plural, namespaced: true };
 }

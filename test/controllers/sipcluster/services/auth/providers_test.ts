@@ -4,7 +4,7 @@ import type { AuthFacts } from "../../../../../lib/controllers/sipcluster/servic
 import type { ServicePlan } from "../../../../../lib/controllers/sipcluster/services/types.ts";
 import type { Auth } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { toPolicy } from "../../../../../lib/app/rights.ts";
-import { RIGHTS } from "../../../../../lib/controllers/sipcluster/rights.ts";
+import { listRights } from "../../../../../lib/controllers/sipcluster/rights.ts";
 import { listModelProblems } from "../../../../support/kube/kube_model.ts";
 
 const WHOLE: Auth = {
@@ -109,7 +109,7 @@ describe("planAuth() of a whole entry", () => {
     const rules: readonly { resources: string[]; verbs: string[] }[] =
       "rules" in role && Array.isArray(role.rules) ? role.rules : [];
     expect(rules).toHaveLength(1);
-    const { clusterRules } = toPolicy(RIGHTS);
+    const { clusterRules } = toPolicy(listRights());
     for (const { resources, verbs } of rules) {
       for (const resource of resources) {
         const own = clusterRules.find(
