@@ -4,8 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { isStandalone, listSections } from "../lib/controllers/load.ts";
+import {
+  type ControllerDefinition,
+  isStandalone,
+  listSections,
+} from "../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { wrapText } from "../lib/core/text/wrap.ts";
 import { SUPPORTED_FROM } from "../lib/kube/api/version.ts";

@@ -3,8 +3,7 @@
  * @module
  */
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { listInstalled } from "../lib/controllers/load.ts";
+import { type ControllerDefinition, listInstalled } from "../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";

@@ -12,8 +12,11 @@ import {
   type PolicyRule,
   toPolicy,
 } from "../lib/app/rights.ts";
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { isSeparable, isStandalone } from "../lib/controllers/load.ts";
+import {
+  type ControllerDefinition,
+  isSeparable,
+  isStandalone,
+} from "../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { assert } from "../lib/core/errors.ts";
 import { listEventRights, listReviewRights } from "../lib/kube/access/rights.ts";

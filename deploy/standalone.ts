@@ -3,8 +3,7 @@
  * @module
  */
 import { listRights, type Policy, toPolicy } from "../lib/app/rights.ts";
-import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { isSeparable } from "../lib/controllers/load.ts";
+import { type ControllerDefinition, isSeparable } from "../lib/controllers/definition.ts";
 import { assert } from "../lib/core/errors.ts";
 import { type Cloud, CLOUD } from "./clouds.ts";
 import { renderResources } from "./kustomization.ts";

@@ -4,7 +4,7 @@
  * Values have the names that they have in the chart of the Go controller, so that its values files keep working.
  * @module
  */
-import { isSeparable, isStandalone } from "../../lib/controllers/load.ts";
+import { isSeparable, isStandalone } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { listMonitoringValues, listObjectValues } from "./chart_object_values.ts";
 import {

@@ -4,8 +4,7 @@
  */
 import { PROCESS_EVENTS } from "../../lib/app/announcer.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
-import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
-import { listSections } from "../../lib/controllers/load.ts";
+import { type ControllerDefinition, listSections } from "../../lib/controllers/definition.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/events.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";

@@ -10,7 +10,7 @@ import { followSettings } from "./reload.ts";
 import { startListeners } from "./serving/listeners.ts";
 import { supervise } from "./supervision.ts";
 import type { Presence } from "../cloud/provider.ts";
-import type { NodeCloud } from "../controllers/context.ts";
+import type { NodeCloud } from "../controllers/node_context.ts";
 import { abortable } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import { type Gauge, type MetricsRegistry, setCounts } from "../core/metrics.ts";

@@ -8,8 +8,7 @@ import type { ConfigParser, Environment } from "../cloud/provider_definition.ts"
 import type { ProviderInUse } from "../cloud/provider_in_use.ts";
 import type { SectionValues, SettingsSection } from "../cloud/settings/schema.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
-import type { FlagValues } from "../controllers/flags.ts";
-import type { LoadedController } from "../controllers/load.ts";
+import type { FlagValues, LoadedController } from "../controllers/definition.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";

@@ -13,12 +13,15 @@ import { NODE_SELECTION } from "../cloud/settings/sections.ts";
 import type { NodeIdentity } from "../cloud/instance.ts";
 import type { Provider } from "../cloud/provider.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/schema.ts";
-import type { ControllerContext, NodeCloud } from "../controllers/context.ts";
-import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
-import { DeletionHolds } from "../controllers/deletion_holds.ts";
+import { DeletionHolds, type NodeCloud, NodePresences } from "../controllers/node_context.ts";
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  listLeases,
+  type LoadedController,
+  type RunningController,
+} from "../controllers/definition.ts";
 import { toIdentity } from "../controllers/identity.ts";
-import { listLeases, type LoadedController } from "../controllers/load.ts";
-import { NodePresences } from "../controllers/node_presences.ts";
 import { createLoopMetrics } from "../engine/work_queue.ts";
 import { Caches, type CacheState } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";

@@ -7,8 +7,11 @@ import type { InventorySource } from "../cloud/inventory/source.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/schema.ts";
 import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
-import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
-import { listIdleSettings } from "../controllers/load.ts";
+import {
+  type ControllerDefinition,
+  listIdleSettings,
+  type RunningController,
+} from "../controllers/definition.ts";
 import { formatConfigIssue } from "../core/errors.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import { PROCESS_EVENTS } from "./announcer.ts";

@@ -5,9 +5,13 @@
  */
 import type { ProviderInstall } from "../cloud/provider_definition.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/schema.ts";
-import type { ControllerDefinition } from "../controllers/definition.ts";
-import type { FlagValues } from "../controllers/flags.ts";
-import { listInstalled, listLeases, needsCloud } from "../controllers/load.ts";
+import {
+  type ControllerDefinition,
+  type FlagValues,
+  listInstalled,
+  listLeases,
+  needsCloud,
+} from "../controllers/definition.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";

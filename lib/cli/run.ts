@@ -11,9 +11,8 @@ import { ProviderInUse } from "../cloud/provider_in_use.ts";
 import type { SettingsSection } from "../cloud/settings/schema.ts";
 import { toSectionParser } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
-import type { ControllerDefinition } from "../controllers/definition.ts";
-import { fitControllers } from "../controllers/fitting.ts";
 import {
+  type ControllerDefinition,
   listIdleSettings,
   listLeases,
   listSections,
@@ -21,7 +20,8 @@ import {
   type LoadedController,
   needsCloud,
   needsSections,
-} from "../controllers/load.ts";
+} from "../controllers/definition.ts";
+import { fitControllers } from "../controllers/fitting.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";

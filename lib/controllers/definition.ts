@@ -1,5 +1,6 @@
 /**
- * The definition of a controller: its name, its words, what it needs, and how to load it.
+ * The definition of a controller: its name, its words, its flags, what it needs, what it gets, and how to load it. And
+ * what follows from the definitions of a registry: which controllers run, and what a process needs for them.
  * @module
  */
 import type { LoadBalancerLeftover } from "../cloud/capabilities/load_balancers.ts";
@@ -7,16 +8,26 @@ import type { MachineManagement } from "../cloud/capabilities/machine_management
 import type { Capability } from "../cloud/capabilities/mod.ts";
 import type { MachinesView } from "../cloud/capabilities/machines.ts";
 import type { PoolUsage } from "../cloud/pools/usage.ts";
-import type { SettingsSection } from "../cloud/settings/schema.ts";
+import {
+  findSettings,
+  type SectionValues,
+  type SettingsSection,
+} from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
+import type { Fence } from "../core/fence.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
+import type { LoopContext } from "../engine/object_loop.ts";
+import type { KubeClient } from "../kube/api/client.ts";
+import type { Caches } from "../kube/cache/caches.ts";
+import type { EventRecorder } from "../kube/events/events.ts";
+import type { NodeCloud } from "./node_context.ts";
 import type { Right } from "../kube/access/rights.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
 import type { CustomResourceDefinition } from "../kube/kinds/crd.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
-import type { ControllerContext } from "./context.ts";
-import type { ControllerFlag, FlagValues } from "./flags.ts";
 import type { EventWord } from "../kube/events/words.ts";
+import { parseDuration } from "../core/text/values.ts";
+import type { ProviderInstall } from "../cloud/provider_definition.ts";
 
 /** A taint, an annotation or another word on objects that a controller reads or writes, for the reference page. */
 export interface ObjectWord {
@@ -94,6 +105,60 @@ export interface ManagementListener extends ManagementPlace {
   readonly management: MachineManagement;
 }
 
+interface FlagWords {
+  /** Long name without dashes, in kebab case. */
+  readonly name: string;
+  /** Default, as an operator would write it after `=`. */
+  readonly default: string;
+  /** What it does, in one line without full stop. */
+  readonly help: string;
+}
+
+/** A flag of a controller with a number. */
+export interface NumberFlag extends FlagWords {
+  readonly type: "duration" | "int";
+  /** Both limits are allowed; for a duration in milliseconds. */
+  readonly range: readonly [least: number, most: number];
+}
+
+/** A flag of a controller with a text. */
+export interface TextFlag extends FlagWords {
+  readonly type: "string";
+  /**
+   * Says what is wrong with a text, to complete the sentence "must be …".
+   *
+   * @returns `undefined` if nothing is
+   */
+  readonly findProblem: (text: string) => string | undefined;
+}
+
+/** A flag of a controller. */
+export type ControllerFlag = NumberFlag | TextFlag;
+
+/** Values of these flags by name, durations in milliseconds. A flag that is absent has its default. */
+export type FlagValues = Readonly<Record<string, number | string>>;
+
+/** How often Landfall checks every Node even without a change. */
+export const FULL_PASS_FLAG: NumberFlag = {
+  name: "node-status-update-frequency",
+  type: "duration",
+  default: "5m0s",
+  help: "How often Landfall compares every Node with its machine, even without a change",
+  range: [1_000, 24 * 3_600_000],
+};
+
+/** Returns the value of a flag; a duration in milliseconds. */
+export function readFlag(values: FlagValues, flag: NumberFlag): number {
+  const given = values[flag.name];
+  if (typeof given === "number") return given;
+  return flag.type === "duration" ? parseDuration(flag.default) : Number(flag.default);
+}
+
+/** Returns the text of a flag. */
+export function readTextFlag(values: FlagValues, flag: TextFlag): string {
+  return String(values[flag.name] ?? flag.default);
+}
+
 /** What is to say about the flags of a controller together. */
 export interface FlagsJudgement {
   /** Why the process cannot start with them. */
@@ -146,6 +211,34 @@ export interface RunningController<S = unknown> {
   observeMachines?(signal: AbortSignal): Promise<MachinesView | undefined>;
   /** A listener for management controllers of machines. Absent: there is none. */
   readonly managementListener?: ManagementListener;
+}
+
+/**
+ * The dependencies of a controller.
+ *
+ * @typeParam S Type of the settings of its section
+ */
+export interface ControllerContext<S = unknown> extends LoopContext {
+  /** Writes only while this process may act. */
+  readonly client: KubeClient;
+  /** The same check, for capabilities of a cloud that take it: it follows the Lease of this controller. */
+  readonly fence: Fence;
+  /** Records Events with the controller's component. */
+  readonly events: EventRecorder;
+  readonly flags: FlagValues;
+  /**
+   * Settings of its section at the start of the process; `undefined` without a section. Changes arrive through
+   * `reconfigure`.
+   */
+  readonly settings: S;
+  /** Returns the current settings of any section, for a controller that shares a limit with another. */
+  findSettings<T>(section: SettingsSection<T>): T;
+  /** Views of objects. A controller asks for them in `create`; Landfall watches only these kinds. */
+  readonly caches: Pick<Caches, "reader" | "optionalReader">;
+  /** Registry for its own metrics. */
+  readonly metrics: MetricsRegistry;
+  /** Present for a controller that needs a cloud. */
+  readonly cloud?: NodeCloud;
 }
 
 /** The result of {@linkcode ControllerDefinition.load}. */
@@ -255,4 +348,99 @@ export interface ControllerDefinition<S = unknown> {
   registerMetrics?(registry: MetricsRegistry): unknown;
   /** Imports the controller's code. */
   load(): Promise<ControllerModule<S>>;
+}
+
+/** A chosen controller, and its code. */
+export interface LoadedController {
+  readonly definition: ControllerDefinition;
+  readonly module: ControllerModule;
+}
+
+/** Lists the controllers that `*` chooses. */
+export function listOnByDefault(
+  registry: readonly ControllerDefinition[],
+): readonly ControllerDefinition[] {
+  return registry.filter(({ isOffByDefault = false }) => !isOffByDefault);
+}
+
+/**
+ * Lists the controllers that the manifests of a cloud start: those that `*` chooses, without those that only some
+ * clouds can serve, unless the cloud's definition names them.
+ */
+export function listInstalled(
+  registry: readonly ControllerDefinition[],
+  { controllers = [] }: Pick<ProviderInstall, "controllers"> = {},
+): readonly ControllerDefinition[] {
+  return listOnByDefault(registry).filter(
+    ({ name, mayBeLeftOut = false }) => !mayBeLeftOut || controllers.includes(name),
+  );
+}
+
+/**
+ * Whether a controller can be installed by itself, beside an installation for a cloud: it needs no Lease but its own.
+ * Then a process that runs only such controllers needs none of the rights of the others.
+ */
+export function isSeparable({
+  isOffByDefault = false,
+  lease,
+}: Pick<ControllerDefinition, "isOffByDefault" | "lease">): boolean {
+  return isOffByDefault && lease !== undefined;
+}
+
+/** Whether it needs no cloud either, so that it can be installed without any. */
+export function isStandalone(
+  one: Pick<ControllerDefinition, "isOffByDefault" | "lease" | "needsCloud">,
+): boolean {
+  return isSeparable(one) && !one.needsCloud;
+}
+
+/** Loads controllers; keeps their order. */
+export function loadControllers(
+  chosen: readonly ControllerDefinition[],
+): Promise<LoadedController[]> {
+  return Promise.all(
+    chosen.map(async (definition) => ({ definition, module: await definition.load() })),
+  );
+}
+
+/** Lists the sections of the settings file that belong to controllers, whether they run or not. */
+export function listSections(registry: readonly ControllerDefinition[]): SettingsSection[] {
+  return [...new Set(registry.flatMap(({ section }) => section ?? []))];
+}
+
+/** Lists settings that do nothing, because no controller that reads them runs; each with its `path`. */
+export function listIdleSettings(
+  sections: readonly SettingsSection[],
+  values: SectionValues,
+  running: readonly Pick<ControllerDefinition, "section">[],
+): ConfigIssue[] {
+  const read = new Set(running.map(({ section }) => section));
+  return sections
+    .filter((section) => !read.has(section))
+    .flatMap((section) => section.findIdle?.(findSettings(section, values)) ?? []);
+}
+
+/**
+ * Lists the Leases that a process needs for these controllers, each once. Its own one comes first. It does not need
+ * that one if each controller names another; without controllers it does.
+ *
+ * @param own Name of the Lease of the process
+ */
+export function listLeases(
+  chosen: readonly Pick<ControllerDefinition, "lease">[],
+  own: string,
+): string[] {
+  const names = chosen.map(({ lease = own }) => lease);
+  const needsOwn = names.length === 0 || names.includes(own);
+  return [...new Set(needsOwn ? [own, ...names] : names)];
+}
+
+/** Whether one of these controllers has a section in the settings file. */
+export function needsSections(chosen: readonly ControllerDefinition[]): boolean {
+  return chosen.some(({ section }) => section !== undefined);
+}
+
+/** Whether a process needs the cloud. A process without controllers serves only its pages, which show Nodes. */
+export function needsCloud(chosen: readonly Pick<ControllerDefinition, "needsCloud">[]): boolean {
+  return chosen.length === 0 || chosen.some((one) => one.needsCloud);
 }

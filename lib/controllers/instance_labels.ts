@@ -7,7 +7,7 @@ import { isLabelKey, isLabelValue, isReservedLabelKey } from "../core/text/label
 import { RESERVED_LABEL, TAG_LABELS_RECORD, TOPOLOGY_LABELS } from "./words.ts";
 import { parseJson } from "../core/text/values.ts";
 import type { Node } from "../kube/kinds/node.ts";
-import type { NodePatch } from "./node_writer.ts";
+import type { NodePatch } from "./node_context.ts";
 
 /** The labels of an instance. Labels whose value the cloud does not know now are missing. */
 interface InstanceLabels {

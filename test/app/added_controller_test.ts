@@ -16,7 +16,7 @@ import { listControllerNames, selectControllers } from "../../lib/cli/flags/cont
 import { formatCommandHelp } from "../../lib/cli/command_help.ts";
 import { findCommand } from "../../lib/cli/commands.ts";
 import { main } from "../../lib/cli/main.ts";
-import { listInstalled, listSections } from "../../lib/controllers/load.ts";
+import { listInstalled, listSections } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { EXAMPLE } from "../support/cloud/example_provider.ts";
@@ -88,7 +88,7 @@ test.each(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle", NAME])
       await import("${ROOT}/lib/cli/run.ts");
       const { CONTROLLERS } = await import("${ROOT}/lib/controllers/mod.ts");
       const { galleryController } = await import("${ROOT}/test/support/galleries/definition.ts");
-      const { loadControllers } = await import("${ROOT}/lib/controllers/load.ts");
+      const { loadControllers } = await import("${ROOT}/lib/controllers/definition.ts");
       const registry = [...CONTROLLERS, galleryController];
       await loadControllers(registry.filter((one) => one.name === "${name}"));
       console.log(Object.keys(require.cache).join("\\n"));`;

@@ -3,7 +3,7 @@ import { runApp } from "../../lib/app/app.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
 import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { loadControllers } from "../../lib/controllers/load.ts";
+import { loadControllers } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { Fence, LeadershipLostError } from "../../lib/core/fence.ts";

@@ -3,9 +3,12 @@ import { Fence, LeadershipLostError } from "../../lib/core/fence.ts";
 import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { createParts, type Parts, toChecks } from "../../lib/app/parts.ts";
-import type { ControllerContext } from "../../lib/controllers/context.ts";
-import type { ControllerModule, RunningController } from "../../lib/controllers/definition.ts";
-import type { LoadedController } from "../../lib/controllers/load.ts";
+import type {
+  ControllerContext,
+  ControllerModule,
+  LoadedController,
+  RunningController,
+} from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { toBareApp } from "../support/process/bare_app.ts";
 import { FakeProvider } from "../support/cloud/instances.ts";

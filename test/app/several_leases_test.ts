@@ -5,8 +5,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import type { AppOptions } from "../../lib/app/options.ts";
-import type { RunningController } from "../../lib/controllers/definition.ts";
-import type { LoadedController } from "../../lib/controllers/load.ts";
+import type { LoadedController, RunningController } from "../../lib/controllers/definition.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";

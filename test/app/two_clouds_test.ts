@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import { DELETION } from "../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { listInstalled, loadControllers } from "../../lib/controllers/load.ts";
+import { listInstalled, loadControllers } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadCloudSettings } from "../../lib/cli/load_settings.ts";
-import { listSections } from "../../lib/controllers/load.ts";
+import { listSections } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { listSections } from "../../lib/controllers/load.ts";
+import { listSections } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { loadProviders } from "../../lib/providers/mod.ts";

@@ -4,8 +4,7 @@
  */
 import { runApp } from "../../lib/app/app.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
-import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
-import { loadControllers } from "../../lib/controllers/load.ts";
+import { type ControllerDefinition, loadControllers } from "../../lib/controllers/definition.ts";
 import type { Clock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";

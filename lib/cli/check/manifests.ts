@@ -4,8 +4,7 @@
  */
 import type { ProviderInstall } from "../../cloud/provider_definition.ts";
 
-import type { ControllerDefinition } from "../../controllers/definition.ts";
-import { listInstalled } from "../../controllers/load.ts";
+import { type ControllerDefinition, listInstalled } from "../../controllers/definition.ts";
 
 /** The user to whom `rbac-user.yaml` grants the permissions. */
 export const MANIFEST_USER = "landfall";

@@ -10,8 +10,13 @@ import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { findSettings, type SectionValues } from "../../cloud/settings/schema.ts";
 import type { LabelSelector } from "../../core/text/label.ts";
-import type { ControllerDefinition } from "../../controllers/definition.ts";
-import { isSeparable, listSections, needsCloud, needsSections } from "../../controllers/load.ts";
+import {
+  type ControllerDefinition,
+  isSeparable,
+  listSections,
+  needsCloud,
+  needsSections,
+} from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
 import { systemClock } from "../../core/clock.ts";

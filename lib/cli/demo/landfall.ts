@@ -9,7 +9,7 @@ import {
 } from "../../cloud/settings/sections.ts";
 import { LOAD_BALANCERS as LOAD_BALANCERS_SECTION } from "../../cloud/pools/settings.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
-import { loadControllers } from "../../controllers/load.ts";
+import { loadControllers } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Fence } from "../../core/fence.ts";

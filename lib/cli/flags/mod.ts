@@ -3,8 +3,11 @@
  * @module
  */
 import type { ElectionSettings, SecureSettings } from "../../app/options.ts";
-import type { ControllerDefinition } from "../../controllers/definition.ts";
-import type { ControllerFlag, FlagValues } from "../../controllers/flags.ts";
+import type {
+  ControllerDefinition,
+  ControllerFlag,
+  FlagValues,
+} from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { mustBe, mustBeText } from "../../core/text/values.ts";

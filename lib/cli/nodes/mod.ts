@@ -2,7 +2,7 @@
  * `landfall nodes`: shows every Node with its machine, from a running process or by looking itself. Writes nothing.
  * @module
  */
-import { listSections } from "../../controllers/load.ts";
+import { listSections } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock, withDeadline } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../../core/errors.ts";

@@ -21,7 +21,7 @@ import { isWaitOver, NO_SIGHTINGS, noteSightings } from "../../cloud/deletion/fi
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { NodeContext } from "../context.ts";
+import type { NodeContext } from "../node_context.ts";
 import { toFleetMember } from "./fleet_member.ts";
 
 /** Options for a {@linkcode FleetWatch}. The defaults are those of the controller that deletes Nodes. */

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Node } from "../../kube/kinds/node.ts";
-import type { Taints } from "../node_writer.ts";
+import type { Taints } from "../node_context.ts";
 
 /**
  * If a Node with this taint is not Ready, Kubernetes force-deletes its Pods and detaches its volumes at once. Contract

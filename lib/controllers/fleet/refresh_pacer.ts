@@ -2,7 +2,7 @@
  * Requests a newer inventory when a decision about a Node needs one, at a limited rate.
  * @module
  */
-import type { NodeContext } from "../context.ts";
+import type { NodeContext } from "../node_context.ts";
 
 /** Time between two inventories while a decision about a Node waits for them. */
 const OBSERVE_INTERVAL_MS = 10_000;

@@ -4,8 +4,7 @@
  */
 import { NODE_SELECTION, type NodeSelection } from "../../cloud/settings/sections.ts";
 import { NODES } from "../../kube/kinds/node.ts";
-import type { ControllerDefinition } from "../definition.ts";
-import { FULL_PASS_FLAG } from "../flags.ts";
+import { type ControllerDefinition, FULL_PASS_FLAG } from "../definition.ts";
 import { PROVIDED_NODE_IP, UNINITIALIZED_TAINT } from "../words.ts";
 import { createNodeMetrics } from "./metrics.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";

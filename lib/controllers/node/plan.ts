@@ -19,7 +19,7 @@ import { explainForeign, explainUnmanaged, isReady, isUninitialized } from "../i
 import { planTagLabels, toInstanceLabels, toMetadataPatch } from "../instance_labels.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import { UNINITIALIZED_TAINT } from "../words.ts";
-import type { NodePatch } from "../node_writer.ts";
+import type { NodePatch } from "../node_context.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** Everything that one reconcile of a Node does. An absent member needs no request. */

@@ -7,8 +7,7 @@ import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { isUninitialized, toIdentity } from "../identity.ts";
-import type { NodeContext } from "../context.ts";
-import { NodeWriter } from "../node_writer.ts";
+import { type NodeContext, patchNode, replaceAddresses } from "../node_context.ts";
 import type { WarningThrottle } from "../../engine/throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import type { AddressIndex } from "../address_index.ts";
@@ -47,11 +46,9 @@ export class NodeReconciler {
   /** Nodes that have a reason for the Event that is recorded once, by name. */
   readonly #noticed = new Map<string, Notice>();
   readonly #claims: MachineClaims;
-  readonly #writer: NodeWriter;
 
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
-    this.#writer = new NodeWriter(options);
     const { nodes, resolver, presences, source } = options;
     this.#claims = new MachineClaims(options.provider, (name) => {
       const node = nodes.get(name);
@@ -107,12 +104,12 @@ export class NodeReconciler {
     const leftMs = this.#recordOnce(node, plan);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
     using _ = options.uses.hold(name, plan.addresses ?? []);
-    const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
+    const patched = plan.patch ? await patchNode(options.client, node, plan.patch, signal) : node;
     if (plan.initialises) {
       options.metrics.observeTaintRemoval(node, options.clock.now());
       this.#unannounced.add(name);
     }
-    if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
+    if (plan.addresses) await replaceAddresses(options.client, patched, plan.addresses, signal);
     if (this.#unannounced.delete(name)) announce(options, patched, presence);
     else this.#recordEvents(node, plan.news, true);
     return leftMs > 0 ? { requeueAfterMs: leftMs } : {};

@@ -3,8 +3,7 @@
  * @module
  */
 import { NODES } from "../../kube/kinds/node.ts";
-import type { ControllerDefinition } from "../definition.ts";
-import { FULL_PASS_FLAG } from "../flags.ts";
+import { type ControllerDefinition, FULL_PASS_FLAG } from "../definition.ts";
 import { TAG_LABELS_RECORD } from "../words.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 import { toRights } from "../../kube/access/rights.ts";

@@ -3,10 +3,9 @@
  * @module
  */
 import type { ChangeHint } from "../../cloud/provider.ts";
-import { type ControllerContext, toNodeContext } from "../context.ts";
-import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
+import { type NodeContext, toNodeContext } from "../node_context.ts";
+import { type ControllerContext, FULL_PASS_FLAG, readFlag } from "../definition.ts";
 import { isKubeletReporting, isUninitialized } from "../identity.ts";
-import type { NodeContext } from "../context.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { TAG_LABELS_RECORD } from "../words.ts";

@@ -6,8 +6,7 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { Contest, ROUNDS_MAX, WarningThrottle } from "../../engine/throttle.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { NodeContext } from "../context.ts";
-import { NodeWriter } from "../node_writer.ts";
+import { type NodeContext, patchNode } from "../node_context.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { NO_TAG_CHANGES, toMetadataPatch } from "../instance_labels.ts";
 import { isTooEarly, type LabelPlan, type Labels, planNodeLabels } from "./plan.ts";
@@ -23,7 +22,6 @@ interface Memory {
 /** Reconciles the labels of Nodes. */
 export class LabelReconciler {
   readonly #context: NodeContext;
-  readonly #writer: NodeWriter;
   readonly #contest: Contest;
   readonly #throttle: WarningThrottle;
   /** By the Node's name. */
@@ -32,7 +30,6 @@ export class LabelReconciler {
 
   constructor(context: NodeContext) {
     this.#context = context;
-    this.#writer = new NodeWriter(context);
     this.#contest = new Contest(context.clock);
     this.#throttle = new WarningThrottle(context.clock);
   }
@@ -83,7 +80,7 @@ export class LabelReconciler {
   async #write(node: Node, plan: LabelPlan, signal: AbortSignal): Promise<void> {
     const { name } = node.metadata;
     const { set, tags = NO_TAG_CHANGES } = plan;
-    await this.#writer.patch(node, { metadata: toMetadataPatch(set, tags) }, signal);
+    await patchNode(this.#context.client, node, { metadata: toMetadataPatch(set, tags) }, signal);
     if (plan.isRepair) this.#contest.noteRound(name);
     const { removed } = tags;
     const labels = { ...set, ...tags.set };

@@ -7,7 +7,7 @@ import { describeError } from "../../core/errors.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { NODES, type Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized, toIdentity } from "../identity.ts";
-import type { NodeContext } from "../context.ts";
+import type { NodeContext } from "../node_context.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
 import { toEvent } from "../../kube/events/words.ts";

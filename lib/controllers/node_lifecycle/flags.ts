@@ -2,7 +2,7 @@
  * Flags of the lifecycle controller.
  * @module
  */
-import type { NumberFlag } from "../flags.ts";
+import type { NumberFlag } from "../definition.ts";
 
 /** How often Landfall checks the lifecycle of every Node. */
 export const MONITOR_FLAG: NumberFlag = {

@@ -5,8 +5,8 @@
 import type { DeletionSettings, Verdict } from "../../cloud/deletion/guard.ts";
 import type { ChangeHint } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { type ControllerContext, type NodeContext, toNodeContext } from "../context.ts";
-import { readFlag } from "../flags.ts";
+import { type NodeContext, toNodeContext } from "../node_context.ts";
+import { type ControllerContext, readFlag } from "../definition.ts";
 import { isReady, readyStatus } from "../identity.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";

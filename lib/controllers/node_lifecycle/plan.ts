@@ -8,7 +8,7 @@ import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { hasProvableMachine, toSighting } from "../fleet/fleet_member.ts";
 import { isReady, isUninitialized } from "../identity.ts";
-import type { Taints } from "../node_writer.ts";
+import type { Taints } from "../node_context.ts";
 import { SHUTDOWN_TAINT } from "./words.ts";
 
 /** Why Landfall keeps a Node that is not Ready, although the cloud does not show its machine. */

@@ -6,8 +6,7 @@ import { Contest, ROUNDS_MAX, WarningThrottle } from "../../engine/throttle.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized } from "../identity.ts";
-import type { NodeContext } from "../context.ts";
-import { NodeWriter } from "../node_writer.ts";
+import { type NodeContext, patchNode } from "../node_context.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { Deleter } from "./deleter.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
@@ -30,7 +29,6 @@ const TAINT_REMOVED = `Removed the taint ${TAINT}: the Node is Ready again`;
 /** Reconciles the lifecycle of Nodes. */
 export class LifecycleReconciler {
   readonly #options: LifecycleReconcilerOptions;
-  readonly #writer: NodeWriter;
   readonly #deleter: Deleter;
   readonly #throttle: WarningThrottle;
   readonly #contest: Contest;
@@ -44,7 +42,6 @@ export class LifecycleReconciler {
 
   constructor(options: LifecycleReconcilerOptions) {
     this.#options = options;
-    this.#writer = new NodeWriter(options);
     this.#deleter = new Deleter(options);
     this.#throttle = new WarningThrottle(options.clock);
     this.#contest = new Contest(options.clock);
@@ -127,7 +124,7 @@ export class LifecycleReconciler {
     const held = this.#contest.hold(node, toEvent(EVENT_WORDS.taintContested, message), events);
     if (held) return held;
     const spec = { taints: taints.length === 0 ? null : taints };
-    await this.#writer.patch(node, { spec }, signal);
+    await patchNode(this.#options.client, node, { spec }, signal);
     this.#contest.noteRound(node.metadata.name);
     const { taintSet, taintRemoved } = EVENT_WORDS;
     const event = isOff ? toEvent(taintSet, TAINT_SET) : toEvent(taintRemoved, TAINT_REMOVED);

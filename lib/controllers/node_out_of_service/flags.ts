@@ -2,7 +2,7 @@
  * Flags of the out-of-service controller; the Go controller has the same.
  * @module
  */
-import type { NumberFlag } from "../flags.ts";
+import type { NumberFlag } from "../definition.ts";
 
 /** How often the controller checks Nodes. */
 export const SYNC_FLAG: NumberFlag = {

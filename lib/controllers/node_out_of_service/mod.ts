@@ -10,8 +10,8 @@ import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { VOLUME_ATTACHMENTS, type VolumeAttachment } from "../../kube/kinds/volume_attachment.ts";
-import { type ControllerContext, type NodeContext, toNodeContext } from "../context.ts";
-import { readFlag } from "../flags.ts";
+import { type NodeContext, toNodeContext } from "../node_context.ts";
+import { type ControllerContext, readFlag } from "../definition.ts";
 import { isReady, readyStatus } from "../identity.ts";
 import {
   isOutOfServiceByUs,

@@ -7,9 +7,8 @@ import { WarningThrottle } from "../../engine/throttle.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
-import type { NodeContext } from "../context.ts";
+import { type NodeContext, patchNode } from "../node_context.ts";
 import { isKubeletReporting, toIdentity } from "../identity.ts";
-import { NodeWriter } from "../node_writer.ts";
 import {
   findRecord,
   formatRecord,
@@ -45,12 +44,10 @@ const NO_INVENTORY: Proof = { kind: "unproven", message: "no inventory was taken
 /** Reconciles the taint of Nodes. */
 export class OutOfServiceReconciler {
   readonly #options: OutOfServiceReconcilerOptions;
-  readonly #writer: NodeWriter;
   readonly #throttle: WarningThrottle;
 
   constructor(options: OutOfServiceReconcilerOptions) {
     this.#options = options;
-    this.#writer = new NodeWriter(options);
     this.#throttle = new WarningThrottle(options.clock);
   }
 
@@ -180,7 +177,7 @@ export class OutOfServiceReconciler {
     const record = formatRecord({ timeMs: this.#options.clock.now(), bootId });
     const metadata = { annotations: { [OUT_OF_SERVICE_RECORD]: record } };
     const taints = [...(node.spec?.taints ?? []), OUT_OF_SERVICE_TAINT];
-    return this.#writer.patch(node, { metadata, spec: { taints } }, signal);
+    return patchNode(this.#options.client, node, { metadata, spec: { taints } }, signal);
   }
 
   /** Removes the record and Landfall's taint. */
@@ -188,13 +185,13 @@ export class OutOfServiceReconciler {
     const taints = (node.spec?.taints ?? []).filter((taint) => !isOurTaint(taint));
     const metadata = { annotations: { [OUT_OF_SERVICE_RECORD]: null } };
     const spec = { taints: taints.length === 0 ? null : taints };
-    await this.#writer.patch(node, { metadata, spec }, signal);
+    await patchNode(this.#options.client, node, { metadata, spec }, signal);
   }
 
   /** Writes another record, or none. Does not touch the taints, which are not ours. */
   async #writeRecord(node: Node, record: string | null, signal: AbortSignal): Promise<void> {
     const metadata = { annotations: { [OUT_OF_SERVICE_RECORD]: record } };
-    await this.#writer.patch(node, { metadata }, signal);
+    await patchNode(this.#options.client, node, { metadata }, signal);
   }
 
   /** Reports why Landfall does not set the taint. @param why The reason as one word */

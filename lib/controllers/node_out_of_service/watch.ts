@@ -14,7 +14,7 @@ import {
 import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
 import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import type { NodeContext } from "../context.ts";
+import type { NodeContext } from "../node_context.ts";
 import { toSighting } from "../fleet/fleet_member.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { toIdentity } from "../identity.ts";

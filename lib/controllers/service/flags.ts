@@ -3,7 +3,7 @@
  * @module
  */
 import { isLabelKey } from "../../core/text/label.ts";
-import type { NumberFlag, TextFlag } from "../flags.ts";
+import type { NumberFlag, TextFlag } from "../definition.ts";
 
 /** How many Services are worked on at once. */
 export const SYNCS_FLAG: NumberFlag = {

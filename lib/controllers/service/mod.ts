@@ -15,9 +15,13 @@ import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { type Service, SERVICES } from "../../kube/kinds/service.ts";
-import { type ControllerContext, requireCloud } from "../context.ts";
-import type { RunningController } from "../definition.ts";
-import { readFlag, readTextFlag } from "../flags.ts";
+import { requireCloud } from "../node_context.ts";
+import {
+  type ControllerContext,
+  readFlag,
+  readTextFlag,
+  type RunningController,
+} from "../definition.ts";
 import { findClusterIds } from "./cluster_ids.ts";
 import { Backends } from "./passes/backends.ts";
 import { describeService, type ServiceReport } from "./describe.ts";

@@ -2,7 +2,7 @@
  * Flags of the SIPCluster controller.
  * @module
  */
-import type { NumberFlag } from "../flags.ts";
+import type { NumberFlag } from "../definition.ts";
 
 /** How often network data is read again. */
 export const NETWORK_DATA_FLAG: NumberFlag = {

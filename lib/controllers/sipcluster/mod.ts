@@ -5,8 +5,12 @@
 import { Converger } from "../../engine/converge.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import type { ControllerContext } from "../context.ts";
-import type { HostReport, RunningController } from "../definition.ts";
+import {
+  type ControllerContext,
+  type HostReport,
+  readFlag,
+  type RunningController,
+} from "../definition.ts";
 import {
   describeCluster,
   describeHost,
@@ -14,7 +18,6 @@ import {
   listKeys,
   type SipClusterReport,
 } from "./describe.ts";
-import { readFlag } from "../flags.ts";
 import { NETWORK_DATA_FLAG } from "./flags.ts";
 import { ObjectWriter } from "../kinds/object_writer.ts";
 import { AddressReader } from "./hosts/address_reader.ts";

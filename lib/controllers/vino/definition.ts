@@ -3,8 +3,7 @@
  * @module
  */
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
-import type { ControllerDefinition } from "../definition.ts";
-import { readTextFlag } from "../flags.ts";
+import { type ControllerDefinition, readTextFlag } from "../definition.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { HOST_WORDS } from "./hosts/word_table.ts";
 import { createVinoMetrics } from "./metrics.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { isSubdomain } from "../../core/text/label.ts";
-import type { NumberFlag, TextFlag } from "../flags.ts";
+import type { NumberFlag, TextFlag } from "../definition.ts";
 
 /** How many machines of one Vino change at once. */
 export const MACHINES_FLAG: NumberFlag = {

@@ -8,9 +8,14 @@ import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { fromSecondary, type KeySource, ObjectLoop } from "../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
-import { type ControllerContext, requireCloud } from "../context.ts";
-import type { ManagementListener, RunningController } from "../definition.ts";
-import { readFlag, readTextFlag } from "../flags.ts";
+import { requireCloud } from "../node_context.ts";
+import {
+  type ControllerContext,
+  type ManagementListener,
+  readFlag,
+  readTextFlag,
+  type RunningController,
+} from "../definition.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { IpPools } from "./addresses/ip_pools.ts";
 import { listPoolUsage } from "./addresses/pools/usage.ts";

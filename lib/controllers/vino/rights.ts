@@ -7,7 +7,7 @@
  * @module
  */
 import { type Right, toRights } from "../../kube/access/rights.ts";
-import type { FlagValues } from "../flags.ts";
+import type { FlagValues } from "../definition.ts";
 import { findRedfishService } from "./redfish/flags.ts";
 import { toSliceName } from "./redfish/words.ts";
 

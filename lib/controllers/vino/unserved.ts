@@ -5,8 +5,8 @@
 import { CAPABILITIES } from "../../cloud/capabilities/mod.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
-import { type ControllerContext, requireCloud } from "../context.ts";
-import type { RunningController } from "../definition.ts";
+import { requireCloud } from "../node_context.ts";
+import type { ControllerContext, RunningController } from "../definition.ts";
 import { readRecordTexts } from "./machines/machine_records.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";

@@ -14,8 +14,7 @@ import {
 } from "../../../lib/app/serving/views.ts";
 import { type Machine, toMachineName } from "../../../lib/cloud/capabilities/machines.ts";
 import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import type { RunningController } from "../../../lib/controllers/definition.ts";
-import type { LoadedController } from "../../../lib/controllers/load.ts";
+import type { LoadedController, RunningController } from "../../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { SIP_CLUSTERS } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";

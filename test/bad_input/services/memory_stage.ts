@@ -3,7 +3,7 @@
  * @module
  */
 import { runApp } from "../../../lib/app/app.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import { loadControllers } from "../../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { abortable } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import { DeletionHolds } from "../../../lib/controllers/deletion_holds.ts";
+import { DeletionHolds } from "../../../lib/controllers/node_context.ts";
 import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";

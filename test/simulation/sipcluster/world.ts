@@ -6,7 +6,7 @@ import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { SIP_CLUSTERS } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
 import { LEASE as LEASE_NAME } from "../../../lib/controllers/sipcluster/words.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import { loadControllers } from "../../../lib/controllers/definition.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import { rollOutDeployments } from "../../../lib/simulator/kubernetes/controllers/deployments.ts";
 import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";

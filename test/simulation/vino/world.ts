@@ -6,7 +6,7 @@ import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
 import { LEASE as LEASE_NAME } from "../../../lib/controllers/vino/words.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import { loadControllers } from "../../../lib/controllers/definition.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";

@@ -7,8 +7,7 @@ import type { AppOptions } from "../../../lib/app/options.ts";
 import type { MachineManagement } from "../../../lib/cloud/capabilities/machine_management.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
-import type { ControllerModule } from "../../../lib/controllers/definition.ts";
-import type { LoadedController } from "../../../lib/controllers/load.ts";
+import type { ControllerModule, LoadedController } from "../../../lib/controllers/definition.ts";
 import type { Process } from "./process.ts";
 import { Program, type ProgramOptions, type Running } from "./program.ts";
 

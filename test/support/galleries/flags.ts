@@ -2,7 +2,7 @@
  * Flags of the example controller.
  * @module
  */
-import type { NumberFlag } from "../../../lib/controllers/flags.ts";
+import type { NumberFlag } from "../../../lib/controllers/definition.ts";
 
 /** How many galleries are worked on at once. */
 export const SYNCS_FLAG: NumberFlag = {

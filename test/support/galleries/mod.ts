@@ -3,9 +3,11 @@
  * the gallery owns.
  * @module
  */
-import type { ControllerContext } from "../../../lib/controllers/context.ts";
-import type { RunningController } from "../../../lib/controllers/definition.ts";
-import { readFlag } from "../../../lib/controllers/flags.ts";
+import {
+  type ControllerContext,
+  readFlag,
+  type RunningController,
+} from "../../../lib/controllers/definition.ts";
 import { toEvent } from "../../../lib/kube/events/words.ts";
 import type { Counter } from "../../../lib/core/metrics.ts";
 import type { ReconcileResult } from "../../../lib/engine/workers.ts";

@@ -4,8 +4,7 @@
  */
 import { InstanceResolver } from "../../../lib/cloud/inventory/resolver.ts";
 import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import type { NodeContext } from "../../../lib/controllers/context.ts";
-import { NodePresences } from "../../../lib/controllers/node_presences.ts";
+import { type NodeContext, NodePresences } from "../../../lib/controllers/node_context.ts";
 import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { createLoopMetrics } from "../../../lib/engine/work_queue.ts";
 

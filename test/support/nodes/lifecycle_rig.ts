@@ -8,7 +8,7 @@ import type { InstanceState } from "../../../lib/cloud/instance.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { NodeLifecycleController } from "../../../lib/controllers/node_lifecycle/mod.ts";
 import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/mod.ts";
-import type { NodeContext } from "../../../lib/controllers/context.ts";
+import type { NodeContext } from "../../../lib/controllers/node_context.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { EventOptions } from "../../../lib/kube/events/events.ts";

@@ -12,7 +12,7 @@ import type {
   PowerReading,
   ProvenOff,
 } from "../../../lib/cloud/capabilities/proven_off.ts";
-import { DeletionHolds } from "../../../lib/controllers/deletion_holds.ts";
+import { DeletionHolds } from "../../../lib/controllers/node_context.ts";
 import { createOutOfServiceMetrics } from "../../../lib/controllers/node_out_of_service/metrics.ts";
 import {
   NodeOutOfServiceController,

@@ -8,7 +8,7 @@ import type { Configuration } from "../../../lib/app/options.ts";
 import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import { loadControllers } from "../../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/core/log.ts";

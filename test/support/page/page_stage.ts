@@ -6,7 +6,7 @@ import { runApp } from "../../../lib/app/app.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
 import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/settings/sections.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
+import { listOnByDefault, loadControllers } from "../../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { systemClock } from "../../../lib/core/clock.ts";

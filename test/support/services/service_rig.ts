@@ -7,8 +7,7 @@ import { create, type ServiceController } from "../../../lib/controllers/service
 import { ALONE, Fence, LeadershipLostError } from "../../../lib/core/fence.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { ControllerContext } from "../../../lib/controllers/context.ts";
-import type { FlagValues } from "../../../lib/controllers/flags.ts";
+import type { ControllerContext, FlagValues } from "../../../lib/controllers/definition.ts";
 import { type Key, Store, toKey } from "../../../lib/kube/cache/store.ts";
 import type { EventOptions } from "../../../lib/kube/events/events.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";

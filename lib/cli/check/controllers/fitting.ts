@@ -4,9 +4,8 @@
  */
 import type { SectionValues, SettingsSection } from "../../../cloud/settings/schema.ts";
 import type { Provider } from "../../../cloud/provider.ts";
-import type { ControllerDefinition } from "../../../controllers/definition.ts";
+import { type ControllerDefinition, listIdleSettings } from "../../../controllers/definition.ts";
 import { fitControllers } from "../../../controllers/fitting.ts";
-import { listIdleSettings } from "../../../controllers/load.ts";
 import type { CheckFlags } from "../flags.ts";
 import { addFindings, type CheckFinding, type SettingsStep } from "../report.ts";
 import type { CheckedSettings } from "../settings.ts";

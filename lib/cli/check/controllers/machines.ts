@@ -7,8 +7,7 @@ import { checkManagementFiles } from "../../../app/serving/serving_certificate.t
 import type { Machines } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
-import type { ControllerDefinition } from "../../../controllers/definition.ts";
-import type { FlagValues } from "../../../controllers/flags.ts";
+import type { ControllerDefinition, FlagValues } from "../../../controllers/definition.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { inTime } from "../deadline.ts";
 import { addFindings, type CheckFinding, type CloudStep } from "../report.ts";

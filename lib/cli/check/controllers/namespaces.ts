@@ -2,8 +2,11 @@
  * Whether the namespaces exist that flags of controllers name, for `landfall check`.
  * @module
  */
-import type { ControllerDefinition, NamedNamespace } from "../../../controllers/definition.ts";
-import type { FlagValues } from "../../../controllers/flags.ts";
+import type {
+  ControllerDefinition,
+  FlagValues,
+  NamedNamespace,
+} from "../../../controllers/definition.ts";
 import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { NAMESPACES } from "../../../kube/kinds/namespace.ts";

@@ -3,8 +3,11 @@
  * @module
  */
 import type { ProviderInstall } from "../../../cloud/provider_definition.ts";
-import type { ControllerDefinition } from "../../../controllers/definition.ts";
-import { type FlagValues, readTextFlag } from "../../../controllers/flags.ts";
+import {
+  type ControllerDefinition,
+  type FlagValues,
+  readTextFlag,
+} from "../../../controllers/definition.ts";
 import { CLASS_FLAG } from "../../../controllers/service/flags.ts";
 import { isWanted } from "../../../controllers/service/spec/which.ts";
 import { NAME } from "../../../controllers/service/words.ts";

@@ -2,8 +2,7 @@
  * Every Lease that this process would use, who holds it, and who else acts, for `landfall check`.
  * @module
  */
-import type { ControllerDefinition } from "../../../controllers/definition.ts";
-import { listLeases } from "../../../controllers/load.ts";
+import { type ControllerDefinition, listLeases } from "../../../controllers/definition.ts";
 import type { LeaseName } from "../../../kube/election/lease.ts";
 import type { CheckFinding } from "../report.ts";
 import { describeHolder, isHeldNow } from "./other_leaders.ts";

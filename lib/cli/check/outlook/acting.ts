@@ -6,8 +6,11 @@ import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../../cloud/deletion/streak.ts";
 import { DELETION, OUT_OF_SERVICE } from "../../../cloud/settings/sections.ts";
 import { findSettings, type SectionValues } from "../../../cloud/settings/schema.ts";
-import type { ControllerDefinition } from "../../../controllers/definition.ts";
-import { type FlagValues, readFlag } from "../../../controllers/flags.ts";
+import {
+  type ControllerDefinition,
+  type FlagValues,
+  readFlag,
+} from "../../../controllers/definition.ts";
 import { nodeLifecycleController } from "../../../controllers/node_lifecycle/definition.ts";
 import { nodeOutOfServiceController } from "../../../controllers/node_out_of_service/definition.ts";
 import { GRACE_FLAG } from "../../../controllers/node_out_of_service/flags.ts";

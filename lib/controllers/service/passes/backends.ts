@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
-import type { NodeCloud } from "../../context.ts";
+import type { NodeCloud } from "../../node_context.ts";
 import { changesBackends, isBackendNode, listExcluded, toBackends } from "../spec/node_set.ts";
 
 /** The backends of all load balancers. Computes them only after a change. */

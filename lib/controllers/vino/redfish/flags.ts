@@ -6,8 +6,13 @@ import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 import { parseListenAddress } from "../../../core/net/listen_address.ts";
 import { mustBe } from "../../../core/text/values.ts";
-import type { FlagsJudgement, ManagementPlace } from "../../definition.ts";
-import { type FlagValues, readTextFlag, type TextFlag } from "../../flags.ts";
+import {
+  type FlagsJudgement,
+  type FlagValues,
+  type ManagementPlace,
+  readTextFlag,
+  type TextFlag,
+} from "../../definition.ts";
 import type { ServiceEndpoint } from "./leader_endpoint.ts";
 
 const anyText = (): undefined => undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addMachines } from "../../../../lib/cli/check/controllers/machines.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
-import type { FlagValues } from "../../../../lib/controllers/flags.ts";
+import type { FlagValues } from "../../../../lib/controllers/definition.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
 
 const { signal } = new AbortController();

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { InstanceResolver } from "../../lib/cloud/inventory/resolver.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
-import { NodePresences } from "../../lib/controllers/node_presences.ts";
+import { NodePresences, replaceAddresses } from "../../lib/controllers/node_context.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
 import { HintingProvider, toInstance } from "../support/cloud/instances.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
 import { toNode } from "../support/nodes/nodes.ts";
 
 class CountingProvider extends HintingProvider {
@@ -171,4 +173,15 @@ test("listAffected() names the initialised Nodes that name one instance and repo
   ];
   expect(presences.listAffected(new Set(["new"]), nodes)).toEqual(["rebuilt"]);
   await stop();
+});
+
+test("replaceAddresses() sends the whole list, over the version that was planned on", async () => {
+  const client = new ScriptedKubeClient(new ManualClock());
+  const node: Node = { metadata: { name: "a", uid: "u", resourceVersion: "7" } };
+  const addresses = [{ type: "InternalIP", address: "10.0.0.1" }] as const;
+  await replaceAddresses(client, node, addresses, new AbortController().signal);
+  const path = { name: "a", subresource: "status" };
+  const status = { addresses: [...addresses, { $patch: "replace" }] };
+  const body = { metadata: { resourceVersion: "7" }, status };
+  expect(client.writes).toMatchObject([{ verb: "patch", path, type: "strategic", body }]);
 });
