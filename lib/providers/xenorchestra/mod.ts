@@ -65,9 +65,9 @@ import { listDoubtful, mayBeCopy, VmFinder, withLosses } from "./presence.ts";
 import { Session } from "./session/session.ts";
 import { inspectToken, TokenWatch } from "./session/tokens.ts";
 import {
-  describeSettings,
   INSTANCE_SETTINGS,
   parseXenOrchestraConfig,
+  SETTINGS,
   toUnmanaged,
   type XenOrchestraSettings,
 } from "./settings.ts";
@@ -102,7 +102,7 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestra
     variable: "XOA_URL",
   },
   loadRoles: async () => [(await import("./machines/privileges.ts")).MACHINES_ROLE],
-  settings: describeSettings(),
+  settings: SETTINGS,
   parseConfig: parseXenOrchestraConfig,
   compare: (before, after) => compareSettings(before, after, LOCAL),
   create(settings, deps, before) {

@@ -271,15 +271,14 @@ const BLOCKS = ["addresses", "nodeLabelsFromTags", "regions", "zones"];
 /** What a file says. A key that is not set is absent. */
 type FileSettings = v.InferOutput<typeof SCHEMA>;
 
+const { addresses, nodeLabelsFromTags, ...plain } = SCHEMA.entries;
+
 /** Every setting, in the order of the reference page. */
-export function describeSettings(): SettingDescription[] {
-  const { addresses, nodeLabelsFromTags, ...plain } = SCHEMA.entries;
-  return [
-    ...describeBlock(plain),
-    ...describeBlock(addresses.wrapped.entries, "addresses."),
-    ...describeBlock(nodeLabelsFromTags.wrapped.entries, "nodeLabelsFromTags."),
-  ];
-}
+export const SETTINGS: readonly SettingDescription[] = [
+  ...describeBlock(plain),
+  ...describeBlock(addresses.wrapped.entries, "addresses."),
+  ...describeBlock(nodeLabelsFromTags.wrapped.entries, "nodeLabelsFromTags."),
+];
 
 const SECRETS_NEVER_MIXED = ["token", "tokenFile", "username", "password"] as const;
 
@@ -343,7 +342,7 @@ function readEnvironment(env: Environment, file: ReadonlyMap<string, unknown>): 
   const found: FromEnvironment = { values: {}, variables: new Map(), issues: [] };
   const authenticated =
     file.has("token") || file.has("tokenFile") || (file.has("username") && file.has("password"));
-  for (const { path, variable } of describeSettings()) {
+  for (const { path, variable } of SETTINGS) {
     const text = variable === undefined ? undefined : env[variable];
     if (variable === undefined || text === undefined || text === "" || file.has(path)) continue;
     if (authenticated && SECRETS_NEVER_MIXED.some((key) => key === path)) continue;

@@ -5,11 +5,11 @@
 import { describe, expect, test } from "bun:test";
 import { isInCidr } from "../../../lib/core/net/ip.ts";
 import {
-  describeSettings,
   explainToken,
   explainUrl,
   parseUrl,
   parseXenOrchestraConfig,
+  SETTINGS,
   toUnmanaged,
 } from "../../../lib/providers/xenorchestra/settings.ts";
 
@@ -130,7 +130,7 @@ describe("parseXenOrchestraConfig()", () => {
   });
 
   test("describes username as it treats it", () => {
-    const { description } = describeSettings().find(({ path }) => path === "username") ?? {};
+    const { description } = SETTINGS.find(({ path }) => path === "username") ?? {};
     expect(description).toContain("If a token is set as well, that is an error.");
     expect(description).toContain("beside a token, Landfall warns and ignores it.");
   });
@@ -315,9 +315,9 @@ describe("settings of labels and addresses", () => {
   });
 });
 
-describe("describeSettings()", () => {
+describe("SETTINGS", () => {
   test("describes every setting in a sentence", () => {
-    const settings = describeSettings();
+    const settings = SETTINGS;
     expect(settings.map(({ path }) => path)).toEqual([
       "url",
       "insecure",
