@@ -148,9 +148,9 @@ async function toRequest(incoming: IncomingMessage): Promise<Request> {
   }
   const method = incoming.method ?? "GET";
   if (method === "GET" || method === "HEAD") return new Request(url.href, { method, headers });
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
-  return new Request(url.href, { method, headers, body: Buffer.concat(chunks) });
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return new Request(url.href, { method, headers, body: new Blob(chunks) });
 }
 
 async function write(
