@@ -13,7 +13,7 @@ import { parseListenAddress } from "../../lib/core/net/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/mod.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/setting.ts";
 import { parseConfig } from "../../lib/providers/static/settings.ts";
-import { parseProviderId as parseStaticId } from "../../lib/providers/static/inventory.ts";
+import { parseProviderId as parseStaticId } from "../../lib/providers/static/mod.ts";
 import {
   explainToken,
   parseUrl,

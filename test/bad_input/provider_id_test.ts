@@ -7,7 +7,7 @@ import fc from "fast-check";
 import {
   formatProviderId as formatStatic,
   parseProviderId as parseStatic,
-} from "../../lib/providers/static/inventory.ts";
+} from "../../lib/providers/static/mod.ts";
 import { formatProviderId, parseProviderId } from "../../lib/providers/xenorchestra/identity.ts";
 import { anyText, tries } from "../support/net/hostile.ts";
 

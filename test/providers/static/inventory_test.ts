@@ -1,16 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
-import {
-  findInstance,
-  formatProviderId,
-  parseProviderId,
-  toInstances,
-} from "../../../lib/providers/static/inventory.ts";
-import { parseConfig } from "../../../lib/providers/static/settings.ts";
-import { toInstance, toInventory } from "../../support/cloud/instances.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
+import { Fence } from "../../../lib/core/fence.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { staticProvider } from "../../../lib/providers/static/mod.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
-describe("toInstances()", () => {
-  const { settings: file } = parseConfig({
+const signal = new AbortController().signal;
+
+/** A provider with this inventory, which comes from no file. */
+function createProvider(inventory: object): Provider {
+  const { settings } = staticProvider.parseConfig(inventory, {});
+  if (settings === undefined) throw new Error("Cannot test: the inventory is wrong");
+  const clock = new ManualClock();
+  const metrics = new MetricsRegistry();
+  const deps = { clock, log: silentLogger, metrics, signal, fence: new Fence() };
+  return staticProvider.create(settings, deps);
+}
+
+describe("listInventory()", () => {
+  const provider = createProvider({
     scheme: "pets",
     region: "r",
     zone: "z",
@@ -29,9 +39,9 @@ describe("toInstances()", () => {
       { id: "c", name: "luna", state: "deleted" },
     ],
   });
-  const instances = file === undefined ? new Map() : toInstances(file);
 
-  test("gives defaults to those who name none", () => {
+  test("gives defaults to those who name none", async () => {
+    const { instances } = await provider.listInventory([], signal);
     expect(instances.get("a")).toMatchObject({ region: "r", zone: "z", providerId: "pets://a" });
     expect(instances.get("b")).toMatchObject({
       region: "other",
@@ -41,12 +51,14 @@ describe("toInstances()", () => {
     });
   });
 
-  test("leaves out what is deleted", () => {
+  test("leaves out what is deleted", async () => {
+    const { instances } = await provider.listInventory([], signal);
     expect([...instances.keys()]).toEqual(["a", "b"]);
   });
 
-  test("writes addresses in canonical form, in the order of the file, each once", () => {
-    expect(instances.get("a").addresses).toEqual([
+  test("writes addresses in canonical form, in the order of the file, each once", async () => {
+    const { instances } = await provider.listInventory([], signal);
+    expect(instances.get("a")?.addresses).toEqual([
       { type: "InternalIP", address: "fd00::1" },
       { type: "InternalIP", address: "10.0.0.1" },
       { type: "ExternalIP", address: "10.0.0.1" },
@@ -55,12 +67,19 @@ describe("toInstances()", () => {
 });
 
 const UUID = "0b1d2e3f-0000-4000-8000-000000000001";
-const { instances: listed } = toInventory([
-  toInstance("i-1", { name: "one", systemUuid: UUID }),
-  toInstance("i-2", { name: "two" }),
-  toInstance("i-3", { name: "twin" }),
-  toInstance("i-4", { name: "twin" }),
-]);
+
+async function find(node: NodeIdentity) {
+  const provider = createProvider({
+    scheme: "test",
+    instances: [
+      { id: "i-1", name: "one", systemUUID: UUID },
+      { id: "i-2", name: "two" },
+      { id: "i-3", name: "twin" },
+      { id: "i-4", name: "twin" },
+    ],
+  });
+  return provider.findInstance(await provider.listInventory([], signal), node);
+}
 
 describe("findInstance()", () => {
   const found: [string, NodeIdentity, string, string][] = [
@@ -79,8 +98,8 @@ describe("findInstance()", () => {
     ["C-02 name, without a UUID", { name: "one" }, "i-1", "name"],
     ["name, when the inventory knows no UUID", { name: "two", systemUuid: "x" }, "i-2", "name"],
   ];
-  test.each(found)("%s: matched", (_, node, id, matchedBy) => {
-    const presence = findInstance("test", listed, node);
+  test.each(found)("%s: matched", async (_, node, id, matchedBy) => {
+    const presence = await find(node);
     expect(presence).toMatchObject({ kind: "present", matchedBy, instance: { id } });
   });
 
@@ -96,21 +115,25 @@ describe("findInstance()", () => {
     ],
     ["nothing", { name: "" }, "noIdentity", "neither"],
   ];
-  test.each(not)("%s: unknown", (_, node, reason, words) => {
-    const presence = findInstance("test", listed, node);
+  test.each(not)("%s: unknown", async (_, node, reason, words) => {
+    const presence = await find(node);
     expect(presence).toMatchObject({ kind: "unknown", reason });
     expect(presence.kind === "unknown" && presence.message).toContain(words);
   });
 });
 
-describe("parseProviderId()", () => {
+describe("a provider ID", () => {
+  const provider = createProvider({ scheme: "cloudlycke", instances: [] });
+  const find = async (providerId: string) =>
+    provider.findInstance(await provider.listInventory([], signal), { name: "one", providerId });
+
   test.each([
     ["cloudlycke://m-c2-1", "m-c2-1"],
     ["cloudlycke://cloudlycke://m-c2-1", "m-c2-1"],
     ["cloudlycke://A_b.9", "A_b.9"],
     ["cloudlycke://7", "7"],
-  ])("C-01 reads %p", (text, id) => {
-    expect(parseProviderId("cloudlycke", text)).toEqual({ kind: "ours", id });
+  ])("C-01 %p is read", (text, id) => {
+    expect(provider.toInstanceId?.(text)).toBe(id);
   });
 
   test.each([
@@ -126,20 +149,14 @@ describe("parseProviderId()", () => {
     "cloudlycke://m c2",
     "cloudlycke://m-c2-1\n",
     `cloudlycke://${"x".repeat(254)}`,
-  ])("C-01 calls %p malformed", (text) => {
-    expect(parseProviderId("cloudlycke", text).kind).toBe("malformed");
+  ])("C-01 %p is malformed", async (text) => {
+    expect(await find(text)).toMatchObject({ kind: "unknown", reason: "malformedProviderId" });
   });
 
   test.each(["static://m", "cloudlyckes://m", "m-c2-1", "", "Cloudlycke://m", " cloudlycke://m"])(
-    "C-01 calls %p foreign",
-    (text) => {
-      expect(parseProviderId("cloudlycke", text)).toEqual({ kind: "foreign" });
+    "C-01 %p is foreign",
+    async (text) => {
+      expect(await find(text)).toMatchObject({ kind: "foreign" });
     },
   );
-
-  test("reads what formatProviderId() writes", () => {
-    const text = formatProviderId("static", "a-1");
-    expect(text).toBe("static://a-1");
-    expect(parseProviderId("static", text)).toEqual({ kind: "ours", id: "a-1" });
-  });
 });

@@ -7,7 +7,6 @@ import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { staticProvider } from "../../../lib/providers/static/mod.ts";
-import { StaticProvider } from "../../../lib/providers/static/provider.ts";
 import { describeProviderContract, type ProviderHarness } from "../../provider_contract.ts";
 import {
   CLOUDLYCKE,
@@ -68,11 +67,7 @@ async function read(cloud: StaticCloud, node: NodeIdentity) {
   return cloud.provider.readInstance(inventory, node, signal);
 }
 
-describe("StaticProvider", () => {
-  test("is what the definition creates", async () => {
-    expect((await start(INVENTORY)).provider).toBeInstanceOf(StaticProvider);
-  });
-
+describe("the static provider", () => {
   test("listInventory() shows a changed file, and says since when", async () => {
     const cloud = await start(INVENTORY);
     await cloud.clock.advance(500);
@@ -179,7 +174,7 @@ describe("other settings", () => {
   });
 });
 
-describe("StaticProvider.inspect()", () => {
+describe("inspect()", () => {
   test("names the file and counts its instances", async () => {
     const { provider, path } = await start("instances: [{ id: a, name: a }, { id: b, name: b }]\n");
     const found = await provider.inspect?.(signal);
