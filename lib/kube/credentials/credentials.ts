@@ -151,7 +151,7 @@ type FindPlace = (field: keyof Impersonation) => SettingPlace;
  *
  * @throws {ConfigError} with the field that no header can hold
  */
-export function toImpersonationHeaders(
+function toImpersonationHeaders(
   { user, uid, groups = [], extra = {} }: Impersonation,
   findPlace: FindPlace,
 ): HttpHeaders {

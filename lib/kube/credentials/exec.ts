@@ -37,7 +37,7 @@ export interface ExecSpec {
  * @param place The place of the setting
  * @param problem Follows the command: `does not exist`
  */
-export function toCommandError(
+function toCommandError(
   { command, installHint }: Pick<ExecSpec, "command" | "installHint">,
   place: SettingPlace,
   problem: string,

@@ -146,7 +146,7 @@ async function readServiceAccount(readFile: ReadFile): Promise<LoadedCredential>
 }
 
 /** The cluster and the user of the current context. */
-export interface KubeconfigContext {
+interface KubeconfigContext {
   readonly cluster: Section;
   readonly user: Section;
 }
@@ -162,7 +162,7 @@ const SEARCHED_LENGTH_MAX = 20_000_000;
  * @param files Paths. If there is more than one, missing files are ignored
  * @throws {ConfigError} if no file exists, one is not a kubeconfig, or the context is not complete
  */
-export async function readKubeconfig(
+async function readKubeconfig(
   files: readonly string[],
   readFile: ReadFile,
 ): Promise<KubeconfigContext> {
@@ -264,7 +264,7 @@ function findNamed(
 }
 
 /** The content of a context, before its plugin runs. */
-export interface ResolvedContext {
+interface ResolvedContext {
   readonly server: string;
   readonly credential: LoadedCredential;
   /** The plugin for a token or a certificate, if the user entry has nothing that goes first. */
@@ -279,7 +279,7 @@ export interface ResolvedContext {
  * @param master Address instead of the cluster's (`--master`)
  * @throws {ConfigError} with file and field of the first problem
  */
-export async function resolveContext(
+async function resolveContext(
   { cluster, user }: KubeconfigContext,
   readFile: ReadFile,
   master?: string,

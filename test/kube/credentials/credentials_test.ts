@@ -5,6 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { createLogger, silentLogger } from "../../../lib/core/log.ts";
 import {
+  actAs,
+  type Credential,
   type Credentials,
   type LoadedCredential,
   RefreshingCredentials,
@@ -151,4 +153,46 @@ describe("RefreshingCredentials", () => {
     held.resolve({ headers: { a: "1" }, tls: {} });
     expect((await stayed).headers).toEqual({ a: "1" });
   });
+});
+
+test("actAs() adds the headers, in place of those of another user, and passes on what was refused", async () => {
+  const first: Credential = {
+    headers: {
+      authorization: "Bearer t",
+      "impersonate-user": "old",
+      "impersonate-group": ["old", "older"],
+    },
+    tls: {},
+    version: 1,
+  };
+  let own = first;
+  const refused: Credential[] = [];
+  const credentials = actAs(
+    {
+      server: "https://a",
+      current: () => Promise.resolve(own),
+      invalidate: (used) => refused.push(used),
+    },
+    { user: "jane" },
+    (field) => ({ source: `--${field}` }),
+  );
+  const shown = await credentials.current(signal);
+  expect(shown).toEqual({
+    tls: {},
+    version: 1,
+    headers: { authorization: "Bearer t", "impersonate-user": "jane" },
+  });
+  expect(await credentials.current(signal)).toBe(shown);
+  credentials.invalidate(first);
+  expect(refused).toEqual([]);
+  credentials.invalidate(shown);
+  expect(refused).toEqual([first]);
+  own = { ...first, version: 2 };
+  expect((await credentials.current(signal)).version).toBe(2);
+});
+
+test("actAs() names the field that no header can hold", () => {
+  const { credentials } = createSource();
+  const place = (field: string): { source: string } => ({ source: `--${field}` });
+  expect(() => actAs(credentials, { user: "" }, place)).toThrow("--user: must be printable ASCII");
 });

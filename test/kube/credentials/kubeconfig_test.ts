@@ -1,14 +1,11 @@
 /**
- * What a kubeconfig's context becomes, and what is said when it cannot be used.
+ * What a kubeconfig becomes, and what is said when it cannot be used.
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import {
-  checkServer,
-  type ResolvedContext,
-  resolveContext,
-} from "../../../lib/kube/credentials/mod.ts";
-import { Section } from "../../../lib/kube/credentials/setting.ts";
+import type { Credential } from "../../../lib/kube/credentials/credentials.ts";
+import { type CredentialsSource, loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 import { MemoryDisk } from "../../support/memory_disk.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 
@@ -30,17 +27,54 @@ const SERVER = { server: "https://10.0.0.1:6443" };
 function toBase64(text: string): string {
   return Buffer.from(text).toString("base64");
 }
+const BEARER = { authorization: "Bearer abc" };
+const FULL = `
+apiVersion: v1
+kind: Config
+current-context: prod
+contexts:
+- name: prod
+  context: {cluster: one, user: admin, namespace: x}
+- name: test
+  context: {cluster: two, user: nobody}
+clusters:
+- name: one
+  cluster: {server: https://one}
+- name: two
+  cluster: {server: https://two}
+users:
+- name: admin
+  user: {token: secret-of-admin}
+`;
 
-function resolve(cluster: object, user: object, master?: string): Promise<ResolvedContext> {
-  const context = {
-    cluster: new Section({ ...SERVER, ...cluster }, "/etc/kube/config", "clusters.c.cluster"),
-    user: new Section(user, "/etc/kube/config", "users.u.user"),
+type Loaded = Credential & { readonly server: string };
+
+/** What the first request carries. */
+async function load(
+  files: Readonly<Record<string, string>>,
+  source: Partial<CredentialsSource> = {},
+): Promise<Loaded> {
+  const { readFile } = new MemoryDisk(files);
+  const env = { KUBECONFIG: Object.keys(files)[0] };
+  const credentials = await loadCredentials({ env, clock: new ManualClock(), readFile, ...source });
+  return {
+    server: credentials.server,
+    ...(await credentials.current(new AbortController().signal)),
   };
-  return resolveContext(context, new MemoryDisk(DISK).readFile, master);
 }
 
-describe("resolveContext()", () => {
-  const USABLE: [string, object, object, Partial<ResolvedContext["credential"]>][] = [
+function resolve(cluster: object, user: object, master?: string): Promise<Loaded> {
+  const config = JSON.stringify({
+    "current-context": "here",
+    contexts: [{ name: "here", context: { cluster: "c", user: "u" } }],
+    clusters: [{ name: "c", cluster: { ...SERVER, ...cluster } }],
+    users: [{ name: "u", user }],
+  });
+  return load({ "/etc/kube/config": config, ...DISK }, master === undefined ? {} : { master });
+}
+
+describe("a cluster and its user", () => {
+  const USABLE: [string, object, object, Partial<Credential>][] = [
     [
       "files, relative to the kubeconfig's folder",
       { "certificate-authority": "ca.crt" },
@@ -57,17 +91,38 @@ describe("resolveContext()", () => {
       { tls: { ca: BUNDLE } },
     ],
     [
-      "a user to act as, beside a token",
+      "a user to act as, beside a token, with keys that fit a header",
       {},
-      { token: "t", as: "jane", "as-groups": ["ops"] },
+      {
+        token: "abc",
+        as: "jane",
+        "as-uid": "7",
+        "as-groups": ["ops"],
+        "as-user-extra": { "example.org/Scope": ["dev"] },
+      },
       {
         headers: {
-          authorization: "Bearer t",
+          ...BEARER,
           "impersonate-user": "jane",
+          "impersonate-uid": "7",
           "impersonate-group": "ops",
+          "impersonate-extra-example.org%2fscope": "dev",
         },
       },
     ],
+    [
+      "several values, each apart, for one header could not hold them",
+      {},
+      { as: "jane", "as-groups": ["a", "b"], "as-user-extra": { k: ["v", "w"] } },
+      {
+        headers: {
+          "impersonate-user": "jane",
+          "impersonate-group": ["a", "b"],
+          "impersonate-extra-k": ["v", "w"],
+        },
+      },
+    ],
+    ["nobody to act as", {}, { as: "", "as-groups": [] }, { headers: {} }],
     [
       "inline data before files",
       {
@@ -82,7 +137,7 @@ describe("resolveContext()", () => {
         tls: { ca: readTls("ca.crt"), cert: readTls("client.crt"), key: readTls("client.key") },
       },
     ],
-    ["a token", {}, { token: "abc" }, { headers: { authorization: "Bearer abc" } }],
+    ["a token", {}, { token: "abc" }, { headers: BEARER }],
     [
       "tokenFile before token, trimmed",
       {},
@@ -111,15 +166,13 @@ describe("resolveContext()", () => {
     ["no credentials at all", {}, {}, { headers: {}, tls: {} }],
   ];
   test.each(USABLE)("takes %s", async (_title, cluster, user, expected) => {
-    const { credential, server } = await resolve(cluster, user);
-    expect(server).toBe(SERVER.server);
-    expect(credential).toMatchObject(expected);
+    expect(await resolve(cluster, user)).toMatchObject({ ...SERVER, ...expected });
   });
 
   test("prefers a token to a plugin", async () => {
-    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "x" };
-    expect((await resolve({}, { token: "abc", exec })).exec).toBeUndefined();
-    expect((await resolve({}, { exec })).exec).toMatchObject({ command: "x" });
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "/no/such" };
+    expect((await resolve({}, { token: "abc", exec })).headers).toEqual(BEARER);
+    await expect(resolve({}, { exec })).rejects.toThrow("does not exist");
   });
 
   const CONFIG = "/etc/kube/config: ";
@@ -227,6 +280,27 @@ describe("resolveContext()", () => {
       { "as-groups": ["g"], token: "t" },
       "users.u.user.as-groups: needs `as`, the name of the user",
     ],
+    ["a UID alone", {}, { "as-uid": "7" }, "users.u.user.as-uid: needs `as`"],
+    [
+      "attributes alone",
+      {},
+      { "as-user-extra": { k: ["v"] } },
+      "users.u.user.as-user-extra: needs `as`",
+    ],
+    ...(
+      [
+        [{ as: "j\nx" }, "as: must be printable ASCII"],
+        [{ as: " j" }, "as: must be printable ASCII"],
+        [{ as: ["j"] }, "as: must be a string"],
+        [{ as: "j", "as-groups": ["a", "b\r\nx: y"] }, "as-groups: must be printable ASCII"],
+        [{ as: "j", "as-user-extra": { a: ["x", ""] } }, "as-user-extra: must be printable ASCII"],
+      ] as const
+    ).map(([user, message]): [string, object, object, string] => [
+      `to act as ${JSON.stringify(user)}`,
+      {},
+      user,
+      `users.u.user.${message}`,
+    ]),
     [
       "an authority that is not to be used",
       { "insecure-skip-tls-verify": true, "certificate-authority": "ca.crt" },
@@ -283,17 +357,100 @@ describe("resolveContext()", () => {
   });
 });
 
-describe("checkServer()", () => {
+describe("the address of the API server", () => {
   test.each([
     ["https://a:6443", "https://a:6443"],
     ["https://a/", "https://a"],
     ["https://a/k8s/clusters/c-1/", "https://a/k8s/clusters/c-1"],
     ["http://[::1]:8080", "http://[::1]:8080"],
-  ])("reads %s as %s", (given, expected) => {
-    expect(checkServer(given, { source: "f" })).toBe(expected);
+  ])("is read from %s as %s", async (server, expected) => {
+    expect((await resolve({ server }, {})).server).toBe(expected);
   });
 
-  test.each(["", "a", "ftp://a", "https://user:pw@a", "https://a?x=1"])("refuses %p", (given) => {
-    expect(() => checkServer(given, { source: "f", path: "server" })).toThrow(/^f: server: /);
+  test.each(["a", "ftp://a", "https://user:pw@a", "https://a?x=1"])("is not %p", async (server) => {
+    const loading = resolve({ server }, {});
+    await expect(loading).rejects.toThrow(/^\/etc\/kube\/config: clusters.c.cluster.server: /);
+  });
+});
+
+describe("the files of KUBECONFIG", () => {
+  const loadAll = (files: Readonly<Record<string, string>>): Promise<Loaded> =>
+    load(files, { env: { KUBECONFIG: Object.keys(files).join(":") } });
+  const ADMIN = { authorization: "Bearer secret-of-admin" };
+
+  test("name cluster and user by the current context", async () => {
+    expect(await loadAll({ "/a": FULL })).toMatchObject({ server: "https://one", headers: ADMIN });
+  });
+
+  test("are merged, and the first one wins, entry by entry", async () => {
+    const first = "current-context: prod\nclusters: [{name: one, cluster: {server: https://mine}}]";
+    const merged = await loadAll({ "/first": first, "/second": FULL });
+    expect(merged).toMatchObject({ server: "https://mine", headers: ADMIN });
+    const wrong = loadAll({ "/first": first.replace("https:", "ftp:"), "/second": FULL });
+    await expect(wrong).rejects.toThrow("/first: clusters.one.cluster.server: ");
+  });
+
+  test("may be missing, if there are others, but not unreadable", async () => {
+    const env = { KUBECONFIG: "/none:/a" };
+    expect((await load({ "/a": FULL }, { env })).server).toBe("https://one");
+    const denied = Object.assign(new Error("x"), { code: "EACCES" });
+    const readFile = (path: string): Promise<string> =>
+      path === "/a" ? Promise.resolve(FULL) : Promise.reject(denied);
+    await expect(load({}, { env, readFile })).rejects.toThrow(
+      "/none: cannot read the file: this process has no permission to read it",
+    );
+  });
+
+  test("may name a context without a user", async () => {
+    const text = FULL.replace("cluster: one, user: admin", "cluster: one");
+    expect((await loadAll({ "/a": text })).headers).toEqual({});
+  });
+
+  const REFUSED: [string, string, string][] = [
+    ["text that is no YAML", "a: [1", "/a:1: cannot be read as a kubeconfig: it is not YAML"],
+    [
+      "a line that is no YAML",
+      FULL.replace("users:", "users: }"),
+      "/a:15: cannot be read as a kubeconfig: it is not YAML",
+    ],
+    ["a tab", "a:\n  b: 1\n\tc: 2\nd: 3\n", "/a:3: cannot be read as a kubeconfig: it is not YAML"],
+    [
+      "a long text that is no YAML",
+      "a: 1\n".repeat(10_000) + "}",
+      "/a: cannot be read as a kubeconfig: it is not YAML",
+    ],
+    ["a list", "- a", "/a: must be a mapping"],
+    ["no current context", "contexts: []", "/a: current-context: is missing"],
+    [
+      "an unknown context",
+      FULL.replace("current-context: prod", "current-context: prud"),
+      '/a: current-context: context "prud" does not exist (known: prod, test)',
+    ],
+    [
+      "an unknown cluster",
+      FULL.replace("cluster: one,", "cluster: three,"),
+      '/a: contexts.prod.context.cluster: cluster "three" does not exist (known: one, two)',
+    ],
+    [
+      "an unknown user",
+      FULL.replace("current-context: prod", "current-context: test"),
+      '/a: contexts.test.context.user: user "nobody" does not exist (known: admin)',
+    ],
+    [
+      "a context without a cluster",
+      FULL.replace("cluster: one, ", ""),
+      "contexts.prod.context.cluster: is missing",
+    ],
+    [
+      "a mapping where a list belongs",
+      "current-context: a\ncontexts: {a: 1}",
+      "/a: contexts: must be a list",
+    ],
+  ];
+  test.each(REFUSED)("refuses %s, naming file and field", async (_title, text, message) => {
+    const error = await loadAll({ "/a": text }).catch((error: unknown) => error);
+    expect(error).toMatchObject({ name: "ConfigError", issues: { length: 1 } });
+    expect(String(error)).toContain(message);
+    expect(String(error)).not.toContain("secret-of-admin");
   });
 });
