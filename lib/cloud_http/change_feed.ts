@@ -5,9 +5,8 @@
 import { createParser } from "eventsource-parser";
 import { CloudError } from "../cloud/errors.ts";
 import type { ChangeHint } from "../cloud/provider.ts";
-import { toBackoffMs } from "../core/backoff.ts";
+import { type Clock, toBackoffMs } from "../core/clock.ts";
 import { readPieces } from "../core/http/request.ts";
-import type { Clock } from "../core/clock.ts";
 import { findErrorCode, toConnectionProblem } from "../core/http/connection.ts";
 import { formatDuration } from "../core/text/values.ts";
 import { type Logger, MessageDedup } from "../core/log.ts";

@@ -1,5 +1,6 @@
 /**
- * Time as an argument: everything that waits or dates takes a {@linkcode Clock}, so that tests can own time.
+ * Time as an argument: everything that waits or dates takes a {@linkcode Clock}, so that tests can own time. Deadlines,
+ * pauses and back-offs are made of it.
  * @module
  */
 
@@ -62,7 +63,9 @@ export function withDeadline(
   ms: number,
   clock: Clock = systemClock,
 ): AbortSignal {
-  return AbortSignal.any([signal, toTimeout(ms, clock)]);
+  if (clock !== systemClock) return startDeadline(signal, ms, clock).signal;
+  // The platform's own signal goes away with its last listener; most deadlines are never reached.
+  return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 }
 
 /** A deadline that is cancelled when the work ends in time. */
@@ -97,15 +100,6 @@ export function startDeadline(
       timer.abort(MET);
     },
   };
-}
-
-function toTimeout(ms: number, clock: Clock): AbortSignal {
-  // The platform's own signal goes away with its last listener; most deadlines are never reached.
-  if (clock === systemClock) return AbortSignal.timeout(ms);
-  const late = new AbortController();
-  const expire = (): void => late.abort(toTimeoutError());
-  void clock.sleep(ms, late.signal).then(expire);
-  return late.signal;
 }
 
 /** Whether a value is the reason of a signal whose time is up. */
@@ -171,4 +165,31 @@ export class Sleeper {
   wake(): void {
     this.#wake?.();
   }
+}
+
+/** Shape of an exponential back-off. All times in milliseconds. */
+interface BackoffOptions {
+  /** Delay after the first failure, before jitter. */
+  baseMs: number;
+  /** Largest delay, before jitter. */
+  capMs: number;
+  /** Share of the delay that is added at most: 1 doubles it at worst. @default {1} */
+  jitter?: number;
+  /** Source of randomness in [0, 1). @default {Math.random} */
+  random?: () => number;
+}
+
+/**
+ * Delay before try number `failures + 1`: `min(cap, base·2^(failures-1))`, plus random jitter on top.
+ *
+ * @param failures Failures in a row so far; 0 gives 0
+ * @param options Base, cap and jitter
+ * @returns Milliseconds
+ */
+export function toBackoffMs(failures: number, options: BackoffOptions): number {
+  if (failures <= 0) return 0;
+  const { baseMs, capMs, jitter = 1, random = Math.random } = options;
+  // The exponent is bounded so that 2^n stays finite however long a failure lasts.
+  const delay = Math.min(capMs, baseMs * 2 ** Math.min(failures - 1, 52));
+  return delay * (1 + jitter * random());
 }

@@ -89,14 +89,6 @@ export interface ObjectLoopOptions<T extends KubeObject> {
  */
 const TURN_LENGTH = 20;
 
-/** Longest time for one object, with all its requests. */
-const RECONCILE_TIMEOUT_MS = 60_000;
-/**
- * How long a reconcile may continue after a stop: longer than any healthy write, and short enough that the process ends
- * within 5 s, with its last Events.
- */
-const GRACE_MS = 2_500;
-
 /** A queue of objects, its workers, and everything that fills it. */
 export class ObjectLoop<T extends KubeObject> {
   readonly #options: ObjectLoopOptions<T>;
@@ -118,8 +110,7 @@ export class ObjectLoop<T extends KubeObject> {
     const { clock, log, loopMetrics: metrics } = options.context;
     this.#options = options;
     this.#sleeper = new Sleeper(clock);
-    const backoff = { ...(backoffMs !== undefined && { backoffMs }) };
-    this.#queue = new WorkQueue({ name: queueName, clock, metrics, ...backoff });
+    this.#queue = new WorkQueue({ name: queueName, clock, metrics, backoffMs });
     this.#workers = new Workers({
       name,
       noun,
@@ -127,9 +118,7 @@ export class ObjectLoop<T extends KubeObject> {
       workers,
       reconcile: (key, signal, detach) =>
         this.#reconcile(key, signal, detach).finally(() => this.#stir()),
-      reconcileTimeoutMs: RECONCILE_TIMEOUT_MS,
       sliceMs,
-      graceMs: GRACE_MS,
       exists: (key) => (objects.get(key) ?? options.findGone?.(key)) !== undefined,
       forgetsSuccesses,
       clock,

@@ -3,8 +3,7 @@
  * metrics are those of client-go.
  * @module
  */
-import { toBackoffMs } from "../core/backoff.ts";
-import type { Clock } from "../core/clock.ts";
+import { type Clock, toBackoffMs } from "../core/clock.ts";
 import { assert } from "../core/errors.ts";
 import type { Counter, Gauge, Histogram, MetricsRegistry } from "../core/metrics.ts";
 
@@ -62,9 +61,9 @@ interface WorkQueueOptions {
   /** Label `name` of its metrics. */
   readonly name: string;
   readonly clock: Clock;
-  readonly metrics?: LoopMetrics;
+  readonly metrics: LoopMetrics;
   /** Delay after the first failure of a key, in milliseconds; it doubles up to 5 min. @default {1_000} */
-  readonly backoffMs?: number;
+  readonly backoffMs?: number | undefined;
   /** Randomness of the back-off, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
 }
@@ -89,7 +88,7 @@ const RETRY_BACKOFF = { capMs: 300_000, jitter: 0.2 } as const;
 export class WorkQueue {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #metrics: LoopMetrics | undefined;
+  readonly #metrics: LoopMetrics;
   readonly #backoffMs: number;
   readonly #random: () => number;
   /** Keys in the order they are handed out. A set: taking the first costs the same for any number of keys. */
@@ -113,7 +112,7 @@ export class WorkQueue {
     this.#metrics = metrics;
     this.#backoffMs = backoffMs;
     this.#random = random;
-    metrics?.depth.set(0, { name });
+    metrics.depth.set(0, { name });
   }
 
   /** How many keys wait for a worker. */
@@ -138,7 +137,7 @@ export class WorkQueue {
     this.#delayed.delete(key);
     if (this.#dirty.has(key)) return;
     this.#dirty.set(key, this.#clock.monotonic());
-    this.#metrics?.adds.inc({ name: this.#name });
+    this.#metrics.adds.inc({ name: this.#name });
     if (!this.#processing.has(key)) this.#push(key);
   }
 
@@ -146,7 +145,7 @@ export class WorkQueue {
   addAfter(key: string, ms: number): void {
     if (this.#shutDown) return;
     if (!(ms > 0)) return this.add(key);
-    this.#metrics?.retries.inc({ name: this.#name });
+    this.#metrics.retries.inc({ name: this.#name });
     const dueMs = this.#clock.monotonic() + ms;
     const pendingMs = this.#delayed.get(key);
     if (pendingMs !== undefined && pendingMs <= dueMs) return;
@@ -204,7 +203,7 @@ export class WorkQueue {
     assert(startedMs !== undefined, `Cannot end work on "${key}": no worker holds it`);
     this.#processing.delete(key);
     const seconds = (this.#clock.monotonic() - startedMs) / 1_000;
-    this.#metrics?.workDuration.observe(seconds, { name: this.#name });
+    this.#metrics.workDuration.observe(seconds, { name: this.#name });
     if (this.#dirty.has(key)) this.#push(key);
   }
 
@@ -221,7 +220,7 @@ export class WorkQueue {
     this.#queue.add(key);
     // If workers wait, no other key does, so this key goes to them.
     for (const waiter of this.#waiters) return waiter.give(this.#take(key));
-    this.#metrics?.depth.set(this.#queue.size, { name: this.#name });
+    this.#metrics.depth.set(this.#queue.size, { name: this.#name });
   }
 
   #take(key: string): string {
@@ -232,8 +231,8 @@ export class WorkQueue {
     this.#queue.delete(key);
     this.#dirty.delete(key);
     this.#processing.set(key, nowMs);
-    this.#metrics?.depth.set(this.#queue.size, { name: this.#name });
-    this.#metrics?.queueDuration.observe((nowMs - addedMs) / 1_000, { name: this.#name });
+    this.#metrics.depth.set(this.#queue.size, { name: this.#name });
+    this.#metrics.queueDuration.observe((nowMs - addedMs) / 1_000, { name: this.#name });
     return key;
   }
 

@@ -49,25 +49,27 @@ export interface WorkersOptions {
     signal: AbortSignal,
     detach: () => void,
   ) => Promise<ReconcileResult | void>;
-  /** Longest time for one reconcile without `sliceMs`, in milliseconds; then its signal aborts. */
-  readonly reconcileTimeoutMs: number;
   /**
    * How long a reconcile may hold a worker, in milliseconds; after that it goes on without one, for any time, so that
    * other keys are not held up. @default {until it ends}
    */
   readonly sliceMs?: number | undefined;
-  /** How long a running reconcile may continue after the stop, in milliseconds. @default {10_000} */
-  readonly graceMs?: number;
   /** Whether the object of a key still exists; other keys are forgotten. @default {not known} */
   readonly exists?: (key: string) => boolean;
   /** Whether a success removes the outcome of its key, to keep only failures. @default {false} */
   readonly forgetsSuccesses?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: LoopMetrics;
+  readonly metrics: LoopMetrics;
 }
 
-const GRACE_MS = 10_000;
+/** Longest time for one reconcile without a slice, with all its requests. */
+const RECONCILE_TIMEOUT_MS = 60_000;
+/**
+ * How long a reconcile may continue after a stop: longer than any healthy write, and short enough that the process ends
+ * within 5 s, with its last Events.
+ */
+const GRACE_MS = 2_500;
 /** How long a reconcile may take to obey its signal before its worker abandons it. */
 const OBEY_MS = 1_000;
 /** The reason that ends the timer of a reconcile: it is never shown, and an error would cost a stack trace. */
@@ -113,7 +115,7 @@ export class Workers {
    * AssertionError}.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, queue, workers, graceMs = GRACE_MS } = this.#options;
+    const { clock, queue, workers } = this.#options;
     const broken = new AbortController();
     const force = new AbortController();
     const ended = new AbortController();
@@ -122,7 +124,7 @@ export class Workers {
       const end = (): void => force.abort(stop.reason);
       // Another process may act at any moment.
       if (stop.reason instanceof LeadershipLostError) return end();
-      clock.sleep(graceMs, ended.signal).then(end, () => undefined);
+      clock.sleep(GRACE_MS, ended.signal).then(end, () => undefined);
     };
     if (stop.aborted) startGrace();
     else stop.addEventListener("abort", startGrace, { once: true });
@@ -181,16 +183,16 @@ export class Workers {
     force: AbortSignal,
     detach: () => void,
   ): Promise<ReconcileResult | void> {
-    const { clock, reconcile, reconcileTimeoutMs, sliceMs } = this.#options;
+    const { clock, reconcile, sliceMs } = this.#options;
     const attempt = new AbortController();
     const ended = new AbortController();
     const cancel = (): void => attempt.abort(force.reason);
     const expire = (): void =>
-      attempt.abort(new ReconcileTimeoutError(`no end within ${reconcileTimeoutMs / 1_000} s`));
+      attempt.abort(new ReconcileTimeoutError(`no end within ${RECONCILE_TIMEOUT_MS / 1_000} s`));
     if (force.aborted) cancel();
     else force.addEventListener("abort", cancel, { once: true });
     const onTime = sliceMs === undefined ? expire : detach;
-    clock.sleep(sliceMs ?? reconcileTimeoutMs, ended.signal).then(onTime, () => undefined);
+    clock.sleep(sliceMs ?? RECONCILE_TIMEOUT_MS, ended.signal).then(onTime, () => undefined);
     const disobeyed = this.#untilDisobeyed(key, attempt.signal, ended.signal);
     try {
       return await Promise.race([reconcile(key, attempt.signal, detach), disobeyed]);
@@ -228,7 +230,7 @@ export class Workers {
 
   #settle(key: string, { outcome, retry, level, error }: Verdict): void {
     const { name, noun, queue, clock, exists, metrics, forgetsSuccesses } = this.#options;
-    metrics?.reconciles.inc({ controller: name, outcome });
+    metrics.reconciles.inc({ controller: name, outcome });
     if (outcome === "ok" || retry === "change") queue.forget(key);
     if (retry === "backoff") queue.addRateLimited(key);
     else if (retry !== "change") queue.addAfter(key, retry);

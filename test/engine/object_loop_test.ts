@@ -7,7 +7,6 @@ import {
 } from "../../lib/engine/object_loop.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import { type Key, toKey } from "../../lib/kube/cache/store.ts";
-import { untilAborted } from "../support/kube/scripted_kube_client.ts";
 import {
   type Gadget,
   startWidgets,
@@ -264,16 +263,6 @@ test.each([1, 3])(
     expect([most, running]).toEqual([workers, 0]);
   },
 );
-
-test("ObjectLoop gives a reconcile a minute", async () => {
-  const reconcile = (_widget: Widget, signal: AbortSignal): Promise<never> => untilAborted(signal);
-  await using started = start({ reconcile });
-  started.widgets.apply(toWidget("w", "1"));
-  await started.clock.advance(59_999);
-  expect(started.loop.outcomes.get("ns/w")).toBeUndefined();
-  await started.clock.advance(1);
-  expect(started.loop.outcomes.get("ns/w")?.outcome).toBe("timeout");
-});
 
 /** What happens to the two kinds. */
 type Step =

@@ -9,7 +9,8 @@ const never = new AbortController().signal;
 
 function setUp(random = 0): { queue: WorkQueue; clock: ManualClock } {
   const clock = new ManualClock();
-  return { clock, queue: new WorkQueue({ name: "test", clock, random: () => random }) };
+  const metrics = createLoopMetrics(new MetricsRegistry());
+  return { clock, queue: new WorkQueue({ name: "test", clock, metrics, random: () => random }) };
 }
 
 /** Takes every key that waits now. */

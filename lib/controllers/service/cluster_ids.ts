@@ -2,8 +2,7 @@
  * Finds the IDs of this cluster.
  * @module
  */
-import { toBackoffMs } from "../../core/backoff.ts";
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, toBackoffMs } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { isKubeError } from "../../kube/api/errors.ts";

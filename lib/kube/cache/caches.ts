@@ -3,7 +3,7 @@
  * @module
  */
 import { assert } from "../../core/errors.ts";
-import { toBackoffMs } from "../../core/backoff.ts";
+import { toBackoffMs } from "../../core/clock.ts";
 import { BUDGET } from "../../core/budget.ts";
 import { matchesLabels, parseLabelSelector } from "../../core/text/label.ts";
 import { type Fields, formatAbout, formatSize, isFields } from "../../core/text/values.ts";

@@ -6,8 +6,13 @@
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  * @module
  */
-import { toBackoffMs } from "../../core/backoff.ts";
-import { abortable, type Clock, startDeadline, systemClock } from "../../core/clock.ts";
+import {
+  abortable,
+  type Clock,
+  startDeadline,
+  systemClock,
+  toBackoffMs,
+} from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import { type Kind, type KubeObject, trimObject } from "../kinds/resource.ts";
 

@@ -3,7 +3,7 @@
  * decides each next step.
  * @module
  */
-import { type Clock, Sleeper, toTimeoutError } from "../../core/clock.ts";
+import { type Clock, Sleeper, toBackoffMs, toTimeoutError } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient, ListPage, ListQuery, Selection, WatchEvent } from "../api/client.ts";
@@ -11,7 +11,6 @@ import { isKubeError, KubeError, parseStatus, toKubeError } from "../api/errors.
 import type { Recovery } from "../api/request.ts";
 import { findDamage, type Kind, type KubeObject, type Resource } from "../kinds/resource.ts";
 import type { Store } from "./store.ts";
-import { toBackoffMs } from "../../core/backoff.ts";
 import { formatDuration, isFields } from "../../core/text/values.ts";
 
 /** What {@linkcode runWatcher} needs. */

@@ -2,8 +2,7 @@
  * Compares all load balancers with their Services from time to time, with one look at the cloud for all of them.
  * @module
  */
-import { toBackoffMs } from "../../../core/backoff.ts";
-import type { Clock } from "../../../core/clock.ts";
+import { type Clock, toBackoffMs } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
 
 /** What {@linkcode runFullPasses} needs. */

@@ -2,8 +2,7 @@
  * Reads the network data of hosts: only the Secrets that hosts name, one by one.
  * @module
  */
-import { toBackoffMs } from "../../../core/backoff.ts";
-import type { Clock } from "../../../core/clock.ts";
+import { type Clock, toBackoffMs } from "../../../core/clock.ts";
 import { forEachAtOnce } from "../../../core/concurrency.ts";
 import { remember } from "../../../core/maps.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";

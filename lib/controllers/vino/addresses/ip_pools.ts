@@ -2,8 +2,7 @@
  * Gives machines addresses from IPPools in Kubernetes, and takes them back.
  * @module
  */
-import { toBackoffMs } from "../../../core/backoff.ts";
-import { type Clock, startDeadline } from "../../../core/clock.ts";
+import { type Clock, startDeadline, toBackoffMs } from "../../../core/clock.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";

@@ -3,8 +3,7 @@
  * waits for that; so the Service has no selector, and its endpoint is written by the leader.
  * @module
  */
-import { toBackoffMs } from "../../../core/backoff.ts";
-import { type Clock, withDeadline } from "../../../core/clock.ts";
+import { type Clock, toBackoffMs, withDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
 import { type Logger, MessageDedup } from "../../../core/log.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";

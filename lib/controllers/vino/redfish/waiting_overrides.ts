@@ -2,8 +2,7 @@
  * Looks after boot overrides that wait for the next start of their machine, also those of an earlier process.
  * @module
  */
-import { toBackoffMs } from "../../../core/backoff.ts";
-import { type Clock, Sleeper } from "../../../core/clock.ts";
+import { type Clock, Sleeper, toBackoffMs } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
 import { type Logger, MessageDedup } from "../../../core/log.ts";
 import { isRefusedForGood } from "./order_refusal.ts";

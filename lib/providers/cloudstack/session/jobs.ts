@@ -3,8 +3,7 @@
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
-import { abortable, type Clock, Sleeper, startDeadline } from "../../../core/clock.ts";
-import { toBackoffMs } from "../../../core/backoff.ts";
+import { abortable, type Clock, Sleeper, startDeadline, toBackoffMs } from "../../../core/clock.ts";
 import { remember } from "../../../core/maps.ts";
 import { ApiError, JobOverError } from "./errors.ts";
 

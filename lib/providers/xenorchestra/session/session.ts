@@ -12,7 +12,7 @@ import {
   type ServerNames,
   type StreamReply,
 } from "../../../cloud_http/client.ts";
-import { toBackoffMs } from "../../../core/backoff.ts";
+import { toBackoffMs } from "../../../core/clock.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { Fence } from "../../../core/fence.ts";
 import type { XenOrchestraSettings } from "../settings.ts";

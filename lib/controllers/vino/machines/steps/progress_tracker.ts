@@ -10,8 +10,7 @@ import type {
   MachineSpec,
   MachinesView,
 } from "../../../../cloud/capabilities/machines.ts";
-import { toBackoffMs } from "../../../../core/backoff.ts";
-import type { Clock } from "../../../../core/clock.ts";
+import { type Clock, toBackoffMs } from "../../../../core/clock.ts";
 import { holds, keepFound, listSetbacks } from "./kept_findings.ts";
 import { Sightings, toInterimPlan } from "./sightings.ts";
 import type { MachineTask } from "./tasks.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import type { MachineProblem } from "../../../../../cloud/capabilities/machines.ts";
-import { toBackoffMs } from "../../../../../core/backoff.ts";
+import { toBackoffMs } from "../../../../../core/clock.ts";
 import type { CreateTask, Stock } from "../../look/view.ts";
 import type { VmRecord } from "../../vm_record.ts";
 import type { EarlierVms } from "../../steps.ts";
