@@ -61,8 +61,9 @@ export interface ServerNames {
 /** What a {@linkcode CloudClient} needs. */
 interface CloudClientDeps {
   readonly names: ServerNames;
-  /** Outlives the client: the next client of this server continues its counts. */
-  readonly meter: Meter;
+  /** The cloud, as in `--cloud-provider`. */
+  readonly provider: string;
+  readonly metrics: MetricsRegistry;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -115,12 +116,22 @@ export class CloudClient {
   readonly #url: string;
   readonly #deps: CloudClientDeps;
   readonly #trust: Trust;
+  readonly #requests: Counter;
+  readonly #durations: Histogram;
 
   /** @throws {ConfigError} when the file of authorities cannot be used */
   constructor(server: Server, deps: CloudClientDeps) {
     this.#url = server.url;
     this.#deps = deps;
     this.#trust = new Trust(server, deps);
+    this.#requests = deps.metrics.counter({
+      name: "landfall_cloud_requests_total",
+      help: "Requests to the cloud, by operation and code (the HTTP status, or the error if there was no reply).",
+    });
+    this.#durations = deps.metrics.histogram({
+      name: "landfall_cloud_request_duration_seconds",
+      help: "How long requests to the cloud took, by operation.",
+    });
   }
 
   /**
@@ -208,7 +219,7 @@ export class CloudClient {
     signal: AbortSignal,
   ): Promise<T> {
     const sendCounted = (tls: TlsSettings): Promise<T> =>
-      this.#deps.meter.count(operation, signal, () => send(tls));
+      this.#count(operation, signal, () => send(tls));
     try {
       const tls = await this.#trust.read(signal);
       try {
@@ -220,6 +231,29 @@ export class CloudClient {
       return await sendCounted(await this.#trust.read(signal));
     } catch (error) {
       throw toConnectionError(error, this.#url, this.#deps.names);
+    }
+  }
+
+  /** Counts one request, and measures it. */
+  async #count<T extends { readonly status: number }>(
+    operation: string,
+    signal: AbortSignal,
+    send: () => Promise<T>,
+  ): Promise<T> {
+    const { clock, provider } = this.#deps;
+    const startedMs = clock.monotonic();
+    const count = (code: string): void => {
+      this.#requests.inc({ provider, operation, code });
+      this.#durations.observe((clock.monotonic() - startedMs) / 1_000, { provider, operation });
+    };
+    try {
+      const reply = await send();
+      count(String(reply.status));
+      return reply;
+    } catch (error) {
+      const ended = isTimeout(signal.reason) ? "timeout" : "canceled";
+      count(signal.aborted ? ended : findErrorCode(error) || "error");
+      throw error;
     }
   }
 }
@@ -458,57 +492,6 @@ class Trust {
 /** Returns a fingerprint in the form of {@linkcode Server.certificateFingerprint}: hexadecimal digits in lower case. */
 export function normalise(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
-}
-
-/** The metrics of all requests to one cloud. */
-export class Meter {
-  readonly #clock: Clock;
-  readonly #provider: string;
-  readonly #requests: Counter;
-  readonly #durations: Histogram;
-
-  /** @param provider The cloud, as in `--cloud-provider` */
-  constructor(metrics: MetricsRegistry, clock: Clock, provider: string) {
-    this.#clock = clock;
-    this.#provider = provider;
-    this.#requests = metrics.counter({
-      name: "landfall_cloud_requests_total",
-      help: "Requests to the cloud, by operation and code (the HTTP status, or the error if there was no reply).",
-    });
-    this.#durations = metrics.histogram({
-      name: "landfall_cloud_request_duration_seconds",
-      help: "How long requests to the cloud took, by operation.",
-    });
-  }
-
-  /**
-   * Counts one request.
-   *
-   * @param operation For metrics: `list_things`
-   * @param signal The signal of the request
-   * @param send Sends the request; returns the reply, or throws like `fetch`
-   */
-  async count<T extends { readonly status: number }>(
-    operation: string,
-    signal: AbortSignal,
-    send: () => Promise<T>,
-  ): Promise<T> {
-    const startedMs = this.#clock.monotonic();
-    const count = (code: string): void => {
-      const labels = { provider: this.#provider, operation };
-      this.#requests.inc({ ...labels, code });
-      this.#durations.observe((this.#clock.monotonic() - startedMs) / 1_000, labels);
-    };
-    try {
-      const reply = await send();
-      count(String(reply.status));
-      return reply;
-    } catch (error) {
-      const ended = isTimeout(signal.reason) ? "timeout" : "canceled";
-      count(signal.aborted ? ended : findErrorCode(error) || "error");
-      throw error;
-    }
-  }
 }
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;

@@ -2,7 +2,7 @@
  * A server of no cloud in particular, for what is sent to any.
  * @module
  */
-import { CloudClient, Meter, type Server, type ServerNames } from "../../lib/cloud_http/client.ts";
+import { CloudClient, type Server, type ServerNames } from "../../lib/cloud_http/client.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -75,8 +75,8 @@ export function toDeps(): {
 /** A client of a server. */
 export function createClient(
   server: Pick<Server, "url"> & Partial<Server>,
-  { clock, log, metrics }: ReturnType<typeof toDeps> = toDeps(),
+  deps: ReturnType<typeof toDeps> = toDeps(),
 ): CloudClient {
-  const meter = new Meter(metrics, clock, "example");
-  return new CloudClient({ insecure: false, ...server }, { names: NAMES, meter, clock, log });
+  const named = { names: NAMES, provider: "example" };
+  return new CloudClient({ insecure: false, ...server }, { ...deps, ...named });
 }

@@ -5,7 +5,7 @@
 import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
-import { CloudClient, Meter, type ServerNames } from "../../../cloud_http/client.ts";
+import { CloudClient, type ServerNames } from "../../../cloud_http/client.ts";
 import { createUndecodableCounter } from "../../../cloud_http/decode.ts";
 import { assert } from "../../../core/errors.ts";
 import { Limiter } from "../../../core/concurrency.ts";
@@ -95,8 +95,8 @@ export class CloudStackSession {
     const { url, keys } = connection;
     this.#deps = deps;
     this.#undecodable = createUndecodableCounter(metrics);
-    const meter = new Meter(metrics, clock, "external-cloudstack");
-    const client = new CloudClient(connection, { names: SERVER_NAMES, meter, clock, log });
+    const named = { names: SERVER_NAMES, provider: "external-cloudstack" };
+    const client = new CloudClient(connection, { ...named, clock, log, metrics });
     this.#destination = { url, client, clock, fence };
     this.#keys =
       keys.kind === "pair" ? createFixedKeys(keys) : new KeyFiles(keys, { clock, log, onChange });

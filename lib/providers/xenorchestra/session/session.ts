@@ -7,7 +7,6 @@ import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import {
   CloudClient,
   type CloudRequest,
-  Meter,
   type Reply,
   type ServerNames,
   type StreamReply,
@@ -103,12 +102,11 @@ export class Session {
 
   /** @throws {ConfigError} when a file that the settings name cannot be used */
   constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
-    const { clock, log, metrics, isTransient = false } = deps;
-    const meter = new Meter(metrics, clock, "xenorchestra");
     this.#deps = deps;
     this.#settings = settings;
-    this.#client = new CloudClient(settings, { names: SERVER_NAMES, meter, clock, log });
-    this.#usesBasic = isTransient && settings.credentials.kind === "password";
+    const named = { names: SERVER_NAMES, provider: "xenorchestra" };
+    this.#client = new CloudClient(settings, { ...deps, ...named });
+    this.#usesBasic = deps.isTransient === true && settings.credentials.kind === "password";
     this.#tokens = this.#createTokens(settings);
     this.refreshIntervalMs = settings.refreshIntervalMs;
   }

@@ -18,7 +18,7 @@ import {
   sign,
   toSignedQuery,
 } from "../../../../lib/providers/cloudstack/session/signature.ts";
-import { CloudClient, Meter } from "../../../../lib/cloud_http/client.ts";
+import { CloudClient } from "../../../../lib/cloud_http/client.ts";
 import { Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
 import {
   type Destination,
@@ -321,15 +321,9 @@ const MAKE = { command: "associateIpAddress", params: { zoneid: "z" }, keys: KEY
 let fake: FakeCloudStack;
 
 function toDestination(fence: Fence = toDeps().fence): Destination {
-  const { clock, log, metrics } = toDeps();
-  const meter = new Meter(metrics, clock, "external-cloudstack");
-  const server = { url: fake.url, insecure: false };
-  return {
-    url: fake.url,
-    client: new CloudClient(server, { names: SERVER_NAMES, meter, clock, log }),
-    clock,
-    fence,
-  };
+  const deps = { ...toDeps(), names: SERVER_NAMES, provider: "external-cloudstack" };
+  const client = new CloudClient({ url: fake.url, insecure: false }, deps);
+  return { url: fake.url, client, clock: deps.clock, fence };
 }
 
 describe("sendCommand()", () => {
