@@ -11,7 +11,7 @@ interface Rule {
 
 const CLIENT_NODE = "@kubernetes/client-node";
 const PURE_NAMES =
-  "plan|addresses|fleet_member|identity|instance_labels|names|node_view|out_of_service|rivals|words";
+  "plan|addresses|fleet_member|identity|instance_labels|names|node_view|out_of_service|words";
 const PURE = new RegExp(`/(${PURE_NAMES})[.]ts$`);
 
 /** Files of controllers that check an object of a kind of ours, and describe it for a CRD. */

@@ -7,7 +7,7 @@ import { createReloadMetric } from "../../lib/app/reload.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
-import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import type { ControllerModule } from "../../lib/controllers/definition.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
@@ -50,22 +50,22 @@ ${toTable(
 type MetricWords = ReturnType<MetricsRegistry["describe"]>[number];
 
 /** Every metric, by name. Lets every part register what it counts; nothing runs and nothing is asked. */
-export function listMetrics({ controllers, providers }: Registries = ALL): readonly MetricWords[] {
+export function listMetrics({ modules, providers }: Registries = ALL): readonly MetricWords[] {
   // Clouds may share what they are made of; only one runs in a process.
-  const all = providers.flatMap((cloud) => listMetricsWith(cloud, controllers));
+  const all = providers.flatMap((cloud) => listMetricsWith(cloud, modules));
   const byName = new Map(all.map((metric) => [metric.name, metric]));
   return [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 function listMetricsWith(
   cloud: ProviderDefinition,
-  controllers: readonly ControllerDefinition[],
+  modules: readonly ControllerModule[],
 ): MetricWords[] {
   const metrics = new MetricsRegistry();
   exportProcess(metrics, systemClock);
   exportLog(metrics, undefined);
   createRunningMetric(metrics);
-  for (const controller of controllers) controller.registerMetrics?.(metrics);
+  for (const module of modules) module.registerMetrics?.(metrics);
   exportInstances(metrics, new Store({ resource: NODES, log: silentLogger }), () => ({
     kind: "foreign",
     providerId: "",

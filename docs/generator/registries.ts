@@ -3,7 +3,12 @@
  * @module
  */
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
-import type { ControllerDefinition, KindDefinition } from "../../lib/controllers/definition.ts";
+import {
+  type ControllerDefinition,
+  type ControllerModule,
+  type KindDefinition,
+  loadControllers,
+} from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { SERVICES } from "../../lib/kube/kinds/service.ts";
 import { loadProviders } from "../../lib/providers/mod.ts";
@@ -11,6 +16,8 @@ import { loadProviders } from "../../lib/providers/mod.ts";
 /** Controllers and clouds, in the order of the pages. */
 export interface Registries {
   readonly controllers: readonly ControllerDefinition[];
+  /** Their code, which registers what it counts. */
+  readonly modules: readonly ControllerModule[];
   /** Kinds that Kubernetes does not have, of these controllers. */
   readonly kinds: readonly KindDefinition[];
   /** The first is the default. */
@@ -25,6 +32,7 @@ export function isOfServices({ kind }: ControllerDefinition): boolean {
 /** All that Landfall has. */
 export const ALL: Registries = {
   controllers: CONTROLLERS,
+  modules: (await loadControllers(CONTROLLERS)).map(({ module }) => module),
   kinds: (await Promise.all(CONTROLLERS.map((one) => one.loadKinds?.() ?? []))).flat(),
   providers: await loadProviders(),
 };

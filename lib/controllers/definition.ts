@@ -245,6 +245,8 @@ export interface ControllerContext<S = unknown> extends LoopContext {
 export interface ControllerModule<S = unknown> {
   /** Creates the controller. It must not run anything or send a request yet. */
   create(context: ControllerContext<S>): RunningController<S>;
+  /** Registers its own metrics; only for the reference page. Absent: it has none. */
+  registerMetrics?(registry: MetricsRegistry): unknown;
 }
 
 /** A namespace that a flag names. */
@@ -344,8 +346,6 @@ export interface ControllerDefinition<S = unknown> {
    * a Secret of its own. @default {none}
    */
   readonly folder?: string;
-  /** Registers its own metrics; only for the reference page. Absent: it has none. */
-  registerMetrics?(registry: MetricsRegistry): unknown;
   /** Imports the controller's code. */
   load(): Promise<ControllerModule<S>>;
 }

@@ -107,8 +107,9 @@ test.each(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle", NAME])
   },
 );
 
-test("the reference pages report it: Events, flags, words, metrics and rights", () => {
-  const pages = renderPages({ ...ALL, controllers: REGISTRY });
+test("the reference pages report it: Events, flags, words, metrics and rights", async () => {
+  const modules = [...ALL.modules, await galleryController.load()];
+  const pages = renderPages({ ...ALL, controllers: REGISTRY, modules });
   expect(pages.get("events.md")).toContain("## `example-gallery`");
   expect(pages.get("events.md")).toContain("| `GalleryCatalogued` ");
   expect(pages.get("flags.md")).toContain("| `--concurrent-gallery-syncs` ");

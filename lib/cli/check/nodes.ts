@@ -8,7 +8,7 @@ import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { InstanceState, NodeIdentity } from "../../cloud/instance.ts";
 import type { MatchedBy, Presence, Provider, UnknownReason } from "../../cloud/provider.ts";
 import { isReady, isUninitialized, toIdentity } from "../../controllers/identity.ts";
-import { MachineClaims } from "../../controllers/node/rivals.ts";
+import { MachineClaims } from "../../controllers/node/plan.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type MatchedNode, type OtherAddresses, toAddressUses } from "./address_uses.ts";
 import type { Acting } from "./outlook/acting.ts";

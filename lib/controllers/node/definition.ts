@@ -6,7 +6,6 @@ import { NODE_SELECTION, type NodeSelection } from "../../cloud/settings/section
 import { NODES } from "../../kube/kinds/node.ts";
 import { type ControllerDefinition, FULL_PASS_FLAG } from "../definition.ts";
 import { PROVIDED_NODE_IP, UNINITIALIZED_TAINT } from "../words.ts";
-import { createNodeMetrics } from "./metrics.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 import { toRights } from "../../kube/access/rights.ts";
 
@@ -44,6 +43,5 @@ export const nodeController: ControllerDefinition<NodeSelection> = {
       mandatory: false,
     }),
   ],
-  registerMetrics: createNodeMetrics,
   load: () => import("./mod.ts"),
 };

@@ -6,9 +6,7 @@ import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
 import { DELETION } from "../../cloud/settings/sections.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
-import { MONITOR_FLAG } from "./flags.ts";
-import { createLifecycleMetrics } from "./metrics.ts";
-import { COMPONENT, EVENT_WORDS, NAME, SHUTDOWN_TAINT } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, MONITOR_FLAG, NAME, SHUTDOWN_TAINT } from "./words.ts";
 import { toRights } from "../../kube/access/rights.ts";
 
 const OBJECTS = { group: "", resource: "nodes" };
@@ -42,6 +40,5 @@ export const nodeLifecycleController: ControllerDefinition<DeletionSettings> = {
           ...toRights(OBJECTS, ["delete"], "to delete Nodes whose machine is gone"),
         ]),
   ],
-  registerMetrics: createLifecycleMetrics,
   load: () => import("./mod.ts"),
 };

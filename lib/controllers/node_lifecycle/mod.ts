@@ -11,11 +11,12 @@ import { isReady, readyStatus } from "../identity.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { RefreshPacer } from "../fleet/refresh_pacer.ts";
-import { MONITOR_FLAG } from "./flags.ts";
+import { MONITOR_FLAG, NAME } from "./words.ts";
 import { createLifecycleMetrics, type LifecycleMetrics } from "./metrics.ts";
 import { planLifecycle } from "./plan.ts";
 import { LifecycleReconciler } from "./reconcile.ts";
-import { NAME } from "./words.ts";
+
+export { createLifecycleMetrics as registerMetrics } from "./metrics.ts";
 
 /** The dependencies of the lifecycle controller. */
 interface NodeLifecycleControllerOptions {

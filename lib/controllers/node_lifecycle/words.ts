@@ -1,8 +1,9 @@
 /**
- * Words that the lifecycle controller writes to a cluster. Frozen: they must not change.
+ * Words of the lifecycle controller in a cluster and in flags. Frozen: they must not change.
  * @module
  */
 import type { EventWord } from "../../kube/events/words.ts";
+import type { NumberFlag } from "../definition.ts";
 
 /** Taint of a Node whose machine is off; only key and effect count. Contract of `k8s.io/cloud-provider`. */
 export const SHUTDOWN_TAINT = {
@@ -58,4 +59,14 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "Another program keeps changing the shutdown taint. Landfall corrects it a few times a minute at most.",
   },
+};
+
+/** How often Landfall checks the lifecycle of every Node. */
+export const MONITOR_FLAG: NumberFlag = {
+  name: "node-monitor-period",
+  type: "duration",
+  default: "5s",
+  help: "How often Landfall checks whether the machines of Nodes that are not Ready are off or gone",
+  // A pass reads only memory, but without a pause the process would do nothing else.
+  range: [100, 3_600_000],
 };

@@ -11,9 +11,7 @@ import {
   OUT_OF_SERVICE_RECORD,
   OUT_OF_SERVICE_TAINT,
 } from "../fleet/out_of_service.ts";
-import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
-import { createOutOfServiceMetrics } from "./metrics.ts";
-import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
+import { COMPONENT, EVENT_WORDS, GRACE_FLAG, NAME, SYNC_FLAG } from "./words.ts";
 import { toRights } from "../../kube/access/rights.ts";
 
 const OPTIONAL = { mandatory: false };
@@ -71,6 +69,5 @@ export const nodeOutOfServiceController: ControllerDefinition<OutOfServiceSettin
     ),
     ...toRights(ATTACHMENTS, ["watch"], "to see them detached", OPTIONAL),
   ],
-  registerMetrics: createOutOfServiceMetrics,
   load: () => import("./mod.ts"),
 };

@@ -19,13 +19,14 @@ import {
   OUT_OF_SERVICE_RECORD,
 } from "../fleet/out_of_service.ts";
 import { RefreshPacer } from "../fleet/refresh_pacer.ts";
-import { GRACE_FLAG, SYNC_FLAG } from "./flags.ts";
+import { GRACE_FLAG, NAME, SYNC_FLAG } from "./words.ts";
 import { createOutOfServiceMetrics, type OutOfServiceMetrics } from "./metrics.ts";
 import { planOutOfService } from "./plan.ts";
 import { OutOfServiceReconciler } from "./reconcile.ts";
 import { Volumes } from "./volumes.ts";
 import { OutOfServiceWatch } from "./watch.ts";
-import { NAME } from "./words.ts";
+
+export { createOutOfServiceMetrics as registerMetrics } from "./metrics.ts";
 
 /** The dependencies of the out-of-service controller. */
 interface NodeOutOfServiceControllerOptions {

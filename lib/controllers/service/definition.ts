@@ -6,7 +6,6 @@ import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../cloud/pools/set
 import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
-import { createServiceMetrics } from "./metrics.ts";
 import { listRights } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, EXCLUDED_NODE, NAME, RECORD, SOURCE_RANGES } from "./words.ts";
 
@@ -54,6 +53,5 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
   flags: [SYNCS_FLAG, SYNC_PERIOD_FLAG, CLASS_FLAG],
   watches: [SERVICES],
   listRights,
-  registerMetrics: createServiceMetrics,
   load: () => import("./mod.ts"),
 };

@@ -41,6 +41,8 @@ import { showsIngress } from "./spec/status.ts";
 import { ServiceTasks } from "./state/tasks.ts";
 import { NAME } from "./words.ts";
 
+export { createServiceMetrics as registerMetrics } from "./metrics.ts";
+
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext<LoadBalancerSettings>): ServiceController {
   const { clock, settings } = context;

@@ -5,7 +5,6 @@
 import type { ControllerDefinition } from "../definition.ts";
 import { NETWORK_DATA_FLAG } from "./flags.ts";
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
-import { createSipClusterMetrics } from "./metrics.ts";
 import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { listRights } from "./rights.ts";
 import { CONFIG_MAPS, DEPLOYMENTS, OWNED_SERVICES } from "./services/owned_kinds.ts";
@@ -80,6 +79,5 @@ export const sipClusterController: ControllerDefinition = {
   loadKinds: async () => [(await import("./resource/crd.ts")).SIP_CLUSTER_KIND],
   loadProgramKinds: async () => [(await import("./services/auth/dex_crds.ts")).DEX_PROGRAM_KINDS],
   listRights,
-  registerMetrics: createSipClusterMetrics,
   load: () => import("./mod.ts"),
 };

@@ -30,6 +30,8 @@ import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { ClusterServices } from "./services/cluster_services.ts";
 import { FORCE_RELEASE, NAME } from "./words.ts";
 
+export { createSipClusterMetrics as registerMetrics } from "./metrics.ts";
+
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext): SipClusterController {
   return new SipClusterController(context);

@@ -6,7 +6,6 @@ import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { type ControllerDefinition, readTextFlag } from "../definition.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { HOST_WORDS } from "./hosts/word_table.ts";
-import { createVinoMetrics } from "./metrics.ts";
 import {
   judgeRedfishFlags,
   readRedfishSettings,
@@ -88,6 +87,5 @@ export const vinoController: ControllerDefinition = {
     return [{ namespace, flag: POOLS_NAMESPACE_FLAG.name, use: "for all IPPools" }];
   },
   listRights,
-  registerMetrics: createVinoMetrics,
   load: () => import("./mod.ts"),
 };

@@ -40,6 +40,8 @@ import { UnservedVinos } from "./unserved.ts";
 import { VinoWriter } from "./vino_writer.ts";
 import { CONFIRMED_REMOVAL, GONE_POOLS, NAME } from "./words.ts";
 
+export { createVinoMetrics as registerMetrics } from "./metrics.ts";
+
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext): UnservedVinos | VinoController {
   const { client, clock, caches, flags } = context;

@@ -8,8 +8,7 @@ import { parseCidr } from "../../../lib/core/net/ip.ts";
 import { toInstance as toCloudStackInstance } from "../../../lib/providers/cloudstack/model/instance.ts";
 import { toInstances } from "../../../lib/providers/static/mod.ts";
 import { toInstance as toXenOrchestraInstance } from "../../../lib/providers/xenorchestra/inventory.ts";
-import { createNodeMetrics } from "../../../lib/controllers/node/metrics.ts";
-import { NodeController } from "../../../lib/controllers/node/mod.ts";
+import { registerMetrics, NodeController } from "../../../lib/controllers/node/mod.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
 import type { AddressPool } from "../../../lib/cloud/pools/pool.ts";
@@ -326,7 +325,7 @@ test("Nodes wait 5 s for a list of Services, and join without one, if it is refu
   server.put(toNode("a"));
   const controller = new NodeController({
     context,
-    metrics: createNodeMetrics(metrics),
+    metrics: registerMetrics(metrics),
     services: new Store({ resource: SERVICES, log: context.log }),
     findPools: () => [],
     fullPassIntervalMs: 60_000,

@@ -15,8 +15,7 @@ import { startRig, until } from "../../support/nodes/rig.ts";
 import { PacedClock } from "../../support/paced_clock.ts";
 import { describeNode } from "../../../lib/controllers/node_view.ts";
 import { toCondition } from "../../../lib/http/page/state.ts";
-import { NodeController } from "../../../lib/controllers/node/mod.ts";
-import { createNodeMetrics } from "../../../lib/controllers/node/metrics.ts";
+import { registerMetrics, NodeController } from "../../../lib/controllers/node/mod.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 import { planLabels } from "../../../lib/controllers/node/plan.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -526,7 +525,7 @@ describe("a Node whose instance no list shows", () => {
     server.put(toNode("a"));
     const controller = new NodeController({
       context,
-      metrics: createNodeMetrics(metrics),
+      metrics: registerMetrics(metrics),
       services: new Store({ resource: SERVICES, log: context.log }),
       findPools: () => [],
       fullPassIntervalMs: 60 * MINUTE_MS,
@@ -627,9 +626,9 @@ test("N-26 planLabels() leaves out illegal labels, says so, and sets the rest", 
   expect(refused.join()).toContain("nœud");
 });
 
-test("createNodeMetrics() observes delays from a Node's creation, in seconds, by upstream names", () => {
+test("registerMetrics() observes delays from a Node's creation, in seconds, by upstream names", () => {
   const registry = new MetricsRegistry();
-  const metrics = createNodeMetrics(registry);
+  const metrics = registerMetrics(registry);
   const node = toNode("n");
   const created = Date.parse("2026-01-01T00:00:00Z");
   metrics.observeTaintRemoval(node, created + 3_000);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { isUninitialized } from "../../../lib/controllers/identity.ts";
-import { MachineClaims } from "../../../lib/controllers/node/rivals.ts";
+import { MachineClaims } from "../../../lib/controllers/node/plan.ts";
 import { swapUuid } from "../../../lib/core/text/values.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";

@@ -5,7 +5,6 @@
 import type { ControllerDefinition } from "../../../lib/controllers/definition.ts";
 import { SYNCS_FLAG } from "./flags.ts";
 import { CONFIG_MAPS, GALLERIES } from "./kinds.ts";
-import { createGalleryMetrics } from "./metrics.ts";
 import { GALLERY_SECTION, type GallerySettings } from "./settings.ts";
 import { COMPONENT, EVENT_WORDS, FINALIZER, NAME } from "./words.ts";
 
@@ -50,6 +49,5 @@ export const galleryController: ControllerDefinition<GallerySettings> = {
       mandatory: true,
     },
   ],
-  registerMetrics: createGalleryMetrics,
   load: () => import("./mod.ts"),
 };

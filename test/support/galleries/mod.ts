@@ -20,6 +20,8 @@ import { createGalleryMetrics } from "./metrics.ts";
 import type { GallerySettings } from "./settings.ts";
 import { EVENT_WORDS, FIELD_MANAGER, FINALIZER, GALLERY_LABEL, NAME } from "./words.ts";
 
+export { createGalleryMetrics as registerMetrics } from "./metrics.ts";
+
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext<GallerySettings>): GalleryController {
   return new GalleryController(context);

@@ -14,12 +14,9 @@ export const CLOUD_TWIN_NAME = "example-gallery-cloud-twin";
 export const CLOUD_TWIN_LEASE = "landfall-cloud-galleries";
 export const LISTENER_NAME = "example-gallery-listener";
 
-// Its metrics are those of the example: a process has them once.
-const { registerMetrics: _metrics, ...shared } = galleryController;
-
 /** Does the work of the example controller under another name, which `*` does not choose. */
 export const twinController: ControllerDefinition<GallerySettings> = {
-  ...shared,
+  ...galleryController,
   name: TWIN_NAME,
   aliases: ["example-gallery-twin-controller"],
   isOffByDefault: true,
@@ -27,7 +24,7 @@ export const twinController: ControllerDefinition<GallerySettings> = {
   folder: "galleries",
   component: "example-gallery-twin-controller",
   listRights: (needs) => [
-    ...shared.listRights(needs),
+    ...galleryController.listRights(needs),
     {
       access: { group: "example.org", resource: "galleries", verb: "delete" },
       purpose: "to close galleries",
@@ -48,7 +45,7 @@ export const cloudTwinController: ControllerDefinition<GallerySettings> = {
 
 /** Does the same where the cloud tells of changes. */
 export const listeningController: ControllerDefinition<GallerySettings> = {
-  ...shared,
+  ...galleryController,
   name: LISTENER_NAME,
   aliases: [],
   component: LISTENER_NAME,

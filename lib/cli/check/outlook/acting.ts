@@ -13,7 +13,7 @@ import {
 } from "../../../controllers/definition.ts";
 import { nodeLifecycleController } from "../../../controllers/node_lifecycle/definition.ts";
 import { nodeOutOfServiceController } from "../../../controllers/node_out_of_service/definition.ts";
-import { GRACE_FLAG } from "../../../controllers/node_out_of_service/flags.ts";
+import { GRACE_FLAG } from "../../../controllers/node_out_of_service/words.ts";
 
 /** What acts on the Nodes of machines that are off or gone, and how carefully. */
 export interface Acting {

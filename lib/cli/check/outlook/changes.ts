@@ -5,11 +5,10 @@
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Presence, Provider } from "../../../cloud/provider.ts";
 import { isReady, isUninitialized } from "../../../controllers/identity.ts";
-import { planNode } from "../../../controllers/node/plan.ts";
+import { type MachineClaims, planNode } from "../../../controllers/node/plan.ts";
 import { type AddressUses, toAddressPolicy } from "../../../controllers/addresses.ts";
 import type { NodePatch } from "../../../controllers/node_context.ts";
 import { NO_TAG_CHANGES } from "../../../controllers/instance_labels.ts";
-import type { MachineClaims } from "../../../controllers/node/rivals.ts";
 import { planNodeLabels } from "../../../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../../../controllers/node_lifecycle/plan.ts";
 import { SHUTDOWN_TAINT } from "../../../controllers/node_lifecycle/words.ts";

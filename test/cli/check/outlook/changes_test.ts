@@ -5,7 +5,7 @@ import type { Presence } from "../../../../lib/cloud/provider.ts";
 import type { Acting } from "../../../../lib/cli/check/outlook/acting.ts";
 import { formatChange, toOutlook } from "../../../../lib/cli/check/outlook/changes.ts";
 import type { ProvenOff } from "../../../../lib/cloud/capabilities/proven_off.ts";
-import { MachineClaims } from "../../../../lib/controllers/node/rivals.ts";
+import { MachineClaims } from "../../../../lib/controllers/node/plan.ts";
 import { FakeProvider, toInstance, toInventory } from "../../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../../support/nodes/nodes.ts";
 
