@@ -136,23 +136,19 @@ class BackgroundSender implements EventSender {
         this.#wake = undefined;
         continue;
       }
-      const correlation = this.#correlator.correlate(event, this.#options.clock.monotonic());
-      if (correlation.kind === "drop") this.#count("filtered");
-      else await this.#deliver(correlation, signal, flush);
+      const delivery = this.#correlator.correlate(event, this.#options.clock.monotonic());
+      if (delivery === undefined) this.#count("filtered");
+      else await this.#deliver(delivery, signal, flush);
     }
     this.#count("dropped", this.#queue.splice(0).length);
   }
 
   /** Tries again until there is an answer. Any answer is final. */
-  async #deliver(
-    correlation: Exclude<Correlation, { kind: "drop" }>,
-    signal: AbortSignal,
-    flush: AbortSignal,
-  ): Promise<void> {
+  async #deliver(delivery: Delivery, signal: AbortSignal, flush: AbortSignal): Promise<void> {
     const { clock, random = Math.random } = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
-        await this.#send(correlation, flush);
+        await this.#send(delivery, flush);
         this.#warned.clear();
         return this.#count("sent");
       } catch (error) {
@@ -161,7 +157,7 @@ class BackgroundSender implements EventSender {
         if (tries > 1 && code === ALREADY_EXISTS) return this.#count("sent");
         // After the stop each Event has one try.
         if (code !== undefined || tries >= TRIES_MAX || signal.aborted) {
-          return this.#giveUp(correlation.event, error);
+          return this.#giveUp(delivery.event, error);
         }
         // Random, so that not all clients return to the API server at the same moment.
         const gapMs = tries === 1 ? RETRY_GAP_MS * random() : RETRY_GAP_MS;
@@ -170,17 +166,13 @@ class BackgroundSender implements EventSender {
     }
   }
 
-  async #send(
-    correlation: Exclude<Correlation, { kind: "drop" }>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #send({ event, patch }: Delivery, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
-    const { event } = correlation;
     const { name, namespace = "default" } = event.metadata;
-    if (correlation.kind === "patch") {
+    if (patch !== undefined) {
       try {
-        const patch = { type: "strategic", body: correlation.patch } as const;
-        await client.patch(EVENTS, { namespace, name }, patch, signal);
+        const body = { type: "strategic", body: patch } as const;
+        await client.patch(EVENTS, { namespace, name }, body, signal);
         return;
       } catch (error) {
         // The API server deletes Events after about an hour. Then this one is created again, with its count.
@@ -252,17 +244,13 @@ function toTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The decision about one Event. */
-export type Correlation =
-  | { readonly kind: "create"; readonly event: KubeEvent }
-  | {
-      readonly kind: "patch";
-      /** The whole Event, to create it if it was deleted. */
-      readonly event: KubeEvent;
-      /** Body of a strategic merge patch: only the fields that change with each repetition. */
-      readonly patch: Readonly<Record<string, unknown>>;
-    }
-  | { readonly kind: "drop" };
+/** The write for one Event. */
+interface Delivery {
+  /** The whole Event, to create it, too, if it was deleted. */
+  readonly event: KubeEvent;
+  /** Body of a strategic merge patch: only the fields that change with each repetition. Absent: the Event is new. */
+  readonly patch?: Readonly<Record<string, unknown>>;
+}
 
 interface Group {
   /** Digests of different messages, the oldest first. */
@@ -303,16 +291,16 @@ export class EventCorrelator {
   readonly #buckets = new LruCache<Bucket>(isFullBucket);
 
   /**
-   * Decides about one Event, and remembers it.
+   * Decides about one Event, and remembers it. `undefined`: it is dropped.
    *
    * @param event A new Event with its own name and a count of 1
    * @param nowMs Monotonic time
    */
-  correlate(event: KubeEvent, nowMs: number): Correlation {
+  correlate(event: KubeEvent, nowMs: number): Delivery | undefined {
     const { key, event: shown } = this.#aggregate(event, nowMs);
-    const correlation = this.#count(key, shown, nowMs);
+    const delivery = this.#count(key, shown, nowMs);
     // Dropped Events still count: the next Event that passes says how many there were.
-    return this.#takeToken(event, nowMs) ? correlation : { kind: "drop" };
+    return this.#takeToken(event, nowMs) ? delivery : undefined;
   }
 
   #aggregate(event: KubeEvent, nowMs: number): { key: string; event: KubeEvent } {
@@ -331,12 +319,12 @@ export class EventCorrelator {
     return { key: groupKey, event: { ...event, message: `${AGGREGATE_PREFIX}${message}` } };
   }
 
-  #count(key: string, event: KubeEvent, nowMs: number): Correlation {
+  #count(key: string, event: KubeEvent, nowMs: number): Delivery {
     const known = this.#observations.get(key);
     if (known === undefined) {
       const { firstTimestamp } = event;
       this.#observations.set(key, { name: event.metadata.name, firstTimestamp, count: 1 }, nowMs);
-      return { kind: "create", event };
+      return { event };
     }
     known.count += 1;
     this.#observations.set(key, known, nowMs);
@@ -345,11 +333,7 @@ export class EventCorrelator {
     const metadata = { ...event.metadata, name: known.name };
     const { firstTimestamp = lastTimestamp } = known;
     const whole = { ...event, metadata, count: known.count };
-    return {
-      kind: "patch",
-      patch,
-      event: firstTimestamp === undefined ? whole : { ...whole, firstTimestamp },
-    };
+    return { patch, event: firstTimestamp === undefined ? whole : { ...whole, firstTimestamp } };
   }
 
   #takeToken(event: KubeEvent, nowMs: number): boolean {

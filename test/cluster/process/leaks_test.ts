@@ -98,7 +98,7 @@ const { add } = RequestLog.prototype;
 const { correlate } = EventCorrelator.prototype;
 beforeEach(() => {
   RequestLog.prototype.add = () => undefined;
-  EventCorrelator.prototype.correlate = (event) => ({ kind: "create", event });
+  EventCorrelator.prototype.correlate = (event) => ({ event });
 });
 afterEach(async () => {
   RequestLog.prototype.add = add;
