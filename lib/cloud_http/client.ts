@@ -3,7 +3,9 @@
  * of a reply it reads, one retry where that is safe, deadlines, metrics, and what it says if there is no reply.
  * @module
  */
+import type { X509Certificate } from "node:crypto";
 import { CloudError } from "../cloud/errors.ts";
+import { BUDGET } from "../core/budget.ts";
 import { type Clock, isTimeout, startDeadline } from "../core/clock.ts";
 import {
   findConnectionFault,
@@ -15,9 +17,6 @@ import {
   type TlsSettings,
   toConnectionProblem,
 } from "../core/http/connection.ts";
-import { type OpenSocket, openWebSocket } from "../core/http/web_socket.ts";
-import type { Logger } from "../core/log.ts";
-import { BUDGET } from "../core/budget.ts";
 import {
   BodyError,
   BodyGroup,
@@ -28,9 +27,10 @@ import {
   readText,
   sendHttp,
 } from "../core/http/request.ts";
-import type { X509Certificate } from "node:crypto";
-import { CaFile } from "./ca_file.ts";
+import { type OpenSocket, openWebSocket } from "../core/http/web_socket.ts";
+import type { Logger } from "../core/log.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../core/metrics.ts";
+import { CaFile } from "./ca_file.ts";
 
 /** The URL of a server, and the certificates to trust there. */
 export interface Server {
@@ -83,25 +83,25 @@ export interface CloudRequest extends Omit<HttpRequest, "tls" | "signal"> {
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
-  readonly json?: { readonly value: unknown };
+  readonly json?: { readonly value: unknown } | undefined;
   /** Whether the caller has read this answer before, by {@linkcode CloudRequest.isKnown}. */
-  readonly isKnown?: true;
+  readonly isKnown?: boolean;
   /** The HTML of a 404 and its URL: it may show whether the server knows the path. */
-  readonly page?: { readonly text: string; readonly url: string };
+  readonly page?: { readonly text: string; readonly url: string } | undefined;
   /** Target of a redirect within the same origin. */
-  readonly redirectUrl?: string;
-  readonly retryAfterMs?: number;
+  readonly redirectUrl?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
   /** The server's own time, in wall-clock milliseconds, to the second. Absent when the header is not valid. */
-  readonly serverTimeMs?: number;
+  readonly serverTimeMs?: number | undefined;
   /** ETag of this answer. Absent if the header is missing or not valid. */
-  readonly etag?: string;
+  readonly etag?: string | undefined;
 }
 
 /** The reply of a stream, whose body may never end. */
 export interface StreamReply {
   readonly status: number;
   readonly contentType: string;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Present exactly when the status is 200 and the type is the expected one. The caller must cancel it. */
   readonly body?: ReadableStream<Uint8Array>;
 }
@@ -316,7 +316,7 @@ async function openStream(
     return { status, contentType, body };
   await body?.cancel();
   const { retryAfterMs } = readTimes(response.headers);
-  return { status, contentType, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return { status, contentType, retryAfterMs };
 }
 
 async function sendOnce(
@@ -339,13 +339,13 @@ async function sendOnce(
   return {
     status,
     contentType,
-    ...(json === undefined ? {} : { json }),
-    ...(isKnown ? { isKnown } : {}),
-    ...(isPage ? { page: { text, url } } : {}),
-    ...(redirectUrl === undefined ? {} : { redirectUrl }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(Number.isNaN(serverTimeMs) ? {} : { serverTimeMs }),
-    ...(etag === undefined ? {} : { etag }),
+    json,
+    isKnown,
+    page: isPage ? { text, url } : undefined,
+    redirectUrl,
+    retryAfterMs,
+    serverTimeMs: Number.isNaN(serverTimeMs) ? undefined : serverTimeMs,
+    etag,
   };
 }
 

@@ -1,5 +1,5 @@
-import * as fc from "fast-check";
 import { expect, test } from "bun:test";
+import * as fc from "fast-check";
 import {
   fromSecondary,
   type ObjectLoopOptions,
@@ -7,6 +7,7 @@ import {
 } from "../../lib/engine/object_loop.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import { type Key, toKey } from "../../lib/kube/cache/store.ts";
+import type { ObjectMeta, Resource } from "../../lib/kube/kinds/resource.ts";
 import {
   type Gadget,
   startWidgets,
@@ -17,7 +18,6 @@ import {
   type WidgetRigOptions,
   WIDGETS,
 } from "../support/kube/kinds/widgets.ts";
-import type { ObjectMeta, Resource } from "../../lib/kube/kinds/resource.ts";
 
 function start(over: Partial<ObjectLoopOptions<Widget>> = {}): WidgetRig {
   return startWidgets({ over: () => over });

@@ -3,12 +3,12 @@
  * runtime are for its developers, not for operators.
  * @module
  */
-import { listCauses } from "../errors.ts";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect, type NetConnectOpts } from "node:net";
-import { X509Certificate } from "node:crypto";
 import { connect as connectTls, type ConnectionOptions, type PeerCertificate } from "node:tls";
 import { systemClock, withDeadline } from "../clock.ts";
+import { listCauses } from "../errors.ts";
 
 /** Host and port of a socket to an http or https address: an IPv6 address has no brackets. */
 export function toHostPort(url: string): { readonly host: string; readonly port: number } {

@@ -3,12 +3,12 @@
  * read, up to a limit: a faulty server must not fill the memory.
  * @module
  */
-import { explainDates, findErrorCode, type TlsSettings, toRuntimeTls } from "./connection.ts";
 import type { IncomingMessage } from "node:http";
-import { isLoopbackHost } from "../net/ip.ts";
 import { BUDGET } from "../budget.ts";
-import { formatSize, parseJson } from "../text/values.ts";
+import { isLoopbackHost } from "../net/ip.ts";
 import { listSecrets, redact } from "../text/printable.ts";
+import { formatSize, parseJson } from "../text/values.ts";
+import { explainDates, findErrorCode, type TlsSettings, toRuntimeTls } from "./connection.ts";
 
 /** Headers by names in lower case. A list is a line for each value. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;

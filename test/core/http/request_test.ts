@@ -1,5 +1,6 @@
-import fc from "fast-check";
 import { afterEach, describe, expect, test } from "bun:test";
+import { createServer, type Server } from "node:net";
+import fc from "fast-check";
 import {
   BodyError,
   BodyGroup,
@@ -10,7 +11,6 @@ import {
   readText,
   sendHttp,
 } from "../../../lib/core/http/request.ts";
-import { createServer, type Server } from "node:net";
 import { until } from "../../support/nodes/rig.ts";
 
 describe("parseRetryAfter()", () => {

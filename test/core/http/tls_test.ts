@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createServer, connect } from "node:tls";
+import { createClient, NAMES } from "../../cloud_http/fake_server.ts";
 import { diagnoseConnection } from "../../../lib/cloud_http/diagnosis.ts";
-import type { HttpHeaders } from "../../../lib/core/http/request.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
+import type { HttpHeaders } from "../../../lib/core/http/request.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
-import { readTls, tlsPath } from "../../support/net/tls_fixtures.ts";
-import { createClient, NAMES } from "../../cloud_http/fake_server.ts";
 import { createTransport } from "../../../lib/kube/api/request.ts";
+import { readTls, tlsPath } from "../../support/net/tls_fixtures.ts";
 
 const KEY_PAIR = { cert: readTls("rsa_server.crt"), key: readTls("rsa_server.key") };
 const ca = KEY_PAIR.cert;

@@ -1,5 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { toBytes } from "../../../lib/controllers/vino/resource/quantity.ts";
 import {
   describeDurationRange,
   formatAbout,
@@ -18,7 +19,6 @@ import {
   parseUuid,
   swapUuid,
 } from "../../../lib/core/text/values.ts";
-import { toBytes } from "../../../lib/controllers/vino/resource/quantity.ts";
 
 describe("parseDuration()", () => {
   const good: readonly [string, number][] = [
