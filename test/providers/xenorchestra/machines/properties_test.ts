@@ -29,6 +29,7 @@ import {
   toUidTag,
 } from "../../../../lib/providers/xenorchestra/machines/words.ts";
 import { IDENTITY, NAME, toSpec } from "./scene.ts";
+import { tries } from "../../../support/net/hostile.ts";
 
 const GIB = 1024 ** 3;
 const COLLECTIONS = ["vms", "vm-templates", "vdis", "vbds", "vifs"] as const;
@@ -100,7 +101,7 @@ test("a machine comes to rest, also after a change, and leaves nothing behind", 
       await rig.stop();
     }
   };
-  await fc.assert(fc.asyncProperty(wish, check), { numRuns: 15 });
+  await fc.assert(fc.asyncProperty(wish, check), tries(15));
 }, 60_000);
 
 const ID = "6fd7b5c7-a6ea-4790-a81d-6aa2d90fde1e";

@@ -53,6 +53,7 @@ import {
 import { planMachine } from "../../../../../lib/providers/xenorchestra/machines/plan/plan.ts";
 import { planRemoval } from "../../../../../lib/providers/xenorchestra/machines/plan/removal.ts";
 import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";
+import { tries } from "../../../../support/net/hostile.ts";
 
 function plan(
   vm: Vm,
@@ -516,7 +517,7 @@ test.each(Object.entries(PLANS))(
           if (target !== undefined) expect(judgeOwner(target, IDENTITY)).not.toBe("foreign");
         }
       }),
-      { numRuns: 1_000 },
+      tries(1_000),
     );
   },
 );
@@ -535,7 +536,7 @@ test.each(Object.entries(PLANS))(
           expect(target?.creation?.user ?? "user-1").toBe("user-1");
         }
       }),
-      { numRuns: 1_000 },
+      tries(1_000),
     );
   },
 );
@@ -554,7 +555,7 @@ test("plan() creates only if none exists, and starts only what is complete, or r
         expect((target && isComplete(target)) || (isMarked && isDirect)).toBe(true);
       }
     }),
-    { numRuns: 1_000 },
+    tries(1_000),
   );
 });
 
@@ -569,6 +570,6 @@ test("planRemoval() deletes a machine only with a mark of ours, and when it is o
         expect(target && judgeOwner(target, IDENTITY)).toBe("ours");
       }
     }),
-    { numRuns: 1_000 },
+    tries(1_000),
   );
 });
