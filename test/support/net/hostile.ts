@@ -57,10 +57,15 @@ export const HOSTILE_TEXTS: readonly string[] = [
   "'; DROP TABLE nodes; --",
 ];
 
+/** Any character. For its unit "binary", fast-check first lists all of them, which takes 1.6 s and 160 MB. */
+export const anyCharacter: fc.Arbitrary<string> = fc
+  .integer({ min: 0, max: 0x10_f7ff })
+  .map((at) => String.fromCodePoint(at < 0xd800 ? at : at + 0x800));
+
 /** Hostile texts, and any others. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...HOSTILE_TEXTS),
-  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
 );
 
 /** What may stand anywhere by mistake or malice: any JSON, with keys that objects have already. */
