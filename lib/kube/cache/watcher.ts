@@ -453,14 +453,14 @@ export class RestartBackoff {
  */
 export const SILENCE_MS_MAX = 40_000;
 /** After how much silence a watch is suspect if another connection was silent, in milliseconds. */
-export const DOUBT_MS_MIN = 5_000;
+const DOUBT_MS_MIN = 5_000;
 
 /**
  * Ends a watch that was silent for {@linkcode SILENCE_MS_MAX}, or for {@linkcode DOUBT_MS_MIN} if another connection
  * was silent and a new one works. One timer serves any amount of data: when it fires, it checks the time of the last
  * data.
  */
-export class WatchSilence {
+class WatchSilence {
   readonly #clock: Clock;
   readonly #silent = new AbortController();
   readonly #over = new AbortController();

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { KubeError, type KubeErrorKind } from "../../../lib/kube/api/errors.ts";
 import {
-  DOUBT_MS_MIN,
   FIRST_STATE,
   listAll,
   RestartBackoff,
@@ -11,14 +10,12 @@ import {
   toWatchSeconds,
   type WatcherOutcome,
   type WatcherState,
-  WatchSilence,
 } from "../../../lib/kube/cache/watcher.ts";
-import { isTimeout, systemClock } from "../../../lib/core/clock.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
-import { Recovery } from "../../../lib/kube/api/request.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
@@ -138,84 +135,6 @@ test("RestartBackoff starts afresh after two minutes without a failure", () => {
   expect([backoff.next(0), backoff.next(120_000), backoff.next(240_001)]).toEqual([
     800, 1_600, 800,
   ]);
-});
-
-function start(): {
-  clock: ManualClock;
-  recovery: Recovery;
-  silence: WatchSilence;
-  stop: AbortController;
-} {
-  const clock = new ManualClock();
-  const recovery = new Recovery();
-  const stop = new AbortController();
-  return { clock, recovery, silence: new WatchSilence({ clock, recovery }, stop.signal), stop };
-}
-
-test("WatchSilence ends a watch that says nothing, and not sooner", async () => {
-  const { clock, silence } = start();
-  await clock.advance(SILENCE_MS_MAX - 1);
-  expect(silence.signal.aborted).toBe(false);
-  await clock.advance(1);
-  expect(silence.signal.aborted).toBe(true);
-  expect(silence.isOver).toBe(true);
-  expect(isTimeout(silence.signal.reason)).toBe(true);
-  expect(clock.pending).toBe(0);
-});
-
-test.each([
-  ["is given up", "reconnected", DOUBT_MS_MIN, true],
-  ["goes on when it was heard lately", "reconnected", DOUBT_MS_MIN - 1, false],
-  ["goes on when the server just answers", "answers", DOUBT_MS_MIN, false],
-] as const)(
-  "WatchSilence, when another connection turns out to be silent: the watch %s",
-  async (_what, news, quietMs, isOver) => {
-    const { clock, recovery, silence } = start();
-    await clock.advance(1_000);
-    silence.break();
-    await clock.advance(quietMs);
-    recovery.tell(news);
-    expect(silence.isOver).toBe(isOver);
-    expect(isTimeout(silence.signal.reason)).toBe(isOver);
-    silence.end();
-    expect(clock.pending).toBe(0);
-  },
-);
-
-test("WatchSilence counts from the last word, with one timer however much is said", async () => {
-  const { clock, silence } = start();
-  const sleep = clock.sleep.bind(clock);
-  let sleeps = 0;
-  clock.sleep = (...args) => {
-    sleeps += 1;
-    return sleep(...args);
-  };
-  const times = (SILENCE_MS_MAX * 0.75) / 100;
-  for (let said = 0; said < times; said += 1) {
-    await clock.advance(100);
-    for (let more = 0; more < 10; more += 1) silence.break();
-  }
-  await clock.advance(SILENCE_MS_MAX - 1);
-  expect(silence.isOver).toBe(false);
-  expect(clock.pending).toBe(1);
-  // Once when the first sleep ended.
-  expect(sleeps).toBe(1);
-  await clock.advance(1);
-  expect(silence.isOver).toBe(true);
-});
-
-test.each([
-  ["end() is called", ({ silence }: ReturnType<typeof start>) => silence.end()],
-  ["the signal aborts", ({ stop }: ReturnType<typeof start>) => stop.abort()],
-])("WatchSilence leaves no timer when %s, and ends nothing", async (_what, act) => {
-  const parts = start();
-  act(parts);
-  expect(parts.clock.pending).toBe(0);
-  await parts.clock.advance(SILENCE_MS_MAX);
-  parts.silence.end();
-  parts.recovery.tell("reconnected");
-  expect(parts.silence.isOver).toBe(false);
-  expect(parts.silence.signal.aborted).toBe(parts.stop.signal.aborted);
 });
 
 test("I-06: what a watch did not tell is known once it is opened again, without a list", async () => {

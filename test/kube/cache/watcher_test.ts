@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { isTimeout } from "../../../lib/core/clock.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import type { ScriptStep } from "../../support/kube/scripted_kube_client.ts";
 import {
@@ -96,6 +97,8 @@ test("I-03: a stream cut every moment stays consistent and is opened once a seco
   expect(client.requests.length).toBe(32);
   expect(client.requests.filter((request) => request.startsWith("list")).length).toBe(1);
   expect(store.get("a")?.metadata.resourceVersion).toBe("1030");
+  // No watch that is over left a timer.
+  expect(clock.pending).toBe(1);
 });
 
 test.each([
@@ -244,13 +247,21 @@ test("I-06: runWatcher() opens a quiet watch again when another connection was s
     watch({ waitMs: 100_000 }),
     watch({ waitMs: 2_000 }, toEvent("MODIFIED", "a", "910"), { waitMs: 100_000 }),
   ]);
-  await clock.advance(8_000);
+  const signals: AbortSignal[] = [];
+  const open = client.watch.bind(client);
+  client.watch = (resource, query, signal) => {
+    signals.push(signal);
+    return open(resource, query, signal);
+  };
+  await clock.advance(5_000);
   recovery.tell();
   await clock.advance(0);
   expect(client.timesMs).toEqual([0, 0]);
   recovery.tell("reconnected");
   await clock.advance(6_999);
-  expect(client.timesMs).toEqual([0, 0, 8_000]);
+  expect(client.timesMs).toEqual([0, 0, 5_000]);
+  // So later requests use new connections.
+  expect(signals.map(({ reason }) => isTimeout(reason))).toEqual([true, false]);
   // It was heard 4,999 ms ago.
   recovery.tell("reconnected");
   await clock.advance(0);
