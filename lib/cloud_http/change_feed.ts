@@ -3,11 +3,12 @@
  * @module
  */
 import { createParser } from "eventsource-parser";
+import { findErrorCode } from "../core/errors.ts";
 import { CloudError } from "../cloud/errors.ts";
 import type { ChangeHint } from "../cloud/provider.ts";
 import { type Clock, toBackoffMs } from "../core/clock.ts";
 import { readPieces } from "../core/http/request.ts";
-import { findErrorCode, toConnectionProblem } from "../core/http/connection.ts";
+import { toConnectionProblem } from "../core/http/connection.ts";
 import { formatDuration } from "../core/text/values.ts";
 import { type Logger, MessageDedup } from "../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";

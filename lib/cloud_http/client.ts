@@ -4,12 +4,12 @@
  * @module
  */
 import type { X509Certificate } from "node:crypto";
+import { findErrorCode } from "../core/errors.ts";
 import { CloudError } from "../cloud/errors.ts";
 import { BUDGET } from "../core/budget.ts";
 import { type Clock, isTimeout, startDeadline } from "../core/clock.ts";
 import {
   findConnectionFault,
-  findErrorCode,
   formatHostPort,
   isReset,
   NOT_YET_VALID_ADVICE,

@@ -71,6 +71,13 @@ export function describeError(error: unknown): string {
   return parts.join(": ");
 }
 
+/** The short code of an error, such as `ECONNREFUSED`; empty without one. */
+export function findErrorCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "";
+}
+
 /** A broken invariant. No code catches it: the process ends with exit code 1 and its supervisor restarts it. */
 export class AssertionError extends Error {
   override readonly name = "AssertionError";

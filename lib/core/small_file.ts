@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
-import { findErrorCode } from "./http/connection.ts";
+import { findErrorCode } from "./errors.ts";
 
 /** Far more than settings, certificates or tokens need; keeps a wrong file (a log, a disk image) out of memory. */
 const BYTES_MAX = 1024 * 1024;

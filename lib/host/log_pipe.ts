@@ -3,8 +3,8 @@
  * @module
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
+import { findErrorCode } from "../core/errors.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { findErrorCode } from "../core/http/connection.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 
 /** How many bytes wait for the reader. When they are full, further lines are lost. The pipe itself holds 64 KiB. */

@@ -10,9 +10,8 @@
  */
 import { execFile } from "node:child_process";
 import process from "node:process";
-import { findErrorCode } from "../core/http/connection.ts";
 import { type Clock, withDeadline } from "../core/clock.ts";
-import { describeError } from "../core/errors.ts";
+import { describeError, findErrorCode } from "../core/errors.ts";
 import { type Logger, MessageDedup } from "../core/log.ts";
 
 /** Assignments of sd_notify(3), such as `READY: "1"`. */

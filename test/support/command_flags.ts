@@ -3,8 +3,7 @@
  * @module
  */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { findErrorCode } from "../../lib/core/http/connection.ts";
-import { describeError } from "../../lib/core/errors.ts";
+import { describeError, findErrorCode } from "../../lib/core/errors.ts";
 
 /** Values of flags as `parseArgs` gives them. */
 type FlagValues<O extends ParseArgsOptionsConfig> = ReturnType<

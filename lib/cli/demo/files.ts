@@ -4,8 +4,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { findErrorCode } from "../../core/http/connection.ts";
-import { ConfigError, describeError } from "../../core/errors.ts";
+import { ConfigError, describeError, findErrorCode } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";

@@ -5,9 +5,9 @@
 import { parseJson } from "../../core/text/values.ts";
 import * as v from "valibot";
 import { withDeadline } from "../../core/clock.ts";
-import { describeError } from "../../core/errors.ts";
+import { describeError, findErrorCode } from "../../core/errors.ts";
 import { readText } from "../../core/http/request.ts";
-import { findErrorCode, toConnectionProblem } from "../../core/http/connection.ts";
+import { toConnectionProblem } from "../../core/http/connection.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import type { NodeView } from "../../http/views.ts";
 

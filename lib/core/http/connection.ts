@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { connect, type NetConnectOpts } from "node:net";
 import { connect as connectTls, type ConnectionOptions, type PeerCertificate } from "node:tls";
 import { systemClock, withDeadline } from "../clock.ts";
-import { listCauses } from "../errors.ts";
+import { findErrorCode, listCauses } from "../errors.ts";
 
 /** Host and port of a socket to an http or https address: an IPv6 address has no brackets. */
 export function toHostPort(url: string): { readonly host: string; readonly port: number } {
@@ -167,13 +167,6 @@ export function toConnectionProblem(error: unknown): ConnectionProblem {
   if (code === "") return new ConnectionProblem(code, "the connection failed", { cause: error });
   const what = /CERT|ISSUER|VERIFY/.test(code) ? UNTRUSTED : "the connection failed";
   return new ConnectionProblem(code, `${what} (${code})`);
-}
-
-/** The short code of an error, such as `ECONNREFUSED`; empty without one. */
-export function findErrorCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
-    : "";
 }
 
 /** Whether the other side dropped the connection, which happens to kept connections without traffic. */

@@ -4,11 +4,12 @@
  * @module
  */
 import type { IncomingMessage } from "node:http";
+import { findErrorCode } from "../errors.ts";
 import { BUDGET } from "../budget.ts";
 import { isLoopbackHost } from "../net/ip.ts";
 import { listSecrets, redact } from "../text/printable.ts";
 import { formatSize, parseJson } from "../text/values.ts";
-import { explainDates, findErrorCode, type TlsSettings, toRuntimeTls } from "./connection.ts";
+import { explainDates, type TlsSettings, toRuntimeTls } from "./connection.ts";
 
 /** Headers by names in lower case. A list is a line for each value. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;

@@ -2,11 +2,11 @@
  * One WebSocket, for a few messages.
  * @module
  */
+import { findErrorCode } from "../errors.ts";
 import { BUDGET } from "../budget.ts";
 import { BodyError } from "./request.ts";
 import {
   ConnectionProblem,
-  findErrorCode,
   type TlsSettings,
   toConnectionProblem,
   toRuntimeTls,

@@ -5,7 +5,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
-import { findErrorCode } from "../../core/http/connection.ts";
+import { findErrorCode } from "../../core/errors.ts";
 
 /** The answer to a request that is not valid HTTP/1.1, or that no page can answer. */
 interface Refusal {

@@ -5,8 +5,9 @@
 import { once } from "node:events";
 import { lstat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
+import { findErrorCode } from "../../core/errors.ts";
 import { withDeadline } from "../../core/clock.ts";
-import { findErrorCode, tryConnect } from "../../core/http/connection.ts";
+import { tryConnect } from "../../core/http/connection.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
 

@@ -8,9 +8,14 @@ import { createServer as createTcp, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls, Server as TlsServer, type TlsOptions } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
-import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../core/errors.ts";
+import {
+  ConfigError,
+  type ConfigIssue,
+  findErrorCode,
+  formatConfigIssue,
+} from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
-import { findErrorCode, TLS_CIPHERS } from "../../core/http/connection.ts";
+import { TLS_CIPHERS } from "../../core/http/connection.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import { Connections } from "./connections.ts";

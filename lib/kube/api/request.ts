@@ -4,7 +4,7 @@
  */
 import { arch, platform } from "node:os";
 import { type Clock, isTimeout } from "../../core/clock.ts";
-import { describeError } from "../../core/errors.ts";
+import { describeError, findErrorCode } from "../../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../../core/metrics.ts";
 import type { Credential, Credentials } from "../credentials/credentials.ts";
 import { KubeError, toKubeError } from "./errors.ts";
@@ -17,12 +17,7 @@ import {
   readRefusal,
   sendHttp,
 } from "../../core/http/request.ts";
-import {
-  findErrorCode,
-  formatHostPort,
-  isReset,
-  toConnectionProblem,
-} from "../../core/http/connection.ts";
+import { formatHostPort, isReset, toConnectionProblem } from "../../core/http/connection.ts";
 
 /** A request, and how its answer is read. */
 export interface Call<T> extends Pick<TransportRequest, "method" | "path"> {

@@ -4,6 +4,7 @@
  * @module
  */
 import { delimiter, dirname, resolve } from "node:path";
+import { findErrorCode } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { type Logger, silentLogger } from "../../core/log.ts";
 import { readSmallText, toTriedPath } from "../../core/small_file.ts";
@@ -28,7 +29,7 @@ import {
 } from "./setting.ts";
 import { mustBe } from "../../core/text/values.ts";
 import { isPathLike, quote, SECRET_LENGTH_MIN } from "../../core/text/printable.ts";
-import { findErrorCode, type TlsSettings, trimSlashes } from "../../core/http/connection.ts";
+import { type TlsSettings, trimSlashes } from "../../core/http/connection.ts";
 
 /** Where the kubelet mounts a pod's service account. */
 export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { describeError } from "../../../lib/core/errors.ts";
+import { describeError, findErrorCode } from "../../../lib/core/errors.ts";
 import {
   ConnectionProblem,
   describeDates,
   explainDates,
   findConnectionFault,
-  findErrorCode,
   formatHostPort,
   isReset,
   parseCertificates,
