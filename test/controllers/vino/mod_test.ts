@@ -417,7 +417,6 @@ const OF_THE_REGISTRY = [
   "lib/controllers/vino/flags.ts",
   "lib/controllers/vino/hosts/word_table.ts",
   "lib/controllers/vino/hosts/words.ts",
-  "lib/controllers/vino/metrics.ts",
   "lib/controllers/vino/redfish/flags.ts",
   "lib/controllers/vino/redfish/words.ts",
   "lib/controllers/vino/resource/ip_pool.ts",
