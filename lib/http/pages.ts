@@ -3,33 +3,31 @@
  * @module
  */
 import { Hono } from "hono";
-import { createDebugRoutes } from "./debug.ts";
-import type { DebugOptions } from "./debug.ts";
-import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./load_balancers/routes.ts";
+import { createDebugRoutes, type DebugOptions } from "./debug.ts";
 import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
-import { createPageHeaders, type Place } from "./page/layout.tsx";
-import { createPageRoutes } from "./page/mod.ts";
-import { createSipClusterPageRoutes } from "./page/sip_clusters/mod.ts";
-import { createVinoPageRoutes } from "./page/vinos/mod.ts";
+import type { PagesContext } from "./kind_routes.ts";
+import type { LoadBalancerSource } from "./load_balancers/views.ts";
+import type { Place } from "./page/layout.tsx";
+import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./page/load_balancers/mod.ts";
+import { createSipClusterRoutes, SIP_CLUSTERS_PATH } from "./page/sip_clusters/mod.ts";
+import { createVinoRoutes, VINOS_PATH } from "./page/vinos/mod.ts";
 import { createProcessRoutes, PROCESS_PATH } from "./process_page.ts";
+import type { SipClusterSource } from "./sip_clusters/views.ts";
+import type { VinoSource } from "./vinos/views.ts";
 import type { ProcessView } from "./views.ts";
-import {
-  createSipClusterRoutes,
-  SIP_CLUSTERS_PATH,
-  type SipClusterPagesOptions,
-} from "./sip_clusters/routes.ts";
-import { createVinoRoutes, type VinoPagesOptions, VINOS_PATH } from "./vinos/routes.ts";
 
 /** The pages of a listener. */
-interface PagesOptions {
+interface PagesOptions extends Pick<PagesContext, "now"> {
   /** Absent: there are no pages about Nodes. */
   readonly debug?: DebugOptions | undefined;
   /** What the process runs and waits for; absent: there is no such page. */
   readonly readProcess?: (() => ProcessView) | undefined;
+  /** Absent: there are no pages about load balancers. */
+  readonly loadBalancers?: LoadBalancerSource | undefined;
   /** Absent: there are no pages about SIPClusters. */
-  readonly sipClusters?: SipClusterPagesOptions | undefined;
+  readonly sipClusters?: SipClusterSource | undefined;
   /** Absent: there are no pages about Vinos. */
-  readonly vinos?: VinoPagesOptions | undefined;
+  readonly vinos?: VinoSource | undefined;
   /** Kinds of objects that have pages of their own. @default {none} */
   readonly objects?: readonly ObjectPages[];
   /** Flags and their values for `/configz`; absent: there is no such page. */
@@ -47,24 +45,15 @@ const KEY = "<namespace>/<name>";
  * throw what a page throws.
  */
 export function createPages(options: PagesOptions): Hono {
-  const { debug, sipClusters, vinos, readProcess, objects = [], configz } = options;
+  const { now, debug, loadBalancers, sipClusters, vinos, readProcess, objects = [] } = options;
+  const { configz } = options;
   const pages = new Hono();
-  const places = listPlaces(options);
-  // HTML pages come first: they pass on requests that do not ask for HTML.
-  if (sipClusters !== undefined) {
-    const shared = { ...sipClusters, places, headers: createPageHeaders() };
-    pages.route("/", createSipClusterPageRoutes(shared));
-    pages.route("/", createSipClusterRoutes(shared));
-  }
-  if (vinos !== undefined) {
-    pages.route("/", createVinoPageRoutes({ ...vinos, places, headers: createPageHeaders() }));
-    pages.route("/", createVinoRoutes(vinos));
-  }
-  if (debug !== undefined) {
-    pages.route("/", createPageRoutes({ ...debug, places }));
-    pages.route("/", createDebugRoutes(debug));
-    const { loadBalancers, now } = debug;
-    if (loadBalancers) pages.route("/", createLoadBalancerRoutes({ loadBalancers, now }));
+  const shared = { now, places: listPlaces(options) };
+  if (sipClusters) pages.route("/", createSipClusterRoutes(sipClusters, shared));
+  if (vinos) pages.route("/", createVinoRoutes(vinos, shared));
+  if (debug) pages.route("/", createDebugRoutes(debug, shared));
+  if (loadBalancers) {
+    pages.route("/", createLoadBalancerRoutes(loadBalancers, shared, debug?.readStatus));
   }
   if (readProcess) pages.route("/", createProcessRoutes(readProcess));
   for (const kind of objects) pages.route("/", createObjectRoutes(kind));
@@ -78,7 +67,7 @@ export function createPages(options: PagesOptions): Hono {
   pages.get("/", (context) => context.text(toLines(paths)));
   if (forms.length > 0) {
     for (const path of ["/debug", "/debug/"]) {
-      pages.get(path, (context) => context.text(toLines(forms.flat()), 200));
+      pages.get(path, (context) => context.text(toLines(forms.flat()), 200, { vary: "Accept" }));
     }
   }
   pages.notFound((context) => context.text("404 page not found\n", 404));
@@ -90,12 +79,12 @@ export function createPages(options: PagesOptions): Hono {
 
 /** What programs, and operators with curl, can ask of each debug page. The path of the page comes first. */
 function listDebugForms(options: PagesOptions): readonly Forms[] {
-  const { debug, readProcess, sipClusters, vinos, objects = [] } = options;
+  const { debug, loadBalancers, readProcess, sipClusters, vinos, objects = [] } = options;
   const all: readonly (Forms | undefined)[] = [
     debug && toForms("/debug/nodes", "<name>"),
     debug && toForms("/debug/inventory"),
     readProcess && toForms(PROCESS_PATH),
-    debug?.loadBalancers && toForms(LOAD_BALANCERS_PATH, KEY),
+    loadBalancers && toForms(LOAD_BALANCERS_PATH, KEY),
     sipClusters && toForms(SIP_CLUSTERS_PATH, KEY),
     vinos && toForms(VINOS_PATH, KEY),
     ...objects.map(({ plural }): Forms => [`/debug/${plural}`, `/debug/${plural}/<key>`]),
@@ -111,10 +100,10 @@ function toLines(paths: readonly string[]): string {
   return paths.map((path) => `${path}\n`).join("");
 }
 
-function listPlaces({ debug, sipClusters, vinos }: PagesOptions): readonly Place[] {
+function listPlaces({ debug, loadBalancers, sipClusters, vinos }: PagesOptions): readonly Place[] {
   const places: readonly (Place | undefined)[] = [
     debug && "nodes",
-    debug?.loadBalancers && "loadBalancers",
+    loadBalancers && "loadBalancers",
     sipClusters && "sipClusters",
     vinos && "vinos",
   ];

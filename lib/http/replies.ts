@@ -115,15 +115,20 @@ function findQuality(accept: string | undefined, type: string): number {
   return 0;
 }
 
-/** Whether to answer with HTML: the client prefers it, and the query names no other form. */
-export function wantsPage(context: Context): boolean {
-  return wantsHtml(context.req.header("accept")) && context.req.query("format") === undefined;
-}
-
-/** Leaves the request to the routes for programs. Caches must tell the two answers apart. */
-export async function passOn(context: Context, next: () => Promise<void>): Promise<void> {
-  await next();
-  context.header("vary", "Accept");
+/**
+ * Replies with HTML if the client prefers it and the query names no other form, else with data. Caches must tell the
+ * two apart.
+ */
+export async function showEither(
+  context: Context,
+  { toPage, toData }: { toPage(): Promise<Response>; toData(): Response | Promise<Response> },
+): Promise<Response> {
+  const isPage =
+    wantsHtml(context.req.header("accept")) && context.req.query("format") === undefined;
+  if (isPage) return await toPage();
+  const response = await toData();
+  response.headers.set("vary", "Accept");
+  return response;
 }
 
 /** Describing this many Nodes takes a few milliseconds. */

@@ -238,11 +238,11 @@ function toView(node: Node, presence: Presence): NodeView {
 
 function createPagesOf(views: readonly NodeView[]): ReturnType<typeof createPages> {
   return createPages({
+    now: () => PAGE_NOW,
     debug: {
       listNodes: () => views,
       findNode: (name) => views.find((view) => view.name === name),
       readInventory: () => toInventoryView(),
-      now: () => PAGE_NOW,
     },
   });
 }

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { createDebugRoutes, type DebugOptions } from "../../lib/http/debug.ts";
+import type { PagesContext } from "../../lib/http/kind_routes.ts";
 import type { InventoryView, NodeView } from "../../lib/http/views.ts";
 
 const NOW = Date.parse("2026-01-01T00:10:00Z");
@@ -41,13 +42,13 @@ const INVENTORY: InventoryView = {
   lastRefreshDurationMs: 40,
 };
 
+const SHARED: PagesContext = { now: () => NOW, places: ["nodes"] };
 const OPTIONS: DebugOptions = {
   listNodes: () => [UNKNOWN, PRESENT],
   findNode: (name) => [PRESENT, UNKNOWN].find((node) => node.name === name),
   readInventory: () => INVENTORY,
-  now: () => NOW,
 };
-const routes = createDebugRoutes(OPTIONS);
+const routes = createDebugRoutes(OPTIONS, SHARED);
 
 async function readText(path: string): Promise<string> {
   return (await routes.request(path)).text();
@@ -64,19 +65,17 @@ describe("createDebugRoutes()", () => {
     expect(await readText("/debug/nodes")).toBe(
       `${JSON.stringify({ nodes: [UNKNOWN, PRESENT] }, undefined, 2)}\n`,
     );
-    const empty = createDebugRoutes({ ...OPTIONS, listNodes: () => [] });
+    const empty = createDebugRoutes({ ...OPTIONS, listNodes: () => [] }, SHARED);
     const nobody = await empty.request("/debug/nodes");
     expect(await nobody.text()).toBe(`${JSON.stringify({ nodes: [] }, undefined, 2)}\n`);
   });
 
   test("createDebugRoutes() describes thousands of Nodes a few at a time, as they are read", async () => {
     let described = 0;
-    const large = createDebugRoutes({
-      ...OPTIONS,
-      *listNodes() {
-        for (; described < 5_000; described += 1) yield { ...PRESENT, name: `n${described}` };
-      },
-    });
+    function* listNodes(): Generator<NodeView> {
+      for (; described < 5_000; described += 1) yield { ...PRESENT, name: `n${described}` };
+    }
+    const large = createDebugRoutes({ ...OPTIONS, listNodes }, SHARED);
     const response = await large.request("/debug/nodes");
     const reader = response.body?.getReader();
     await reader?.read();

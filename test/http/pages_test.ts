@@ -6,8 +6,10 @@ import { expect, test } from "bun:test";
 import { createPages } from "../../lib/http/pages.ts";
 import { toInventoryView, toNodeView } from "../support/page/node_views.ts";
 
+const now = (): number => 0;
+
 test("createPages() has no page that it was not asked for", async () => {
-  const pages = createPages({});
+  const pages = createPages({ now });
   for (const path of ["/debug/nodes", "/debug/", "/configz"]) {
     expect((await pages.request(path)).status).toBe(404);
   }
@@ -16,11 +18,11 @@ test("createPages() has no page that it was not asked for", async () => {
 
 test("createPages() lists every page it has", async () => {
   const pages = createPages({
+    now,
     debug: {
       listNodes: () => [toNodeView("a")],
       findNode: () => undefined,
       readInventory: () => toInventoryView(),
-      now: () => 0,
     },
     readProcess: () => ({ host: "h", elections: [], controllers: [], kinds: [] }),
     objects: [{ plural: "widgets", keys: () => [], find: () => undefined }],

@@ -125,9 +125,8 @@ describe("createProbeRoutes()", () => {
       listNodes,
       findNode: () => undefined,
       readInventory: () => ({ ageSeconds: null, coverage: [], counts: {} }),
-      now: () => 0,
     };
-    const routes = toRoutes({ loadPages: async () => createPages({ debug }), log });
+    const routes = toRoutes({ loadPages: async () => createPages({ now: () => 0, debug }), log });
     const response = await routes.request("/debug/nodes");
     expect([response.status, await response.text()]).toEqual([500, "internal server error\n"]);
     expect(JSON.parse(lines.join(""))).toMatchObject({ path: "/debug/nodes", error: "bug" });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Hono } from "hono";
-import { inPieces, passOn, wantsHtml, wantsPage } from "../../lib/http/replies.ts";
+import { inPieces, showEither, wantsHtml } from "../../lib/http/replies.ts";
 
 const CHROME =
   "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
@@ -23,22 +23,23 @@ test.each([
   expect(wantsHtml(accept)).toBe(expected);
 });
 
-const ROUTES = new Hono()
-  .get("/", async (context, next) =>
-    wantsPage(context) ? context.text("page") : await passOn(context, next),
-  )
-  .get("/", (context) => context.text("data"));
+const ROUTES = new Hono().get("/", (context) =>
+  showEither(context, {
+    toPage: async () => context.text("page"),
+    toData: () => new Response("data"),
+  }),
+);
 
 test.each([
   ["/", "text/html", "page"],
   ["/?format=json", "text/html", "data"],
   ["/", "application/json", "data"],
-])("wantsPage() of %s with %s gives the %s", async (path, accept, expected) => {
+])("showEither() of %s with %s gives the %s", async (path, accept, expected) => {
   const response = await ROUTES.request(path, { headers: { accept } });
   expect(await response.text()).toBe(expected);
 });
 
-test("passOn() tells caches that the answer depends on the header", async () => {
+test("showEither() tells caches that the answer depends on the header", async () => {
   const response = await ROUTES.request("/", { headers: { accept: "application/json" } });
   expect(response.headers.get("vary")).toBe("Accept");
 });

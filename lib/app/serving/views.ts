@@ -39,14 +39,13 @@ import { type ChosenController, formatDefinition, type Parts } from "../parts.ts
 /** The pages of a process, without its probes. */
 export function createProcessPages(options: AppOptions, parts: Parts): Hono {
   const { cloud, controllers } = parts;
-  const now = (): number => options.clock.now();
-  const sipClusters = toSipClusterSource(parts);
-  const vinos = toVinoSource(parts);
   return createPages({
+    now: () => options.clock.now(),
     debug: cloud && toDebugOptions(options, { ...parts, cloud }),
+    loadBalancers: cloud && toLoadBalancerSource(parts),
     readProcess: () => toProcessView(options, parts),
-    sipClusters: sipClusters && { sipClusters, now },
-    vinos: vinos && { vinos, now },
+    sipClusters: toSipClusterSource(parts),
+    vinos: toVinoSource(parts),
     objects: listObjectPages(controllers),
     configz: options.configz,
   });
@@ -106,9 +105,7 @@ export function toDebugOptions(
     const node = nodes.get(name);
     return node && describe(node);
   };
-  const loadBalancers = toLoadBalancerSource(parts);
   return {
-    ...(loadBalancers && { loadBalancers }),
     *listNodes() {
       for (const name of [...nodes.keys()].sort()) {
         const view = findNode(name);
@@ -122,7 +119,6 @@ export function toDebugOptions(
       const [election, ...moreElections] = electors.map(toElectionView);
       return { provider: provider.name, host, ...(election && { election, moreElections }) };
     },
-    now: () => clock.now(),
   };
 }
 

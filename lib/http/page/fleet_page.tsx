@@ -6,7 +6,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ElectionView, InventoryView, NodeView, StatusView } from "../views.ts";
 import { CoverageTable, Facts } from "./facts.tsx";
-import { type Place, renderDocument } from "./layout.tsx";
+import { type PageFrame, renderDocument } from "./layout.tsx";
 import { Bar, formatCount } from "./marks.tsx";
 import { NodeTable } from "./node_table.tsx";
 import { STATES, type StateName } from "./state.ts";
@@ -16,16 +16,10 @@ import { TroubleList } from "./trouble_list.tsx";
 import { listTroubles } from "./troubles.ts";
 
 /** What the page shows. */
-export interface FleetPageOptions {
+export interface FleetPageOptions extends PageFrame {
   readonly nodes: readonly NodeView[];
   readonly inventory: InventoryView;
   readonly status?: StatusView;
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  /** The pages that there are. @default {only those of Nodes} */
-  readonly places?: readonly Place[];
   /** Only Nodes in this state. */
   readonly state?: StateName;
   /** Only Nodes whose name, machine or place contains this text. */
@@ -43,7 +37,7 @@ export function renderFleetPage(options: FleetPageOptions): Promise<string> {
     base,
     isTroubled: troubled > 0 || inventory.lastError !== undefined,
     refreshSeconds: toRefreshSeconds(cards.length),
-    ...(places && { places }),
+    places,
     main: <FleetMain {...options} cards={cards} counts={counts} />,
   });
 }

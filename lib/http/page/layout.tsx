@@ -4,6 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import { createHash } from "node:crypto";
+import type { Context } from "hono";
 import { html, raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { SCRIPT } from "./script.ts";
@@ -46,20 +47,26 @@ interface PlaceWords {
   readonly forPrograms: readonly (readonly [path: string, title: string])[];
 }
 
-/** One page. */
-interface DocumentOptions {
-  /** Title of the window. */
-  readonly title: string;
+/** Where a page is, and when it is made. */
+export interface PageFrame {
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
   /**
    * Path from the page to `/debug/`, empty or with a slash at its end: a proxy may serve the page under another path.
    */
   readonly base: string;
+  /** The pages that there are. */
+  readonly places: readonly Place[];
+}
+
+/** One page. */
+interface DocumentOptions extends Pick<PageFrame, "base" | "places"> {
+  /** Title of the window. */
+  readonly title: string;
   /** Whether there is a problem. The icon of the window shows it. */
   readonly isTroubled: boolean;
   /** How often the page renews itself, in seconds. */
   readonly refreshSeconds: number;
-  /** The pages that there are. @default {only those of Nodes} */
-  readonly places?: readonly Place[];
   /** A `<main>`. */
   readonly main: JSX.Element;
 }
@@ -69,7 +76,7 @@ const RELOAD_SECONDS_MIN = 30;
 
 /** The whole document. */
 export async function renderDocument(options: DocumentOptions): Promise<string> {
-  const { title, base, isTroubled, refreshSeconds, places = ["nodes"], main } = options;
+  const { title, base, isTroubled, refreshSeconds, places, main } = options;
   const home = toHref(base, PLACES[places[0] ?? "nodes"].path);
   const reload = Math.max(RELOAD_SECONDS_MIN, refreshSeconds);
   const body = (
@@ -130,8 +137,8 @@ function toHref(base: string, path: string): string {
  * What the browser may do: use our own style and script, by their hashes. It must not load anything from other servers,
  * embed the page in others, or cache it.
  */
-export function createPageHeaders(): Readonly<Record<string, string>> {
-  const policy = [
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": [
     "default-src 'none'",
     `style-src '${hash(STYLE)}'`,
     `script-src '${hash(SCRIPT)}'`,
@@ -140,16 +147,22 @@ export function createPageHeaders(): Readonly<Record<string, string>> {
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-  ];
-  return {
-    "content-security-policy": policy.join("; "),
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-    vary: "Accept",
-  };
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+  vary: "Accept",
+};
+
+/** Replies with a page. */
+export async function showPage(
+  context: Context,
+  page: string,
+  status: 200 | 404 = 200,
+): Promise<Response> {
+  return await context.html(page, status, HEADERS);
 }
 
 function hash(text: string): string {

@@ -9,20 +9,14 @@ import { formatSpan, toMs } from "../span.ts";
 import type { NodeView } from "../views.ts";
 import { ComparisonTable } from "./comparison_table.tsx";
 import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
-import type { Place } from "./layout.tsx";
+import type { PageFrame } from "./layout.tsx";
 import { LastReconcile, Mark, toNodePath } from "./marks.tsx";
 import { type ListLink, renderNoObjectPage, renderObjectPage } from "./objects/object_page.tsx";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 /** What the page shows. */
-interface NodePageOptions {
+interface NodePageOptions extends PageFrame {
   readonly node: NodeView;
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  /** The pages that there are. @default {only those of Nodes} */
-  readonly places?: readonly Place[];
 }
 
 const MATCHES: Readonly<Record<string, string>> = {
@@ -45,7 +39,7 @@ export function renderNodePage(options: NodePageOptions): Promise<string> {
     list: toList(base),
     json: { href: `${toNodePath(base, node.name)}?format=json`, words: "This Node as JSON" },
     base,
-    ...(places && { places }),
+    places,
     children: (
       <>
         <Mapping node={node} condition={condition} />
@@ -71,12 +65,13 @@ export function renderNodePage(options: NodePageOptions): Promise<string> {
 }
 
 /** Renders the page for a Node that does not exist. */
-export function renderNoNodePage(name: string, base: string): Promise<string> {
+export function renderNoNodePage(name: string, { base, places }: PageFrame): Promise<string> {
   return renderNoObjectPage({
     title: "No such Node",
     sentence: `There is no Node “${name}”`,
     list: toList(base),
     base,
+    places,
   });
 }
 

@@ -31,11 +31,11 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function createLandfall(): { fetch: (request: Request) => Response | Promise<Response> } {
   return createPages({
+    now: () => PAGE_NOW,
     debug: {
       listNodes: () => VIEWS,
       findNode: () => undefined,
       readInventory: () => toInventoryView(),
-      now: () => PAGE_NOW,
     },
   });
 }

@@ -15,7 +15,8 @@ const WIDTHS = [390, 1_200];
 describe.skipIf(!hasBrowser())("the pages of Vinos in a browser", () => {
   let browser: Browser;
   const pages = createPages({
-    vinos: { vinos: toVinoSource(), now: () => PAGE_NOW },
+    now: () => PAGE_NOW,
+    vinos: toVinoSource(),
   });
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: pages.fetch });
 

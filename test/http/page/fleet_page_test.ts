@@ -13,6 +13,7 @@ async function render(over: Partial<FleetPageOptions> = {}): Promise<string> {
     inventory: toInventoryView(),
     nowMs: PAGE_NOW,
     base: "",
+    places: ["nodes"],
     ...over,
   });
 }

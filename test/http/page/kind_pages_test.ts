@@ -10,8 +10,9 @@ import { toVinoSource } from "../../support/page/vino_views.ts";
 
 const HTML = { headers: { accept: "text/html" } };
 const PAGES = createPages({
-  sipClusters: { sipClusters: toSipSource(), now: () => PAGE_NOW },
-  vinos: { vinos: toVinoSource(), now: () => PAGE_NOW },
+  now: () => PAGE_NOW,
+  sipClusters: toSipSource(),
+  vinos: toVinoSource(),
 });
 
 test.each([

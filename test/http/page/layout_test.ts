@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { Hono } from "hono";
 import { raw } from "hono/html";
-import { createPageHeaders, renderDocument } from "../../../lib/http/page/layout.tsx";
+import { renderDocument, showPage } from "../../../lib/http/page/layout.tsx";
 import { takeApart } from "../../support/page/node_views.ts";
 
 const options = {
   title: "</title><script>alert(1)</script>",
   base: "",
+  places: ["nodes"] as const,
   isTroubled: false,
   refreshSeconds: 5,
   main: raw("<main></main>"),
@@ -16,11 +18,13 @@ function hash(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-test("createPageHeaders() allows the style and the script of the page by their hashes, and no others", async () => {
+test("showPage() allows the style and the script of the page by their hashes, and no others", async () => {
   const html = await renderDocument(options);
   const [, style = ""] = /<style>([^]*?)<\/style>/.exec(html) ?? [];
   const [, script = ""] = /<script>([^]*?)<\/script>/.exec(html) ?? [];
-  const policy = createPageHeaders()["content-security-policy"]?.split("; ");
+  const routes = new Hono().get("/", (context) => showPage(context, html));
+  const { headers } = await routes.request("/");
+  const policy = headers.get("content-security-policy")?.split("; ");
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain(`style-src ${hash(style)}`);
   expect(policy).toContain(`script-src ${hash(script)}`);

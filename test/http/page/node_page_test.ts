@@ -4,7 +4,7 @@ import type { NodeView } from "../../../lib/http/views.ts";
 import { PAGE_NOW, toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 async function render(node: NodeView): Promise<string> {
-  return await renderNodePage({ node, nowMs: PAGE_NOW, base: "../" });
+  return await renderNodePage({ node, nowMs: PAGE_NOW, base: "../", places: ["nodes"] });
 }
 
 test("renderNodePage() goes from the Node to its machine to its host to its pool", async () => {

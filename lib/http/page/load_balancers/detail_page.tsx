@@ -5,24 +5,19 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { LoadBalancerPartView, LoadBalancerView } from "../../load_balancers/views.ts";
-import { describeWait } from "../../load_balancers/routes.ts";
+import { describeWait } from "../../load_balancers/replies.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import { ComparisonTable } from "../comparison_table.tsx";
 import type { Line } from "../differences.ts";
-import type { Place } from "../layout.tsx";
+import type { PageFrame } from "../layout.tsx";
 import { formatCount, LastReconcile } from "../marks.tsx";
 import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { LOAD_BALANCER_STATES } from "./state.ts";
 
 /** What the page shows. */
-interface LoadBalancerPageOptions {
+interface LoadBalancerPageOptions extends PageFrame {
   readonly view: LoadBalancerView;
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  readonly places: readonly Place[];
 }
 
 /** A cluster may have thousands of Nodes. */
@@ -69,7 +64,7 @@ export function renderLoadBalancerPage(options: LoadBalancerPageOptions): Promis
 /** Renders the page for a Service that has and gets none. */
 export function renderNoLoadBalancerPage(
   key: string,
-  { base, places }: Pick<LoadBalancerPageOptions, "base" | "places">,
+  { base, places }: PageFrame,
 ): Promise<string> {
   return renderNoObjectPage({
     title: "No such load balancer",

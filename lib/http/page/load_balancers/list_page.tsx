@@ -9,10 +9,10 @@ import type {
   LoadBalancerState,
   LoadBalancerView,
 } from "../../load_balancers/views.ts";
-import { describeReason } from "../../load_balancers/routes.ts";
+import { describeReason } from "../../load_balancers/replies.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import type { ElectionView, PoolUsageView } from "../../views.ts";
-import { type Place, renderDocument } from "../layout.tsx";
+import { type PageFrame, renderDocument } from "../layout.tsx";
 import { Bar, formatCount } from "../marks.tsx";
 import { Leftovers } from "./leftovers.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
@@ -35,18 +35,13 @@ export interface LoadBalancerRow extends Pick<
 }
 
 /** What the page shows. */
-export interface LoadBalancerListOptions {
+export interface LoadBalancerListOptions extends PageFrame {
   readonly rows: readonly LoadBalancerRow[];
   /** Addresses without a Service. @default {none} */
   readonly leftovers?: readonly LeftoverView[];
   /** How full the address pools are. @default {none} */
   readonly pools?: readonly PoolUsageView[];
   readonly election?: ElectionView;
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  readonly places: readonly Place[];
   /** Only those in this state. */
   readonly state?: LoadBalancerState;
   /** Only those whose Service or address contains this text. */

@@ -1,70 +1,54 @@
 /**
- * The HTML pages of load balancers: the list, and a page for each, for requests that ask for HTML.
+ * `/debug/load-balancers`: what Landfall makes for each Service.
  * @module
  */
-import { Hono } from "hono";
-import type { Context } from "hono";
-import type { DebugOptions } from "../../debug.ts";
-import type { LoadBalancerSource } from "../../load_balancers/views.ts";
-import { LOAD_BALANCERS_PATH } from "../../load_balancers/routes.ts";
-import { inPieces, passOn, wantsPage } from "../../replies.ts";
-import type { Place } from "../layout.tsx";
+import type { Hono } from "hono";
+import { createKindRoutes, type KindRoutes, type PagesContext } from "../../kind_routes.ts";
+import { formatLoadBalancer, showLoadBalancers } from "../../load_balancers/replies.ts";
+import type { LoadBalancerSource, LoadBalancerView } from "../../load_balancers/views.ts";
+import { inPieces, showView } from "../../replies.ts";
+import type { StatusView } from "../../views.ts";
 import { renderLoadBalancerPage, renderNoLoadBalancerPage } from "./detail_page.tsx";
 import { type LoadBalancerRow, renderLoadBalancerList, toLoadBalancerRow } from "./list_page.tsx";
 import { isLoadBalancerState } from "./state.ts";
 
-/** What the pages need. */
-interface LoadBalancerPageRoutes extends Pick<DebugOptions, "now" | "readStatus"> {
-  readonly loadBalancers: LoadBalancerSource;
-  /** The pages that there are. */
-  readonly places: readonly Place[];
-  /** Headers of each page. */
-  readonly headers: Readonly<Record<string, string>>;
-}
+/** The path of the list. */
+export const LOAD_BALANCERS_PATH = "/debug/load-balancers";
 
 /** Longest text of a search. */
 const QUERY_LENGTH_MAX = 200;
 
-/** Routes for the HTML pages. They pass on requests that do not ask for HTML. */
-export function createLoadBalancerPageRoutes(options: LoadBalancerPageRoutes): Hono {
-  const { loadBalancers, headers, places, now } = options;
-  const routes = new Hono();
-  routes.get(LOAD_BALANCERS_PATH, async (context, next) => {
-    if (!wantsPage(context)) return await passOn(context, next);
-    return context.html(await renderList(context, options), 200, headers);
-  });
-  routes.get(`${LOAD_BALANCERS_PATH}/:namespace/:name`, async (context, next) => {
-    if (!wantsPage(context)) return await passOn(context, next);
-    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
-    const base = "../../";
-    const view = loadBalancers.find(key);
-    if (view === undefined) {
-      return context.html(await renderNoLoadBalancerPage(key, { base, places }), 404, headers);
-    }
-    const page = await renderLoadBalancerPage({ view, nowMs: now(), base, places });
-    return context.html(page, 200, headers);
-  });
-  return routes;
-}
-
-async function renderList(context: Context, options: LoadBalancerPageRoutes): Promise<string> {
-  const { loadBalancers, places, now, readStatus } = options;
-  const state = context.req.query("state") ?? "";
-  const query = (context.req.query("q") ?? "").trim().slice(0, QUERY_LENGTH_MAX);
-  const { election } = readStatus?.() ?? {};
-  const rows: LoadBalancerRow[] = [];
-  for await (const piece of inPieces(loadBalancers.list())) {
-    rows.push(...piece.map(toLoadBalancerRow));
-  }
-  return await renderLoadBalancerList({
-    rows,
-    leftovers: loadBalancers.listLeftovers(),
-    pools: loadBalancers.listPools(),
-    nowMs: now(),
-    base: "",
-    places,
-    ...(election && { election }),
-    ...(isLoadBalancerState(state) && { state }),
-    ...(query !== "" && { query }),
-  });
+/** Routes of the list and of each load balancer. */
+export function createLoadBalancerRoutes(
+  source: LoadBalancerSource,
+  pages: PagesContext,
+  readStatus: () => Partial<StatusView> = () => ({}),
+): Hono {
+  const kind: KindRoutes<LoadBalancerView> = {
+    path: LOAD_BALANCERS_PATH,
+    noun: "load balancer of",
+    find: (key) => source.find(key),
+    renderList: async (context, frame) => {
+      const state = context.req.query("state") ?? "";
+      const query = (context.req.query("q") ?? "").trim().slice(0, QUERY_LENGTH_MAX);
+      const { election } = readStatus();
+      const rows: LoadBalancerRow[] = [];
+      for await (const piece of inPieces(source.list())) rows.push(...piece.map(toLoadBalancerRow));
+      return await renderLoadBalancerList({
+        rows,
+        leftovers: source.listLeftovers(),
+        pools: source.listPools(),
+        ...frame,
+        ...(election && { election }),
+        ...(isLoadBalancerState(state) && { state }),
+        ...(query !== "" && { query }),
+      });
+    },
+    renderOne: (view, _context, frame) => renderLoadBalancerPage({ view, ...frame }),
+    renderMissing: renderNoLoadBalancerPage,
+    showList: (context, nowMs) => showLoadBalancers(context, source, nowMs),
+    showOne: (view, context, nowMs) =>
+      showView(context, view, () => formatLoadBalancer(view, nowMs)),
+  };
+  return createKindRoutes(kind, pages);
 }

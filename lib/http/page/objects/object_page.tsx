@@ -5,17 +5,9 @@
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { type Place, renderDocument } from "../layout.tsx";
+import { type PageFrame, renderDocument } from "../layout.tsx";
 
 const REFRESH_SECONDS = 5;
-
-/** Where a page is. */
-interface PageFrame {
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  /** The pages that there are. @default {only those of Nodes} */
-  readonly places?: readonly Place[];
-}
 
 /** The list that an object is in. */
 export interface ListLink {
@@ -25,7 +17,7 @@ export interface ListLink {
 }
 
 /** What the page of an object shows. */
-interface ObjectPageOptions extends PageFrame {
+interface ObjectPageOptions extends Pick<PageFrame, "base" | "places"> {
   /** Name of the object, with its namespace if it has one. */
   readonly name: string;
   /** Its state in a word, for the title of the window. */
@@ -64,7 +56,7 @@ export function renderObjectPage(options: ObjectPageOptions): Promise<string> {
 }
 
 /** What the page says instead of an object. */
-interface NoObjectPageOptions extends PageFrame {
+interface NoObjectPageOptions extends Pick<PageFrame, "base" | "places"> {
   /** Title of the window: `No such Node`. */
   readonly title: string;
   /** What is missing, in one sentence without a full stop. */
@@ -87,9 +79,8 @@ export function renderNoObjectPage(options: NoObjectPageOptions): Promise<string
 }
 
 function renderFrame(
-  { base, places }: PageFrame,
+  { base, places }: Pick<PageFrame, "base" | "places">,
   more: { readonly title: string; readonly isTroubled: boolean; readonly main: JSX.Element },
 ): Promise<string> {
-  const refreshSeconds = REFRESH_SECONDS;
-  return renderDocument({ ...more, base, refreshSeconds, ...(places && { places }) });
+  return renderDocument({ ...more, base, places, refreshSeconds: REFRESH_SECONDS });
 }

@@ -4,7 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { toTroubledFirst } from "../../sip_clusters/routes.ts";
+import { toTroubledFirst } from "../../sip_clusters/replies.ts";
 import type { SipHostView } from "../../sip_clusters/views.ts";
 import { HostBar, HostTally, toClusterPath } from "./marks.tsx";
 import { type Rack, toRacks } from "./racks.ts";

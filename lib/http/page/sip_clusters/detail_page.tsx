@@ -8,9 +8,9 @@ import {
   describeRejected,
   describeSipCluster,
   formatNodePorts,
-} from "../../sip_clusters/routes.ts";
+} from "../../sip_clusters/replies.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
-import type { Place } from "../layout.tsx";
+import type { PageFrame } from "../layout.tsx";
 import { LastReconcile } from "../marks.tsx";
 import { Conditions } from "../objects/conditions.tsx";
 import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
@@ -19,15 +19,10 @@ import { ClusterMark, HostMark, toClusterPath } from "./marks.tsx";
 import { isTroubled, SIP_CLUSTER_STATES } from "./state.ts";
 
 /** What the page shows. */
-interface SipClusterPageOptions {
+interface SipClusterPageOptions extends PageFrame {
   readonly cluster: SipClusterView;
   /** The hosts that it has. */
   readonly hosts: readonly SipHostView[];
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  readonly places: readonly Place[];
 }
 
 const HOST_TITLES = ["Host", "State", "Role", "Where", "Used by"];
@@ -67,10 +62,7 @@ export function renderSipClusterPage(options: SipClusterPageOptions): Promise<st
 }
 
 /** Renders the page for a SIPCluster that is not there. */
-export function renderNoSipClusterPage(
-  key: string,
-  { base, places }: Pick<SipClusterPageOptions, "base" | "places">,
-): Promise<string> {
+export function renderNoSipClusterPage(key: string, { base, places }: PageFrame): Promise<string> {
   return renderNoObjectPage({
     title: "No such SIPCluster",
     sentence: `There is no SIPCluster “${key}”`,

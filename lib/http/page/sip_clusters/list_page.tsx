@@ -9,11 +9,11 @@ import {
   describeSipCluster,
   formatNodePorts,
   isHostTroubled,
-} from "../../sip_clusters/routes.ts";
+} from "../../sip_clusters/replies.ts";
 import type { SipClusterView, SipHostView, SipRoleView } from "../../sip_clusters/views.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import type { ServingView } from "../../views.ts";
-import { type Place, renderDocument } from "../layout.tsx";
+import { type PageFrame, renderDocument } from "../layout.tsx";
 import { formatCount } from "../marks.tsx";
 import { toHeading } from "../objects/heading.ts";
 import { MissingBanner, StandbyBanner } from "../objects/serving_banners.tsx";
@@ -24,15 +24,10 @@ import { countHosts, listKeys } from "./racks.ts";
 import { isTroubled } from "./state.ts";
 
 /** What the page shows. */
-export interface SipClusterListOptions {
+export interface SipClusterListOptions extends PageFrame {
   readonly clusters: readonly SipClusterView[];
   readonly hosts: readonly SipHostView[];
   readonly serving: ServingView;
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  readonly places: readonly Place[];
   /** The label by which hosts are grouped. @default {the one with the fewest values} */
   readonly by?: string;
 }

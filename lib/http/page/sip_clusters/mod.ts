@@ -1,57 +1,51 @@
 /**
- * The HTML pages of SIPClusters: the list with all hosts, and a page for each, for requests that ask for HTML.
+ * `/debug/sipclusters`: which hosts tenants' clusters have.
  * @module
  */
-import { Hono } from "hono";
-import { inPieces, passOn, wantsPage } from "../../replies.ts";
-import {
-  listHostsOf,
-  SIP_CLUSTERS_PATH,
-  type SipClusterPagesOptions,
-} from "../../sip_clusters/routes.ts";
-import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
-import type { Place } from "../layout.tsx";
+import type { Context, Hono } from "hono";
+import { createKindRoutes, type KindRoutes, type PagesContext } from "../../kind_routes.ts";
+import { inPieces } from "../../replies.ts";
+import { showSipCluster, showSipClusters } from "../../sip_clusters/replies.ts";
+import type { SipClusterSource, SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
+import type { PageFrame } from "../layout.tsx";
 import { renderNoSipClusterPage, renderSipClusterPage } from "./detail_page.tsx";
 import { renderSipClusterList } from "./list_page.tsx";
 
-/** What the pages need. */
-interface SipClusterPageRoutes extends SipClusterPagesOptions {
-  /** Headers of each page. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The pages that there are. */
-  readonly places: readonly Place[];
-}
+/** The path of the list. */
+export const SIP_CLUSTERS_PATH = "/debug/sipclusters";
 
 /** Longest key of a label, with its prefix. */
 const KEY_LENGTH_MAX = 317;
 
-/** Routes for the HTML pages. They pass on requests that do not ask for HTML. */
-export function createSipClusterPageRoutes(options: SipClusterPageRoutes): Hono {
-  const { sipClusters, headers, places, now } = options;
-  const routes = new Hono();
-  routes.get(SIP_CLUSTERS_PATH, async (context, next) => {
-    if (!wantsPage(context)) return await passOn(context, next);
-    const clusters: SipClusterView[] = [];
-    for await (const piece of inPieces(sipClusters.list())) clusters.push(...piece);
-    const hosts: SipHostView[] = [];
-    for await (const piece of inPieces(sipClusters.listHosts())) hosts.push(...piece);
-    const by = (context.req.query("by") ?? "").slice(0, KEY_LENGTH_MAX);
-    const serving = sipClusters.readServing();
-    const shown = { clusters, hosts, serving, nowMs: now(), base: "", places };
-    const page = await renderSipClusterList({ ...shown, ...(by !== "" && { by }) });
-    return context.html(page, 200, headers);
-  });
-  routes.get(`${SIP_CLUSTERS_PATH}/:namespace/:name`, async (context, next) => {
-    if (!wantsPage(context)) return await passOn(context, next);
-    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
-    const base = "../../";
-    const cluster = sipClusters.find(key);
-    if (cluster === undefined) {
-      return context.html(await renderNoSipClusterPage(key, { base, places }), 404, headers);
-    }
-    const hosts = listHostsOf(sipClusters, key);
-    const page = await renderSipClusterPage({ cluster, hosts, nowMs: now(), base, places });
-    return context.html(page, 200, headers);
-  });
-  return routes;
+/** Routes of the list with all hosts, and of each cluster. */
+export function createSipClusterRoutes(source: SipClusterSource, pages: PagesContext): Hono {
+  const listHosts = ({ namespace, name }: SipClusterView): SipHostView[] =>
+    [...source.listHosts()].filter(({ cluster }) => cluster === `${namespace}/${name}`);
+  const kind: KindRoutes<SipClusterView> = {
+    path: SIP_CLUSTERS_PATH,
+    noun: "SIPCluster",
+    find: (key) => source.find(key),
+    renderList: (context, frame) => renderList(source, context, frame),
+    renderOne: (cluster, _context, frame) =>
+      renderSipClusterPage({ cluster, hosts: listHosts(cluster), ...frame }),
+    renderMissing: renderNoSipClusterPage,
+    showList: (context, nowMs) => showSipClusters(context, source, nowMs),
+    showOne: (cluster, context, nowMs) =>
+      showSipCluster(context, cluster, listHosts(cluster), nowMs),
+  };
+  return createKindRoutes(kind, pages);
+}
+
+async function renderList(
+  source: SipClusterSource,
+  context: Context,
+  frame: PageFrame,
+): Promise<string> {
+  const clusters: SipClusterView[] = [];
+  for await (const piece of inPieces(source.list())) clusters.push(...piece);
+  const hosts: SipHostView[] = [];
+  for await (const piece of inPieces(source.listHosts())) hosts.push(...piece);
+  const by = (context.req.query("by") ?? "").slice(0, KEY_LENGTH_MAX);
+  const shown = { clusters, hosts, serving: source.readServing(), ...frame };
+  return await renderSipClusterList({ ...shown, ...(by !== "" && { by }) });
 }

@@ -4,7 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { describeUse } from "../../vinos/routes.ts";
+import { describeUse } from "../../vinos/replies.ts";
 import { toMachinePath, toVinoPath } from "../../vinos/keys.ts";
 import { formatCount } from "../marks.tsx";
 import { MachineBar, MachineTally } from "./marks.tsx";

@@ -5,9 +5,9 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { toVinoKey, toVinoPath } from "../../vinos/keys.ts";
-import { describeVino } from "../../vinos/routes.ts";
+import { describeVino } from "../../vinos/replies.ts";
 import type { CloudView, VinoView } from "../../vinos/views.ts";
-import type { Place } from "../layout.tsx";
+import type { PageFrame } from "../layout.tsx";
 import { LastReconcile } from "../marks.tsx";
 import { Conditions } from "../objects/conditions.tsx";
 import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
@@ -17,17 +17,12 @@ import { PartTables } from "./part_tables.tsx";
 import { isTroubled, VINO_STATES } from "./state.ts";
 
 /** What the page shows. */
-export interface VinoPageOptions {
+export interface VinoPageOptions extends PageFrame {
   readonly vino: VinoView;
   /** Absent: there is no inventory yet. */
   readonly cloud?: CloudView;
   /** Name of the only machine to show. @default {all} */
   readonly machine?: string;
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  readonly places: readonly Place[];
 }
 
 /** Renders the page. */
@@ -68,10 +63,7 @@ export function renderVinoPage(options: VinoPageOptions): Promise<string> {
 }
 
 /** Renders the page for a Vino that is not there. */
-export function renderNoVinoPage(
-  key: string,
-  { base, places }: Pick<VinoPageOptions, "base" | "places">,
-): Promise<string> {
+export function renderNoVinoPage(key: string, { base, places }: PageFrame): Promise<string> {
   return renderNoObjectPage({
     title: "No such Vino",
     sentence: `There is no Vino “${key}”`,

@@ -6,10 +6,10 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { formatSpan, toMs } from "../../span.ts";
 import { toVinoKey, toVinoPath } from "../../vinos/keys.ts";
-import { describeUse, describeVino, listStrays } from "../../vinos/routes.ts";
+import { describeUse, describeVino, listStrays } from "../../vinos/replies.ts";
 import type { CloudView, VinoView } from "../../vinos/views.ts";
 import type { PoolUsageView, ServingView } from "../../views.ts";
-import { type Place, renderDocument } from "../layout.tsx";
+import { type PageFrame, renderDocument } from "../layout.tsx";
 import { formatCount } from "../marks.tsx";
 import { toHeading } from "../objects/heading.ts";
 import { Pools } from "../objects/pools.tsx";
@@ -22,17 +22,12 @@ import { isTroubled } from "./state.ts";
 import { Strays } from "./strays.tsx";
 
 /** What the page shows. */
-export interface VinoListOptions {
+export interface VinoListOptions extends PageFrame {
   readonly vinos: readonly VinoView[];
   /** Absent: there is no inventory yet. */
   readonly cloud?: CloudView;
   readonly serving: ServingView;
   readonly pools: readonly PoolUsageView[];
-  /** Wall-clock milliseconds. */
-  readonly nowMs: number;
-  /** Path from the page to `/debug/`. */
-  readonly base: string;
-  readonly places: readonly Place[];
 }
 
 const REFRESH_SECONDS = 5;

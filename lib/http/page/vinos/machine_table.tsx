@@ -5,7 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { toMachinePath, toVinoKey, toVinoPath } from "../../vinos/keys.ts";
-import { describeHost, describeUse } from "../../vinos/routes.ts";
+import { describeHost, describeUse } from "../../vinos/replies.ts";
 import type { CloudMachineView, CloudView, VinoMachineView, VinoView } from "../../vinos/views.ts";
 import { TableHead } from "../table_head.tsx";
 import { MachineMark } from "./marks.tsx";

@@ -1,59 +1,51 @@
 /**
- * The HTML pages of Vinos: the list with all hosts of the cloud, and a page for each, for requests that ask for HTML.
+ * `/debug/vinos`: which machines Vinos have in the cloud.
  * @module
  */
-import { Hono } from "hono";
-import { inPieces, passOn, wantsPage } from "../../replies.ts";
-import { type VinoPagesOptions, VINOS_PATH } from "../../vinos/routes.ts";
-import type { VinoView } from "../../vinos/views.ts";
-import type { Place } from "../layout.tsx";
+import type { Context, Hono } from "hono";
+import { createKindRoutes, type KindRoutes, type PagesContext } from "../../kind_routes.ts";
+import { inPieces } from "../../replies.ts";
+import { showVino, showVinos } from "../../vinos/replies.ts";
+import type { VinoSource, VinoView } from "../../vinos/views.ts";
+import type { PageFrame } from "../layout.tsx";
 import { renderNoVinoPage, renderVinoPage } from "./detail_page.tsx";
 import { renderVinoList } from "./list_page.tsx";
 
-/** What the pages need. */
-interface VinoPageRoutes extends VinoPagesOptions {
-  /** Headers of each page. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The pages that there are. */
-  readonly places: readonly Place[];
-}
+/** The path of the list. */
+export const VINOS_PATH = "/debug/vinos";
 
 /** Longer than the name of any machine. */
 const NAME_LENGTH_MAX = 100;
 
-/** Routes for the HTML pages. They pass on requests that do not ask for HTML. */
-export function createVinoPageRoutes(options: VinoPageRoutes): Hono {
-  const { vinos, headers, places, now } = options;
-  const routes = new Hono();
-  routes.get(VINOS_PATH, async (context, next) => {
-    if (!wantsPage(context)) return await passOn(context, next);
-    const all: VinoView[] = [];
-    for await (const piece of inPieces(vinos.list())) all.push(...piece);
-    const cloud = await vinos.readCloud(context.req.raw.signal);
-    const page = await renderVinoList({
-      vinos: all,
-      serving: vinos.readServing(),
-      pools: vinos.listPools(),
-      nowMs: now(),
-      base: "",
-      places,
-      ...(cloud && { cloud }),
-    });
-    return context.html(page, 200, headers);
+/** Routes of the list with all hosts of the cloud, and of each Vino. */
+export function createVinoRoutes(vinos: VinoSource, pages: PagesContext): Hono {
+  const kind: KindRoutes<VinoView> = {
+    path: VINOS_PATH,
+    noun: "Vino",
+    find: (key) => vinos.find(key),
+    renderList: (context, frame) => renderList(vinos, context, frame),
+    renderOne: async (vino, context, frame) => {
+      const cloud = await vinos.readCloud(context.req.raw.signal);
+      const machine = (context.req.query("machine") ?? "").slice(0, NAME_LENGTH_MAX);
+      const page = { vino, ...frame, ...(cloud && { cloud }) };
+      return await renderVinoPage({ ...page, ...(machine !== "" && { machine }) });
+    },
+    renderMissing: renderNoVinoPage,
+    showList: (context, nowMs) => showVinos(context, vinos, nowMs),
+    showOne: (vino, context, nowMs) => showVino(context, vinos, vino, nowMs),
+  };
+  return createKindRoutes(kind, pages);
+}
+
+async function renderList(vinos: VinoSource, context: Context, frame: PageFrame): Promise<string> {
+  const all: VinoView[] = [];
+  for await (const piece of inPieces(vinos.list())) all.push(...piece);
+  const cloud = await vinos.readCloud(context.req.raw.signal);
+  return await renderVinoList({
+    vinos: all,
+    serving: vinos.readServing(),
+    pools: vinos.listPools(),
+    ...frame,
+    ...(cloud && { cloud }),
   });
-  routes.get(`${VINOS_PATH}/:namespace/:name`, async (context, next) => {
-    if (!wantsPage(context)) return await passOn(context, next);
-    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
-    const base = "../../";
-    const vino = vinos.find(key);
-    if (vino === undefined) {
-      return context.html(await renderNoVinoPage(key, { base, places }), 404, headers);
-    }
-    const cloud = await vinos.readCloud(context.req.raw.signal);
-    const machine = (context.req.query("machine") ?? "").slice(0, NAME_LENGTH_MAX);
-    const shown = { vino, nowMs: now(), base, places, ...(cloud && { cloud }) };
-    const page = await renderVinoPage({ ...shown, ...(machine !== "" && { machine }) });
-    return context.html(page, 200, headers);
-  });
-  return routes;
 }

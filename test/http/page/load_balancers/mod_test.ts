@@ -11,6 +11,8 @@ import { PAGE_NOW, toInventoryView, toNodeView } from "../../../support/page/nod
 const HTML = { headers: { accept: "text/html" } };
 const EVIL = `</style></script><script>alert(1)</script><img src=x onerror=alert(2)>"'`;
 
+const STANDBY = { lease: "l", identity: "b", holder: "a", isLeading: false };
+
 function toPages(views: readonly LoadBalancerView[] | undefined) {
   const node = toNodeView("a");
   const loadBalancers = views && toLoadBalancerSource(views);
@@ -18,10 +20,9 @@ function toPages(views: readonly LoadBalancerView[] | undefined) {
     listNodes: () => [node],
     findNode: () => node,
     readInventory: () => toInventoryView(),
-    now: () => PAGE_NOW,
-    ...(loadBalancers && { loadBalancers }),
+    readStatus: () => ({ provider: "test", host: "h", election: STANDBY }),
   };
-  return createPages({ debug });
+  return createPages({ now: () => PAGE_NOW, debug, loadBalancers });
 }
 
 const pages = toPages([toLoadBalancerView("api"), WAITING]);
@@ -58,6 +59,11 @@ test("each page links to the others, also behind a proxy with a path of its own"
   for (const path of ["/debug/", "/debug/nodes/a"]) {
     expect(await links(path)).toContain("/proxy/debug/load-balancers");
   }
+});
+
+test("the list of a standby says so", async () => {
+  const page = await pages.request("/debug/load-balancers", HTML);
+  expect(await page.text()).toContain("This process is a standby.");
 });
 
 test("a Service without a load balancer gets a page that says so", async () => {

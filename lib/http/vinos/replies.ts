@@ -1,13 +1,14 @@
 /**
- * `/debug/vinos`: which machines Vinos have in the cloud, for operators with a terminal.
+ * Which machines Vinos have in the cloud, for programs, and for operators with a terminal.
  * @module
  */
-import { Hono } from "hono";
+import type { Context } from "hono";
 import { formatConditions, formatPools } from "../common_tables.ts";
-import { inPieces, showList, showMissing, showView } from "../replies.ts";
+import { inPieces, showList, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 import type { ServingView } from "../views.ts";
+import { toVinoKey } from "./keys.ts";
 import type {
   CloudMachineView,
   CloudView,
@@ -15,16 +16,6 @@ import type {
   VinoSource,
   VinoView,
 } from "./views.ts";
-
-/** The sources of the pages. */
-export interface VinoPagesOptions {
-  readonly vinos: VinoSource;
-  /** Wall-clock milliseconds. */
-  now(): number;
-}
-
-/** The path of the list. That of one Vino is below it, with its namespace and name. */
-export const VINOS_PATH = "/debug/vinos";
 
 const TITLES = ["NAMESPACE", "NAME", "STATE", "READY", "WANTED", "LAST", "AGO", "REASON"];
 const HOST_TITLES = ["POOL", "HOST", "ENABLED", "MACHINES"];
@@ -45,41 +36,40 @@ const PART_TITLES = ["MACHINE", "PART", "WANTED", "ACTUAL"];
 /** Before the first inventory. */
 const EMPTY: CloudView = { pools: [], hosts: [], machines: [] };
 
-/** Routes of the list and of each Vino. Like those of Nodes, they check no access. */
-export function createVinoRoutes({ vinos, now }: VinoPagesOptions): Hono {
-  const routes = new Hono();
-  routes.get(VINOS_PATH, async (context) => {
-    const pieces = inPieces(vinos.list());
-    const cloud = (await vinos.readCloud(context.req.raw.signal)) ?? EMPTY;
-    const pools = vinos.listPools();
-    const strays = listStrays(cloud);
-    const toText = async (): Promise<string> => {
-      const rows: string[][] = [];
-      const machines: string[][] = [];
-      for await (const piece of pieces) {
-        rows.push(...piece.map((view) => toRow(view, now())));
-        machines.push(...piece.flatMap((view) => toMachineRows(view, cloud)));
-      }
-      const tables = [formatTable(TITLES, rows), formatTable(MACHINE_TITLES, machines)];
-      return (
-        formatNotes(vinos.readServing()) + [...tables, ...formatCloud(cloud, pools)].join("\n")
-      );
-    };
-    const more = { hosts: cloud.hosts, machinesWithoutVino: strays, pools };
-    return await showList(context, { name: "vinos", pieces, more, toText });
-  });
-  routes.get(`${VINOS_PATH}/:namespace/:name`, async (context) => {
-    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
-    const vino = vinos.find(key);
-    if (vino === undefined) {
-      return await showMissing(context, `there is no Vino ${JSON.stringify(key)}`);
+/** Replies with all Vinos, hosts, and machines without a Vino. */
+export async function showVinos(
+  context: Context,
+  vinos: VinoSource,
+  nowMs: number,
+): Promise<Response> {
+  const pieces = inPieces(vinos.list());
+  const cloud = (await vinos.readCloud(context.req.raw.signal)) ?? EMPTY;
+  const pools = vinos.listPools();
+  const strays = listStrays(cloud);
+  const toText = async (): Promise<string> => {
+    const rows: string[][] = [];
+    const machines: string[][] = [];
+    for await (const piece of pieces) {
+      rows.push(...piece.map((view) => toRow(view, nowMs)));
+      machines.push(...piece.flatMap((view) => toMachineRows(view, cloud)));
     }
-    const cloud = (await vinos.readCloud(context.req.raw.signal)) ?? EMPTY;
-    const machines = cloud.machines.filter((one) => one.vino === key);
-    const view = { ...vino, shown: machines };
-    return await showView(context, view, () => formatOne(vino, cloud, now()));
-  });
-  return routes;
+    const tables = [formatTable(TITLES, rows), formatTable(MACHINE_TITLES, machines)];
+    return formatNotes(vinos.readServing()) + [...tables, ...formatCloud(cloud, pools)].join("\n");
+  };
+  const more = { hosts: cloud.hosts, machinesWithoutVino: strays, pools };
+  return await showList(context, { name: "vinos", pieces, more, toText });
+}
+
+/** Replies with one Vino, and what the cloud shows of its machines. */
+export async function showVino(
+  context: Context,
+  vinos: VinoSource,
+  vino: VinoView,
+  nowMs: number,
+): Promise<Response> {
+  const cloud = (await vinos.readCloud(context.req.raw.signal)) ?? EMPTY;
+  const shown = cloud.machines.filter((one) => one.vino === toVinoKey(vino));
+  return await showView(context, { ...vino, shown }, () => formatOne(vino, cloud, nowMs));
 }
 
 /** Machines that no Vino of this cluster has: of Vinos that were deleted, or of another cluster. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { createLoadBalancerRoutes, describeWait } from "../../../lib/http/load_balancers/routes.ts";
+import { describeWait } from "../../../lib/http/load_balancers/replies.ts";
+import { createLoadBalancerRoutes } from "../../../lib/http/page/load_balancers/mod.ts";
 import {
   LEFTOVER,
   POOL,
@@ -9,10 +10,11 @@ import {
 } from "../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../support/page/node_views.ts";
 
+const SHARED = { now: () => PAGE_NOW, places: [] };
 const READY = toLoadBalancerView("api");
 const LEAVING = toLoadBalancerView("old", { isLeaving: true, state: "working" });
 const loadBalancers = toLoadBalancerSource([READY, LEAVING, WAITING]);
-const routes = createLoadBalancerRoutes({ loadBalancers, now: () => PAGE_NOW });
+const routes = createLoadBalancerRoutes(loadBalancers, SHARED);
 
 async function readText(path: string): Promise<string> {
   return (await routes.request(path)).text();
@@ -37,7 +39,7 @@ test("createLoadBalancerRoutes() lists them as a table, with the reason why one 
 
 test("createLoadBalancerRoutes() adds addresses without a Service to the list, if there are any", async () => {
   const source = toLoadBalancerSource([READY], [LEFTOVER]);
-  const more = createLoadBalancerRoutes({ loadBalancers: source, now: () => PAGE_NOW });
+  const more = createLoadBalancerRoutes(source, SHARED);
   const response = await more.request("/debug/load-balancers");
   expect(await response.json()).toEqual({ loadBalancers: [READY], leftovers: [LEFTOVER] });
   const text = await (await more.request("/debug/load-balancers?format=text")).text();
@@ -56,7 +58,7 @@ test("createLoadBalancerRoutes() adds address pools, and has no backends for wha
     parts: [{ kind: "address", name: "IPv4", actual: "192.0.2.10", isUndecided: true }],
   });
   const source = toLoadBalancerSource([view], [], [POOL]);
-  const more = createLoadBalancerRoutes({ loadBalancers: source, now: () => PAGE_NOW });
+  const more = createLoadBalancerRoutes(source, SHARED);
   const response = await more.request("/debug/load-balancers");
   expect(await response.json()).toEqual({ loadBalancers: [view], pools: [POOL] });
   const text = await (await more.request("/debug/load-balancers?format=text")).text();
@@ -74,8 +76,8 @@ test("createLoadBalancerRoutes() adds address pools, and has no backends for wha
 
 test("createLoadBalancerRoutes() counts the backends that get traffic, if that is known", async () => {
   const some = toLoadBalancerView("api", { serving: 1 });
-  const options = { loadBalancers: toLoadBalancerSource([some]), now: () => PAGE_NOW };
-  const answer = await createLoadBalancerRoutes(options).request(
+  const source = toLoadBalancerSource([some]);
+  const answer = await createLoadBalancerRoutes(source, SHARED).request(
     "/debug/load-balancers?format=text",
   );
   expect(await answer.text()).toContain("  1/2  ");

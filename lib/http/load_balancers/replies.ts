@@ -1,23 +1,13 @@
 /**
- * `/debug/load-balancers`: what Landfall makes for each Service, for operators with a terminal.
+ * What Landfall makes for each Service, for programs, and for operators with a terminal.
  * @module
  */
-import { Hono } from "hono";
+import type { Context } from "hono";
 import type { LeftoverView, LoadBalancerSource, LoadBalancerView } from "./views.ts";
 import { formatPools } from "../common_tables.ts";
-import { inPieces, type Pieces, showList, showMissing, showView } from "../replies.ts";
+import { inPieces, type Pieces, showList } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
-
-/** The sources of the pages. */
-interface LoadBalancerPagesOptions {
-  readonly loadBalancers: LoadBalancerSource;
-  /** Wall-clock milliseconds. */
-  now(): number;
-}
-
-/** The path of the list. That of one is below it, with the namespace and the name of the Service. */
-export const LOAD_BALANCERS_PATH = "/debug/load-balancers";
 
 const TITLES = [
   "NAMESPACE",
@@ -34,32 +24,26 @@ const TITLES = [
 
 const LEFTOVER_TITLES = ["LEFTOVER", "ADDRESS-ID", "SERVICE", "SERVICE-UID", "RULES", "AS-OF"];
 
-/** Routes of the list and of each load balancer. Like those of Nodes, they check no access. */
-export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPagesOptions): Hono {
-  const routes = new Hono();
-  routes.get(LOAD_BALANCERS_PATH, (context) => {
-    const pieces = inPieces(loadBalancers.list());
-    const leftovers = loadBalancers.listLeftovers();
-    const pools = loadBalancers.listPools();
-    const more = {
-      ...(leftovers.length > 0 && { leftovers }),
-      ...(pools.length > 0 && { pools }),
-    };
-    const toText = async (): Promise<string> =>
-      [
-        await formatList(pieces, now()),
-        ...formatLeftovers(leftovers),
-        ...(pools.length > 0 ? [formatPools(pools)] : []),
-      ].join("\n");
-    return showList(context, { name: "loadBalancers", pieces, more, toText });
-  });
-  routes.get(`${LOAD_BALANCERS_PATH}/:namespace/:name`, async (context) => {
-    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
-    const view = loadBalancers.find(key);
-    if (view !== undefined) return await showView(context, view, () => formatOne(view, now()));
-    return await showMissing(context, `there is no load balancer of ${JSON.stringify(key)}`);
-  });
-  return routes;
+/** Replies with all load balancers. */
+export function showLoadBalancers(
+  context: Context,
+  loadBalancers: LoadBalancerSource,
+  nowMs: number,
+): Promise<Response> {
+  const pieces = inPieces(loadBalancers.list());
+  const leftovers = loadBalancers.listLeftovers();
+  const pools = loadBalancers.listPools();
+  const more = {
+    ...(leftovers.length > 0 && { leftovers }),
+    ...(pools.length > 0 && { pools }),
+  };
+  const toText = async (): Promise<string> =>
+    [
+      await formatList(pieces, nowMs),
+      ...formatLeftovers(leftovers),
+      ...(pools.length > 0 ? [formatPools(pools)] : []),
+    ].join("\n");
+  return showList(context, { name: "loadBalancers", pieces, more, toText });
 }
 
 /** Why a load balancer is not ready, in one line; empty if nothing is known. */
@@ -116,7 +100,8 @@ function toBackends({ backends, serving }: LoadBalancerView): string {
   return serving === undefined ? String(backends.length) : `${serving}/${backends.length}`;
 }
 
-function formatOne(view: LoadBalancerView, nowMs: number): string {
+/** Tables of one load balancer. */
+export function formatLoadBalancer(view: LoadBalancerView, nowMs: number): string {
   const tables = [formatTable(TITLES, [toRow(view, nowMs)])];
   const parts = view.parts.map(({ kind, name, wanted = "", actual = "", isUndecided }) => [
     kind,

@@ -1,61 +1,47 @@
 /**
- * `/debug/sipclusters`: which hosts tenants' clusters have, for operators with a terminal.
+ * Which hosts tenants' clusters have, for programs, and for operators with a terminal.
  * @module
  */
-import { Hono } from "hono";
+import type { Context } from "hono";
 import { formatConditions } from "../common_tables.ts";
-import { inPieces, showList, showMissing, showView } from "../replies.ts";
+import { inPieces, showList, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 import type { SipClusterSource, SipClusterView, SipHostView, SipRoleView } from "./views.ts";
 
-/** The sources of the pages. */
-export interface SipClusterPagesOptions {
-  readonly sipClusters: SipClusterSource;
-  /** Wall-clock milliseconds. */
-  now(): number;
-}
-
-/** The path of the list. That of one cluster is below it, with its namespace and name. */
-export const SIP_CLUSTERS_PATH = "/debug/sipclusters";
-
 const TITLES = ["NAMESPACE", "NAME", "STATE", "HOSTS", "ENDPOINTS", "LAST", "AGO", "REASON"];
 const HOST_TITLES = ["NAMESPACE", "HOST", "STATE", "CLUSTER", "ROLE", "CONSUMER", "TROUBLE"];
 
-/** Routes of the list and of each cluster. Like those of Nodes, they check no access. */
-export function createSipClusterRoutes({ sipClusters, now }: SipClusterPagesOptions): Hono {
-  const routes = new Hono();
-  routes.get(SIP_CLUSTERS_PATH, (context) => {
-    const pieces = inPieces(sipClusters.list());
-    const hosts = [...sipClusters.listHosts()];
-    const toText = async (): Promise<string> => {
-      const rows: string[][] = [];
-      for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, now())));
-      const { missing } = sipClusters.readServing();
-      const notes = missing.map((kind) => `waiting for CustomResourceDefinition ${kind}\n`);
-      const tables = [
-        formatTable(TITLES, rows),
-        formatTable(HOST_TITLES, toTroubledFirst(hosts).map(toHostRow)),
-      ];
-      return notes.join("") + tables.join("\n");
-    };
-    return showList(context, { name: "sipclusters", pieces, more: { hosts }, toText });
-  });
-  routes.get(`${SIP_CLUSTERS_PATH}/:namespace/:name`, async (context) => {
-    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
-    const cluster = sipClusters.find(key);
-    if (cluster === undefined) {
-      return await showMissing(context, `there is no SIPCluster ${JSON.stringify(key)}`);
-    }
-    const hosts = listHostsOf(sipClusters, key);
-    return await showView(context, { ...cluster, hosts }, () => formatOne(cluster, hosts, now()));
-  });
-  return routes;
+/** Replies with all clusters and hosts. */
+export function showSipClusters(
+  context: Context,
+  sipClusters: SipClusterSource,
+  nowMs: number,
+): Promise<Response> {
+  const pieces = inPieces(sipClusters.list());
+  const hosts = [...sipClusters.listHosts()];
+  const toText = async (): Promise<string> => {
+    const rows: string[][] = [];
+    for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, nowMs)));
+    const { missing } = sipClusters.readServing();
+    const notes = missing.map((kind) => `waiting for CustomResourceDefinition ${kind}\n`);
+    const tables = [
+      formatTable(TITLES, rows),
+      formatTable(HOST_TITLES, toTroubledFirst(hosts).map(toHostRow)),
+    ];
+    return notes.join("") + tables.join("\n");
+  };
+  return showList(context, { name: "sipclusters", pieces, more: { hosts }, toText });
 }
 
-/** The hosts that a cluster has. */
-export function listHostsOf(source: SipClusterSource, key: string): readonly SipHostView[] {
-  return [...source.listHosts()].filter(({ cluster }) => cluster === key);
+/** Replies with one cluster and its hosts. */
+export function showSipCluster(
+  context: Context,
+  cluster: SipClusterView,
+  hosts: readonly SipHostView[],
+  nowMs: number,
+): Promise<Response> {
+  return showView(context, { ...cluster, hosts }, () => formatOne(cluster, hosts, nowMs));
 }
 
 /** Why a cluster is not ready, or what to know of it besides, in one line; empty if there is nothing to say. */

@@ -1,15 +1,12 @@
 import { expect, test } from "bun:test";
-import {
-  createSipClusterRoutes,
-  describeSipCluster,
-  formatNodePorts,
-} from "../../../lib/http/sip_clusters/routes.ts";
+import { describeSipCluster, formatNodePorts } from "../../../lib/http/sip_clusters/replies.ts";
+import { createSipClusterRoutes } from "../../../lib/http/page/sip_clusters/mod.ts";
 import { SHORT, toSipCluster, toSipSource } from "../../support/page/sip_cluster_views.ts";
 
 const NOW = Date.parse("2026-01-02T03:05:05Z");
 
 async function read(path: string): Promise<string> {
-  const routes = createSipClusterRoutes({ sipClusters: toSipSource(), now: () => NOW });
+  const routes = createSipClusterRoutes(toSipSource(), { now: () => NOW, places: [] });
   return await (await routes.request(`/debug/sipclusters${path}`)).text();
 }
 

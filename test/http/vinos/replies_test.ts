@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import { createVinoRoutes, describeVino } from "../../../lib/http/vinos/routes.ts";
+import { describeVino } from "../../../lib/http/vinos/replies.ts";
+import { createVinoRoutes } from "../../../lib/http/page/vinos/mod.ts";
 import { MIXED, toVino, toVinoSource } from "../../support/page/vino_views.ts";
 
 const NOW = Date.parse("2026-01-02T03:05:05Z");
 
 async function read(path: string, vinos = toVinoSource()): Promise<string> {
-  const routes = createVinoRoutes({ vinos, now: () => NOW });
+  const routes = createVinoRoutes(vinos, { now: () => NOW, places: [] });
   return await (await routes.request(`/debug/vinos${path}`)).text();
 }
 

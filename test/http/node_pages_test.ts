@@ -3,11 +3,10 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { DebugOptions } from "../../../lib/http/debug.ts";
-import { createPageRoutes } from "../../../lib/http/page/mod.ts";
-import { createPages } from "../../../lib/http/pages.ts";
-import type { NodeView } from "../../../lib/http/views.ts";
-import { PAGE_NOW, takeApart, toInventoryView, toNodeView } from "../../support/page/node_views.ts";
+import type { DebugOptions } from "../../lib/http/debug.ts";
+import { createPages } from "../../lib/http/pages.ts";
+import type { NodeView } from "../../lib/http/views.ts";
+import { PAGE_NOW, takeApart, toInventoryView, toNodeView } from "../support/page/node_views.ts";
 
 const HTML = { headers: { accept: "text/html" } };
 const EVIL =
@@ -20,19 +19,18 @@ function toOptions(nodes: readonly NodeView[], over: Partial<DebugOptions> = {})
     findNode: (name) => nodes.find((node) => node.name === name),
     readInventory: () => toInventoryView(),
     readStatus: () => ({ provider: "test", host: "cp-1" }),
-    now: () => PAGE_NOW,
     ...over,
   };
 }
 
 function toPages(options: DebugOptions) {
-  return createPages({ debug: options });
+  return createPages({ now: () => PAGE_NOW, debug: options });
 }
 
 const pages = toPages(toOptions([toNodeView("a"), toNodeView("b")]));
 
-describe("createPageRoutes()", () => {
-  test.each(["/debug", "/debug/"])("createPageRoutes() shows the page at %s", async (path) => {
+describe("createDebugRoutes()", () => {
+  test.each(["/debug", "/debug/"])("createDebugRoutes() shows the page at %s", async (path) => {
     const response = await pages.request(path, HTML);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=UTF-8");
@@ -46,13 +44,13 @@ describe("createPageRoutes()", () => {
     expect(new URL(home, `http://x${path}`).pathname).toBe("/debug/");
   });
 
-  test("createPageRoutes() lists the paths for whoever does not ask for HTML", async () => {
+  test("createDebugRoutes() lists the paths for whoever does not ask for HTML", async () => {
     const response = await pages.request("/debug/", { headers: { accept: "*/*" } });
     expect(response.headers.get("content-type")).toStartWith("text/plain");
     expect((await response.text()).split("\n")).toContain("/debug/nodes/<name>");
   });
 
-  test("createPageRoutes() shows a Node to people, and its data to everybody else", async () => {
+  test("createDebugRoutes() shows a Node to people, and its data to everybody else", async () => {
     const page = await pages.request("/debug/nodes/a", HTML);
     expect(page.headers.get("content-type")).toStartWith("text/html");
     expect(await page.text()).toContain('href="../"');
@@ -66,7 +64,7 @@ describe("createPageRoutes()", () => {
     }
   });
 
-  test("createPageRoutes() answers 404 for a Node that is not there, as page and as data", async () => {
+  test("createDebugRoutes() answers 404 for a Node that is not there, as page and as data", async () => {
     const page = await pages.request("/debug/nodes/nope", HTML);
     expect(page.status).toBe(404);
     expect(await page.text()).toContain("There is no Node “nope”");
@@ -75,7 +73,7 @@ describe("createPageRoutes()", () => {
   });
 
   test.each(["/debug/", "/debug/nodes/a"])(
-    "createPageRoutes() answers HEAD at %s",
+    "createDebugRoutes() answers HEAD at %s",
     async (path) => {
       const response = await pages.request(path, { method: "HEAD", ...HTML });
       expect([response.status, await response.text()]).toEqual([200, ""]);
@@ -83,7 +81,7 @@ describe("createPageRoutes()", () => {
     },
   );
 
-  test("createPageRoutes() takes a filter from the query, and ignores what is none", async () => {
+  test("createDebugRoutes() takes a filter from the query, and ignores what is none", async () => {
     const found = await (await pages.request("/debug/?q=vm-a", HTML)).text();
     expect(found).toContain("1 Node with “vm-a”");
     const all = await (await pages.request("/debug/?state=__proto__&q=%20", HTML)).text();
@@ -92,7 +90,7 @@ describe("createPageRoutes()", () => {
     expect((await long.text()).match(/x{200,}/g)?.every((text) => text.length === 200)).toBe(true);
   });
 
-  test("createPageRoutes() lets nothing that anybody wrote become markup", async () => {
+  test("createDebugRoutes() lets nothing that anybody wrote become markup", async () => {
     const options = toOptions([toEvilNode("missing"), toEvilNode("present")], {
       readInventory: () => ({
         ...toInventoryView(),
@@ -105,7 +103,7 @@ describe("createPageRoutes()", () => {
         election: { lease: EVIL, identity: EVIL, holder: EVIL, isLeading: false },
       }),
     });
-    const evil = createPageRoutes({ ...options, places: ["nodes"] });
+    const evil = toPages(options);
     const name = encodeURIComponent(`${EVIL}present`);
     const query = encodeURIComponent(EVIL);
     const paths = ["", "?state=unseen", `?q=${query}`, `nodes/${name}`, "nodes/%3Cscript%3E"];
