@@ -8,8 +8,6 @@ import { type ControllerDefinition, loadControllers } from "../../lib/controller
 import type { Clock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createKubeClient } from "../../lib/kube/api/http_client.ts";
-import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { BARE_METAL_HOSTS } from "../../lib/kube/kinds/bare_metal_host.ts";
 import type { Condition } from "../../lib/controllers/kinds/conditions.ts";
 import {
@@ -20,6 +18,7 @@ import {
   startKubernetesSimulator,
 } from "../../lib/simulator/kubernetes/mod.ts";
 import { until } from "./nodes/rig.ts";
+import { connect } from "./kube/connect.ts";
 
 /** What a {@linkcode ControllerStage} is of. */
 interface StageOptions {
@@ -171,10 +170,9 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
     this.#stopping = new AbortController();
     this.metrics = new MetricsRegistry();
     const { metrics } = this;
-    const credentials = await loadCredentials({ master: this.kubernetes.url, env: {}, clock });
     const options = {
       ...(provider && { provider }),
-      client: createKubeClient({ credentials, clock, metrics, version: "test" }),
+      client: await connect({ master: this.kubernetes.url }, { clock, metrics }),
       clock,
       log: silentLogger,
       metrics,

@@ -24,10 +24,8 @@ import { NAME } from "../../../lib/controllers/sipcluster/words.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { readManifests } from "../../support/deploy/deploy_tools.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
@@ -40,6 +38,7 @@ import {
 } from "../../support/process/control_plane/controller_manager.ts";
 import type { ServerProcess } from "../../support/process/server_process.ts";
 import { machine } from "../../support/sipcluster/machines.ts";
+import { connect } from "../../support/kube/connect.ts";
 
 const NAMESPACE = "tenant";
 const ACCOUNT = { namespace: "kube-system", name: "landfall" };
@@ -94,9 +93,8 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
     const token = await server.createServiceAccountToken(ACCOUNT, 3_600);
     await server.applyRbac(ACCOUNT, toPolicy(listRights({ ...chosen, hasSecurePort: false })));
     const kubeconfig = await server.writeTokenKubeconfig(token);
-    const credentials = await loadCredentials({ kubeconfig, env: {}, clock: systemClock });
     const metrics = new MetricsRegistry();
-    const client = createKubeClient({ credentials, clock: systemClock, metrics, version: "test" });
+    const client = await connect({ kubeconfig }, { metrics });
     const watcherMetrics = createWatcherMetrics(metrics);
     const log = silentLogger;
     const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../../lib/core/clock.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { type Access, listElectionRights, reviewAccess } from "../../../lib/kube/access/rights.ts";
 import {
   type KubernetesSimulator,
@@ -11,6 +8,7 @@ import {
 } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
+import { connect } from "../../support/kube/connect.ts";
 
 const signal = new AbortController().signal;
 const WANTED: readonly Access[] = [
@@ -23,15 +21,8 @@ let kubernetes: KubernetesSimulator;
 let client: KubeClient;
 
 beforeAll(async () => {
-  const clock = systemClock;
-  kubernetes = startKubernetesSimulator({ clock });
-  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
-  client = createKubeClient({
-    credentials,
-    clock,
-    metrics: new MetricsRegistry(),
-    version: "test",
-  });
+  kubernetes = startKubernetesSimulator({ clock: systemClock });
+  client = await connect({ master: kubernetes.url });
 });
 afterAll(async () => {
   client.close();

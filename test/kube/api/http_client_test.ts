@@ -4,11 +4,9 @@
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { systemClock } from "../../../lib/core/clock.ts";
 import { describeError } from "../../../lib/core/errors.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient, PatchType, WatchEvent } from "../../../lib/kube/api/client.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { createKubeClient, type KubeClientOptions } from "../../../lib/kube/api/http_client.ts";
 import { type Lease, LEASES } from "../../../lib/kube/kinds/lease.ts";
 import {
@@ -23,6 +21,7 @@ import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
+import { connect } from "../../support/kube/connect.ts";
 
 const never = new AbortController().signal;
 const WATCH = { resourceVersion: "7", timeoutSeconds: 300 };
@@ -72,17 +71,15 @@ async function startBench(
     },
   });
   closers.push(() => server.stop(true));
-  return { asked, ...(await connect(`http://127.0.0.1:${server.port}`, options)) };
+  return { asked, ...(await openClient(`http://127.0.0.1:${server.port}`, options)) };
 }
 
-async function connect(
+async function openClient(
   master: string,
   options: Partial<KubeClientOptions>,
 ): Promise<{ client: KubeClient; metrics: MetricsRegistry }> {
   const metrics = new MetricsRegistry();
-  const clock = options.clock ?? systemClock;
-  const credentials = await loadCredentials({ master, env: {}, clock });
-  const client = createKubeClient({ credentials, clock, metrics, version: "1.2.3", ...options });
+  const client = await connect({ master }, { metrics, version: "1.2.3", ...options });
   closers.push(() => client.close());
   return { client, metrics };
 }
@@ -295,7 +292,7 @@ describe("createKubeClient()", () => {
     closers.push(() => server.close());
     const address = server.address();
     const port = typeof address === "object" ? address?.port : 0;
-    const { client } = await connect(`http://127.0.0.1:${port}`, {});
+    const { client } = await openClient(`http://127.0.0.1:${port}`, {});
     const path = { name: "a" };
     const patch = (body: object) => client.patch(NODES, path, { type: "merge", body }, never);
     const count = async (act: () => Promise<unknown>): Promise<number> => {
@@ -473,7 +470,7 @@ describe("createKubeClient() over connections that fall silent", () => {
     const recovery = new Recovery();
     const told: RecoveryNews[] = [];
     recovery.subscribe((news) => told.push(news));
-    const { client } = await connect(url, { clock, recovery, transport });
+    const { client } = await openClient(url, { clock, recovery, transport });
     const reads = Array.from({ length: idle }, () => client.read(NODES, { name: "a" }, never));
     await until("all requests are under way", () => waiting.length === idle);
     isHeld = false;

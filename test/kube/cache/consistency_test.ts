@@ -9,10 +9,8 @@ import { ObjectLoop } from "../../../lib/engine/object_loop.ts";
 import type { ReconcileResult } from "../../../lib/engine/workers.ts";
 import { createLoopMetrics } from "../../../lib/engine/work_queue.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import {
   type KubernetesSimulator,
   startKubernetesSimulator,
@@ -20,6 +18,7 @@ import {
 import { BentLine } from "../../support/kube/bent_line.ts";
 import { GADGETS, type Gadget, type Widget, WIDGETS } from "../../support/kube/kinds/widgets.ts";
 import { until } from "../../support/nodes/rig.ts";
+import { connect } from "../../support/kube/connect.ts";
 
 const NAMESPACE = "ns";
 const PATH = { namespace: NAMESPACE, name: "w" } as const;
@@ -60,11 +59,8 @@ class Stage implements AsyncDisposable {
   static async start(isOpaque = false): Promise<Stage> {
     const stage = new Stage(isOpaque);
     const clock = CLOCK;
-    const master = stage.kubernetes.url;
-    const credentials = await loadCredentials({ master, env: {}, clock });
-    const metrics = new MetricsRegistry();
-    const transport = stage.line;
-    const client = createKubeClient({ credentials, clock, metrics, transport, version: "test" });
+    const options = { clock, transport: stage.line };
+    const client = await connect({ master: stage.kubernetes.url }, options);
     const caches = new Caches({ client, clock, log: silentLogger, random: () => 0 });
     stage.#widgets = caches.reader(WIDGETS);
     stage.#gadgets = caches.reader(GADGETS);

@@ -13,9 +13,6 @@ import {
 } from "../../../lib/kube/cache/watcher.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
@@ -23,6 +20,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ScriptedKubeClient, type ScriptStep } from "../../support/kube/scripted_kube_client.ts";
+import { connect } from "../../support/kube/connect.ts";
 
 const LIST: WatcherState = { ...FIRST_STATE, resourceVersion: "900" };
 const WATCH: WatcherState = { ...LIST, phase: "watch" };
@@ -139,18 +137,8 @@ test("RestartBackoff starts afresh after two minutes without a failure", () => {
 
 test("I-06: what a watch did not tell is known once it is opened again, without a list", async () => {
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
-  const credentials = await loadCredentials({
-    master: kubernetes.url,
-    env: {},
-    clock: systemClock,
-  });
   const clock = new ManualClock();
-  const client = createKubeClient({
-    credentials,
-    clock,
-    metrics: new MetricsRegistry(),
-    version: "0",
-  });
+  const client = await connect({ master: kubernetes.url }, { clock });
   const nodes = new Store<Node>({ resource: NODES, log: silentLogger });
   const stop = new AbortController();
   const options = { client, resource: NODES, store: nodes, clock, log: silentLogger };

@@ -15,14 +15,13 @@ import { type Logger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { Notifier } from "../../../lib/host/notify.ts";
 import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
+import { connect } from "../kube/connect.ts";
 
 /** What a test may choose. */
 interface RigOptions {
@@ -68,8 +67,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const { clock = systemClock } = options;
   const kubernetes = startKubernetesSimulator({ clock });
   const metrics = new MetricsRegistry();
-  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
-  const client = createKubeClient({ credentials, clock, metrics, version: "test" });
+  const client = await connect({ master: kubernetes.url }, { clock, metrics });
   const stopping = new AbortController();
   const {
     controllers: chosen = ["cloud-node"],

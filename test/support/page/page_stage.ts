@@ -13,8 +13,6 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import {
@@ -24,6 +22,7 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { connect } from "../kube/connect.ts";
 
 const WAIT_MS_MAX = 60_000;
 /** Not so often that looking is what takes the time. */
@@ -60,7 +59,6 @@ export async function startPageStage(
   const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
   const raw = { url: cloud.url, token: cloud.token, refreshInterval: "1s" };
   const { settings, issues } = xenOrchestra.parseConfig(raw, {});
   if (settings === undefined) throw new Error(JSON.stringify(issues));
@@ -68,7 +66,7 @@ export async function startPageStage(
   const running = runApp(
     {
       provider: xenOrchestra.create(settings, { log, metrics, signal, clock, fence: new Fence() }),
-      client: createKubeClient({ credentials, clock, metrics, version: "test" }),
+      client: await connect({ master: kubernetes.url }, { clock, metrics }),
       clock,
       log,
       metrics,

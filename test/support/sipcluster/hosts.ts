@@ -5,10 +5,7 @@
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { type Clock, systemClock } from "../../../lib/core/clock.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { trimObject } from "../../../lib/kube/kinds/resource.ts";
 import {
   type ApiObject,
@@ -16,6 +13,7 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
+import { connect } from "../kube/connect.ts";
 
 /** The namespace of hosts in tests. */
 export const HOST_NAMESPACE = "metal3";
@@ -89,9 +87,7 @@ export async function startHostServer(clock: Clock = systemClock): Promise<HostS
   const kubernetes = startKubernetesSimulator({ clock });
   kubernetes.installKind(BARE_METAL_HOSTS);
   kubernetes.objects.create("namespaces", { metadata: { name: HOST_NAMESPACE } });
-  const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
-  const metrics = new MetricsRegistry();
-  const client = createKubeClient({ credentials, clock, metrics, version: "test" });
+  const client = await connect({ master: kubernetes.url }, { clock });
   const { plural } = BARE_METAL_HOSTS;
   const toPath = (name: string): { name: string; namespace: string } => ({
     name,

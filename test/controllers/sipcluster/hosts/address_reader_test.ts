@@ -9,12 +9,9 @@ import {
 } from "../../../../lib/controllers/sipcluster/hosts/address_reader.ts";
 import type { BareMetalHost } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import { toAddresses } from "../../../../lib/controllers/sipcluster/hosts/network_data.ts";
-import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../lib/kube/api/errors.ts";
-import { createKubeClient } from "../../../../lib/kube/api/http_client.ts";
 import { toKey } from "../../../../lib/kube/cache/store.ts";
-import { loadCredentials } from "../../../../lib/kube/credentials/mod.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { untilAborted } from "../../../support/kube/scripted_kube_client.ts";
 import { ManualClock, settle } from "../../../support/manual_clock.ts";
@@ -24,6 +21,7 @@ import {
   startHostServer,
   toHost,
 } from "../../../support/sipcluster/hosts.ts";
+import { connect } from "../../../support/kube/connect.ts";
 
 const signal = AbortSignal.timeout(30_000);
 const PERIOD_MS = 600_000;
@@ -152,9 +150,7 @@ describe("a Secret that cannot be read", () => {
     const clock = new ManualClock();
     await using proxy = Bun.serve({ port: 0, fetch: () => new Response("no", { status: 404 }) });
     const master = `http://127.0.0.1:${proxy.port}`;
-    const credentials = await loadCredentials({ master, env: {}, clock });
-    const metrics = new MetricsRegistry();
-    const client = createKubeClient({ credentials, clock, metrics, version: "test" });
+    const client = await connect({ master }, { clock });
     const reader = new AddressReader({ client, clock, periodMs: PERIOD_MS });
     const failure = await reader.readAll([HOST], signal).catch((error: unknown) => error);
     expect(isKubeError(failure, "unavailable")).toBe(true);

@@ -5,16 +5,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Clock, systemClock } from "../../../../lib/core/clock.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
-import { createKubeClient } from "../../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../../lib/kube/cache/store.ts";
-import { type CredentialsSource, loadCredentials } from "../../../../lib/kube/credentials/mod.ts";
+import { type CredentialsSource } from "../../../../lib/kube/credentials/mod.ts";
 import type { KubeObject, Resource } from "../../../../lib/kube/kinds/resource.ts";
 import { until } from "../../nodes/rig.ts";
 import { ContractClient } from "../contract/client.ts";
 import type { ContractServer } from "../contract/client.ts";
 import { GALLERIES, type Gallery } from "../../galleries/kinds.ts";
+import { connect } from "../connect.ts";
 
 /** The API server of a story. */
 interface StoryServer extends ContractServer {
@@ -45,11 +44,9 @@ interface Views extends AsyncDisposable {
 }
 
 async function startViews({ credentials: source }: StoryServer): Promise<Views> {
-  const clock = systemClock;
-  const credentials = await loadCredentials({ ...source, env: {}, clock });
-  const metrics = new MetricsRegistry();
-  const client = createKubeClient({ credentials, clock, metrics, version: "test" });
-  const hasty: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(ms / HASTE, signal) };
+  const client = await connect(source);
+  const sleep: Clock["sleep"] = (ms, signal) => systemClock.sleep(ms / HASTE, signal);
+  const hasty = { ...systemClock, sleep };
   const caches = new Caches({ client, clock: hasty, log: silentLogger });
   const galleries = caches.reader(GALLERIES);
   const maps = caches.reader(CONFIG_MAPS, { namespace: "default", labelSelector: "show=yes" });
