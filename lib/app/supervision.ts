@@ -2,7 +2,7 @@
  * Reports to the service manager that the process has started, what it does, and that it is not stuck.
  * @module
  */
-import { type Clock, Sleeper } from "../core/clock.ts";
+import { type Clock, formatTime, Sleeper } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Notification, Notifier } from "../host/notify.ts";
 import { type Check, holds } from "../http/probes.ts";
@@ -132,7 +132,7 @@ export class Supervision {
     const inventory =
       inventoryAgeMs === undefined
         ? "no inventory yet"
-        : `inventory of ${new Date(clock.now() - inventoryAgeMs).toISOString().slice(0, 19)}Z`;
+        : `inventory of ${formatTime(clock.now() - inventoryAgeMs)}`;
     return `${kind}; Nodes: ${nodes}; ${inventory}`;
   }
 

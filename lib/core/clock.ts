@@ -17,6 +17,11 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Wall-clock milliseconds as Kubernetes writes a time: RFC 3339 in UTC, without fractions of a second. */
+export function formatTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
 /** Longest delay that a timer takes, about 24.8 days; a longer one would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 

@@ -2,6 +2,7 @@
  * The conditions in the status of an object of our kinds.
  * @module
  */
+import { formatTime } from "../../core/clock.ts";
 import { toMessage } from "../../core/text/printable.ts";
 import type { ReasonWord } from "./words.ts";
 
@@ -51,7 +52,7 @@ export function toConditions(
   previous: readonly Condition[],
   { nowMs, generation, order }: ConditionContext,
 ): Condition[] {
-  const now = toSeconds(nowMs);
+  const now = formatTime(nowMs);
   const found = findings.map((finding): Condition => {
     const before = previous.find(({ type }) => type === finding.type);
     return {
@@ -74,9 +75,4 @@ export function findCondition(
   type: string,
 ): Condition | undefined {
   return status?.conditions?.find((one) => one.type === type);
-}
-
-/** As Kubernetes writes times: without fractions of a second. */
-export function toSeconds(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

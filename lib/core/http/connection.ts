@@ -7,7 +7,7 @@ import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect, type NetConnectOpts } from "node:net";
 import { connect as connectTls, type ConnectionOptions, type PeerCertificate } from "node:tls";
-import { systemClock, withDeadline } from "../clock.ts";
+import { formatTime, systemClock, withDeadline } from "../clock.ts";
 import { findErrorCode, listCauses } from "../errors.ts";
 
 /** Host and port of a socket to an http or https address: an IPv6 address has no brackets. */
@@ -340,19 +340,14 @@ export function describeDates(
   isEarly: boolean,
   nowMs: number,
 ): string {
-  const now = `this machine's clock says ${toTime(nowMs)}`;
+  const now = `this machine's clock says ${formatTime(nowMs)}`;
   const [fromMs, toMs] = [Date.parse(validFrom), Date.parse(validTo)];
   if (isEarly) {
     return nowMs < fromMs
-      ? `it is not valid yet: valid from ${toTime(fromMs)}, and ${now}`
+      ? `it is not valid yet: valid from ${formatTime(fromMs)}, and ${now}`
       : `it is valid, but an authority above it is not valid yet, and ${now}`;
   }
   return nowMs > toMs
-    ? `it has expired: valid until ${toTime(toMs)}, and ${now}`
+    ? `it has expired: valid until ${formatTime(toMs)}, and ${now}`
     : `it is valid, but an authority above it has expired, and ${now}`;
-}
-
-/** To the second, as certificates have it. */
-function toTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { createHash, randomUUID } from "node:crypto";
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, formatTime } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import { isSubdomain } from "../../core/text/label.ts";
@@ -200,7 +200,7 @@ class BackgroundSender implements EventSender {
     const { host, clock } = this.#options;
     const { name, namespace, uid, resourceVersion } = metadata;
     const nowMs = clock.now();
-    const time = toTime(nowMs);
+    const time = formatTime(nowMs);
     return {
       apiVersion: EVENTS.apiVersion,
       kind: EVENTS.kind,
@@ -237,11 +237,6 @@ class BackgroundSender implements EventSender {
   #count(result: "sent" | "failed" | "dropped" | "filtered", events = 1): void {
     if (events > 0) this.#options.metrics?.events.inc({ result }, events);
   }
-}
-
-/** The time format of core/v1: RFC 3339 in whole seconds. */
-function toTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** The write for one Event. */

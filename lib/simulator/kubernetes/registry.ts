@@ -2,7 +2,7 @@
  * Writes objects by the rules of the API server: versions, preconditions, the status subresource, finalizers.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, formatTime } from "../../core/clock.ts";
 import { Completion } from "./completion.ts";
 import { FIRST_OBJECTS } from "./first_objects.ts";
 import { applyWish, listConflicts } from "./patches/apply_patch.ts";
@@ -30,7 +30,6 @@ import {
   subjectOf,
   toKept,
   toGeneration,
-  toTime,
   withMetadata,
   type Deletion,
   type Preconditions,
@@ -127,7 +126,7 @@ export class Registry {
     this.#requireNamespace(named);
     const whole = this.#completion.complete(named, object, undefined);
     const uid = crypto.randomUUID();
-    const creationTimestamp = toTime(this.#clock.now());
+    const creationTimestamp = formatTime(this.#clock.now());
     const own = {
       uid,
       creationTimestamp,
@@ -206,7 +205,7 @@ export class Registry {
       return { stored: collection.remove(keyOf(target)) ?? stored, gone: true };
     }
     if (isDeleting(stored.object)) return { stored, gone: false };
-    const deletionTimestamp = toTime(this.#clock.now());
+    const deletionTimestamp = formatTime(this.#clock.now());
     const marked = collection.put(keyOf(target), (version) =>
       withMetadata(stored.object, {
         ...stored.object.metadata,

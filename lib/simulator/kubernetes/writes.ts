@@ -174,11 +174,6 @@ export function finalizersOf(object: JsonObject): readonly Json[] {
   return isArray(finalizers) ? finalizers : [];
 }
 
-/** A time as the API server writes it: RFC 3339, whole seconds, UTC. */
-export function toTime(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
-}
-
 /** The body of a request that must be an object. @throws ApiError 400 */
 export function requireObject(body: Json): JsonObject {
   if (isObject(body)) return body;

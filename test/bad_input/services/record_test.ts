@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { formatTime } from "../../../lib/core/clock.ts";
 import { LB_COMMANDS } from "../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { PINNED_IP, USED_IP } from "../../support/services/site.ts";
 import { OddStage } from "./stage.ts";
@@ -91,6 +92,6 @@ describe("a forged record of an unused address of the user", () => {
 function forge(odd: OddStage, uid: string, ip: string, more: object = {}): object {
   const { cloud, site } = odd.stage;
   const id = [...cloud.state.publicIps.values()].find((one) => one.address === ip)?.id;
-  const at = `${new Date(odd.stage.clock.now()).toISOString().slice(0, 19)}Z`;
+  const at = formatTime(odd.stage.clock.now());
   return { v: 1, uid, address: { id, ip, network: site.networkId, at, free: true, ...more } };
 }

@@ -2,9 +2,9 @@
  * What the status and the pages say about single machines. Pure.
  * @module
  */
+import { formatTime } from "../../../core/clock.ts";
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import { toMessage } from "../../../core/text/printable.ts";
-import { toSeconds } from "../../kinds/conditions.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { VinoMachine, VinoNode } from "../resource/vino.ts";
 import type { MachineReport } from "./outcome.ts";
@@ -98,7 +98,7 @@ function describeWait({ plan, task, dueMs }: Progress, now: Moment): string | un
 }
 
 function toTime(atMs: number, { monotonicMs, wallMs }: Moment): string {
-  return toSeconds(Math.ceil((wallMs + atMs - monotonicMs) / 1_000) * 1_000);
+  return formatTime(Math.ceil((wallMs + atMs - monotonicMs) / 1_000) * 1_000);
 }
 
 const REASONS = { decision: "DecisionNeeded", retry: "StepFailed" } as const;

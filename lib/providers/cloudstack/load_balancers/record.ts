@@ -6,6 +6,7 @@
  * record again, and backups copy it.
  * @module
  */
+import { formatTime } from "../../../core/clock.ts";
 import { type Fields, isFields, parseFields, parseUuid } from "../../../core/text/values.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 import type { RecordSigner } from "./record_signer.ts";
@@ -145,8 +146,7 @@ function toContent({ address, job, shared }: KeptRecord, uid: string): object {
 
 function formatAddress({ id, ip, place, atMs, wasFree }: AskedAddress): object {
   const where = "vpcId" in place ? { vpc: place.vpcId } : { network: place.networkId };
-  const at = `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;
-  return { id, ip, ...where, at, free: wasFree };
+  return { id, ip, ...where, at: formatTime(atMs), free: wasFree };
 }
 
 function parseAddress(value: unknown): KeptRecord | undefined {

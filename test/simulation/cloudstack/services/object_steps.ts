@@ -2,6 +2,7 @@
  * What people do by hand to Services of type LoadBalancer: fields that are Landfall's, and the address that they name.
  * @module
  */
+import { formatTime } from "../../../../lib/core/clock.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import type { CloudStackWorld } from "../cloud.ts";
@@ -18,7 +19,7 @@ function forge(
   { metadata }: Service,
 ): string {
   const ip = random.pick([...cloud.state.publicIps.values()]);
-  const at = `${new Date(timeline.now()).toISOString().slice(0, 19)}Z`;
+  const at = formatTime(timeline.now());
   const place = ip.vpcId === undefined ? { network: ip.networkId } : { vpc: ip.vpcId };
   const address = { id: ip.id, ip: ip.address, ...place, at, free: false };
   const job = { id: toUuid("job/forged"), command: "associateIpAddress" };

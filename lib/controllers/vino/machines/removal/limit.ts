@@ -2,6 +2,7 @@
  * How many machines of one Vino may be removed at once, because its spec wants fewer.
  * @module
  */
+import { formatTime } from "../../../../core/clock.ts";
 import {
   dropDeletions,
   type FleetLimitSettings,
@@ -9,7 +10,6 @@ import {
   readFleet,
 } from "../../../../cloud/deletion/fleet_limit.ts";
 import { quote } from "../../../../core/text/printable.ts";
-import { toSeconds } from "../../../kinds/conditions.ts";
 import type { VinoRemoval } from "../../resource/vino.ts";
 import { CONFIRMED_REMOVAL } from "../../words.ts";
 
@@ -78,7 +78,7 @@ export class RemovalLimit {
   /** Notes that a machine was removed. */
   noteRemoval(name: string, { monotonicMs, wallMs }: Moment): void {
     this.#removals = new Map(this.#removals).set(name, monotonicMs);
-    this.#times.set(name, toSeconds(wallMs));
+    this.#times.set(name, formatTime(wallMs));
   }
 
   #drop(startMs: number): void {

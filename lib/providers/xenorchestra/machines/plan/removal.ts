@@ -2,6 +2,7 @@
  * Plans how a machine goes, with everything that is ours. Pure.
  * @module
  */
+import { formatTime } from "../../../../core/clock.ts";
 import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { findShown } from "../look/vms_view.ts";
 import type { Attached, CreateTask, View, Vm } from "../look/view.ts";
@@ -124,13 +125,9 @@ function planRest(
   if (leftMs === 0) return toPlan("Absent");
   // A hypervisor goes on although Xen Orchestra was interrupted, and then shows a half-made template.
   const what = `an interrupted creation of ${toMachineName(identity)} may still leave something`;
-  const message = `${what}: Landfall looks until ${toTime(view.atMs + leftMs)}`;
+  const message = `${what}: Landfall looks until ${formatTime(view.atMs + leftMs)}`;
   const problems = [toNotice("MayComeLate", message)];
   return toPlan("Removing", { problems, againMs: Math.min(leftMs, LATE_MS) });
-}
-
-function toTime(atMs: number): string {
-  return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** Shuts it down, takes away disks that are not ours, and deletes it. */
