@@ -4,10 +4,10 @@
  * @module
  */
 import type { X509Certificate } from "node:crypto";
-import { findErrorCode } from "../core/errors.ts";
 import { CloudError } from "../cloud/errors.ts";
 import { BUDGET } from "../core/budget.ts";
 import { type Clock, isTimeout, startDeadline } from "../core/clock.ts";
+import { findErrorCode } from "../core/errors.ts";
 import {
   findConnectionFault,
   formatHostPort,
@@ -154,7 +154,7 @@ export class CloudClient {
   }
 
   /**
-   * Opens a stream, see {@linkcode openStream}.
+   * Opens a stream. Follows no redirect.
    *
    * @param request.type The expected content type
    * @param signal Also ends the stream
