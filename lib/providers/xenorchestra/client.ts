@@ -345,7 +345,7 @@ export class XenOrchestraApi {
     const { fields, schema } = COLLECTIONS.servers;
     const reply = await this.#getList("servers", toListPath("servers", { fields }), signal);
     if (reply.status === 403 && reply.json !== undefined) return "refused";
-    if (isUnknownRoute(reply)) return "missing";
+    if (reply.status === 404 && isUnknownRoute(reply)) return "missing";
     return this.#toList("servers", schema, reply);
   }
 

@@ -5,7 +5,6 @@
 import { describe, expect, test } from "bun:test";
 import { swapUuid } from "../../../lib/core/text/values.ts";
 import {
-  formatProviderId,
   parseIdentity,
   parseProviderId,
   toVmIds,
@@ -93,12 +92,6 @@ test("toVmIds() gives every ID that a VM of these Nodes may have, each once", ()
 
 const POOL = "536ef866-bc2b-4a02-a05c-9d87caf8b89f";
 const VM = "cf910379-9c51-46ef-af3f-4a51129ecb9e";
-
-describe("formatProviderId()", () => {
-  test("gives the form that the CSI driver reads", () => {
-    expect(formatProviderId(POOL, VM)).toBe(`xenorchestra://${POOL}/${VM}`);
-  });
-});
 
 describe("parseProviderId()", () => {
   test.each([

@@ -180,9 +180,6 @@ describe("findRegionLabel()", () => {
 
 describe("findZone() by entries", () => {
   test.each([
-    ["its own", H1, { one: "z1", paris: "z" }, "z1"],
-    ["that of its pool", H1, { two: "z2", paris: "z" }, "z"],
-    ["none without an entry", H1, { two: "z2" }, H1],
     ["an unknown one while its name is not known", H2, { one: "z1", paris: "z" }, undefined],
     ["that of its pool by ID", H2, { [A]: "z" }, "z"],
   ] as const)("gives a host %s", (_title, hostId, zones, expected) => {

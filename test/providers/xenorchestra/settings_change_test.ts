@@ -244,20 +244,6 @@ describe("readInstance()", () => {
   });
 });
 
-test("toInstanceId() gives one VM for every way to write its provider ID", () => {
-  const vm = "4d53d1f5-9c51-46ef-af3f-4a51129ecb9e";
-  const pools = [
-    "355ee47d-ff4c-4924-3db2-fd86ae629676",
-    "455ee47d-ff4c-4924-3db2-fd86ae629676",
-    "",
-  ];
-  for (const pool of pools) {
-    expect(provider.toInstanceId?.(`xenorchestra://${pool}/${vm}`)).toBe(vm);
-    expect(provider.toInstanceId?.(`xenorchestra://${pool}/${vm.toUpperCase()}`)).toBe(vm);
-  }
-  expect(provider.toInstanceId?.("xenorchestra://pool/vm")).toBeUndefined();
-});
-
 describe("watchChanges()", () => {
   test("follows the new cloud, and stays on its stream when only labels change", async () => {
     const open = (server: FakeXenOrchestra): number =>

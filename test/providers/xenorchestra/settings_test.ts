@@ -433,11 +433,6 @@ describe("explainUrl()", () => {
 
 describe("explainToken()", () => {
   test.each([
-    ["  ", "is blank"],
-    ["s3crét", "not ASCII"],
-    ["s3c ret", "a blank"],
-    ["s3c\nret", "a line break"],
-    ["s3c\0ret", "control character"],
     ["s3c,ret", "a comma"],
     ["s3c;ret", "a semicolon"],
     ['"s3cret"', "a quotation mark"],

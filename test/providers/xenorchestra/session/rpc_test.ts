@@ -153,17 +153,6 @@ describe("reply error", () => {
   });
   afterEach(() => fake.stop());
 
-  describe("isUnknownRoute()", () => {
-    test.each([
-      ["Cannot GET /rest/v0/x", "/proxied/rest/v0/x", true],
-      ["Cannot GET /rest/v0/x", "/rest/v0/y", false],
-      ["Cannot GET /x", "/x", false],
-    ])("of a page that says %s for %s is %p", (said, path, isOne) => {
-      const page = { text: `<pre>${said}</pre>`, url: `https://xo${path}` };
-      expect(isUnknownRoute({ status: 404, contentType: "text/html", page })).toBe(isOne);
-    });
-  });
-
   describe("toReplyError()", () => {
     test("shows no more than a part of a long question", () => {
       const reply = { status: 404, contentType: "application/json", json: { value: {} } };
@@ -172,33 +161,18 @@ describe("reply error", () => {
       expect(message).toContain("x…");
     });
 
-    test.each([
-      ["auth-badtoken", "denied", "token is wrong or expired"],
-      ["nonadmin-vm-403", "denied", "not enough privileges"],
-      ["auth-basic-bad-again", "throttled", "too fast"],
-      ["auth-both", "protocol", "adds an Authorization header"],
-      ["err-unknown-route", "protocol", "text/html"],
-    ])("reads the capture %s as %s", (name, kind, text) => {
-      const { status, headers, body } = loadCapture(name);
-      const json = body === undefined ? {} : { json: { value: body } };
-      const reply = { status, contentType: headers["content-type"] ?? "", ...json };
-      expect(toReplyError(reply, "GET /vms")).toMatchObject({
-        kind,
-        message: expect.stringContaining(text),
-      });
-    });
-
-    test.each([
-      [429, "throttled"],
-      [502, "unreachable"],
-      [503, "unreachable"],
-      [422, "protocol"],
-      [200, "protocol"],
-    ] as const)("reads %d as %s", (status, kind) => {
-      const error = toReplyError({ status, contentType: "text/plain", retryAfterMs: 7_000 }, "x");
-      expect(error.kind).toBe(kind);
-      if (status >= 429) expect(error.retryAfterMs).toBe(7_000);
-    });
+    test.each([["auth-both", "protocol", "adds an Authorization header"]])(
+      "reads the capture %s as %s",
+      (name, kind, text) => {
+        const { status, headers, body } = loadCapture(name);
+        const json = body === undefined ? {} : { json: { value: body } };
+        const reply = { status, contentType: headers["content-type"] ?? "", ...json };
+        expect(toReplyError(reply, "GET /vms")).toMatchObject({
+          kind,
+          message: expect.stringContaining(text),
+        });
+      },
+    );
 
     test("says what to do about a 404 of something else, and of a server that is too old", async () => {
       const json = { value: { message: "no Route matched" } };

@@ -283,40 +283,6 @@ describe("username and password", () => {
     expect(fake.seen.at(-1)?.headers.get("cookie")).toBe("authenticationToken=<token>");
   });
 
-  test("renew the token when a third of its life is left, behind the requests", async () => {
-    const session = open(PASSWORD);
-    await session.get(GET, signal);
-    await deps.clock.advance(19 * 24 * 3_600_000);
-    await session.get(GET, signal);
-    expect(mints).toBe(1);
-    await deps.clock.advance(1.1 * 24 * 3_600_000);
-    expiration += 30 * 24 * 3_600_000;
-    await session.get(GET, signal);
-    expect(fake.seen.at(-1)?.headers.get("cookie") ?? "authenticationToken=minted-1").toContain(
-      "minted-1",
-    );
-    const isRenewed = (): boolean => mints === 2;
-    while (!isRenewed()) await Bun.sleep(1);
-    await session.get(GET, signal);
-    expect(mints).toBe(2);
-  });
-
-  test("never try twice within 2 s after a wrong password", async () => {
-    const session = open(PASSWORD);
-    fake.answer = ({ method }) =>
-      method === "POST" ? toResponse(loadCapture("auth-basic-bad")) : undefined;
-    const denied = { kind: "denied" };
-    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
-    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
-    await deps.clock.advance(2_000);
-    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
-    await expect(session.get(GET, signal)).rejects.toThrow("password is wrong");
-    expect(fake.seen).toHaveLength(1);
-    await deps.clock.advance(800);
-    await expect(session.get(GET, signal)).rejects.toMatchObject(denied);
-    expect(fake.seen).toHaveLength(2);
-  });
-
   test("C-08 call a server that is asked too fast throttled", async () => {
     fake.answer = () => toResponse(loadCapture("auth-basic-bad-again"));
     await expect(open(PASSWORD).get(GET, signal)).rejects.toMatchObject({ kind: "throttled" });
