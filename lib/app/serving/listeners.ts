@@ -2,9 +2,9 @@
  * The HTTP listeners of a process, and its health checks.
  * @module
  */
-import type { AppOptions, SecureSettings } from "../options.ts";
+import type { AppOptions } from "../options.ts";
 import { type Parts, toChecks } from "../parts.ts";
-import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
+import { startCertifiedServer } from "./serving_certificate.ts";
 import { guardAccess } from "../../http/access.ts";
 import { createProbeRoutes } from "../../http/probes.ts";
 import { type Handler, type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
@@ -17,7 +17,7 @@ import {
  * Starts every listener of the options.
  *
  * @param signal Ends the start. It stops no running listener
- * @throws {ConfigError} when it cannot listen at an address
+ * @throws {ConfigError} when it cannot listen at an address, or a certificate cannot be used
  */
 export async function startListeners(
   options: AppOptions,
@@ -42,8 +42,14 @@ export async function startListeners(
       log.info("Listening", { address: server.shown, flag });
       options.onDebugListening?.(server.address);
     }
-    if (secure)
-      servers.push(await startSecureListener(options, secure, { pages: handler, signal }));
+    if (secure) {
+      const { alwaysAllowPaths } = secure;
+      const reviewer = createDelegatedReviewer(options.client, createReviewMetrics(metrics));
+      const createHandler = (stopped: AbortSignal): Handler =>
+        guardAccess(handler, { reviewer, alwaysAllowPaths, clock, log, signal: stopped });
+      const place = { secure, flag: "--secure-port", hostFlag: "--bind-address", createHandler };
+      servers.push(await startCertifiedServer(options, place, signal));
+    }
     for (const { controller } of parts.controllers) {
       const { managementListener: listener } = controller;
       if (listener === undefined) continue;
@@ -56,38 +62,4 @@ export async function startListeners(
     throw error;
   }
   return servers;
-}
-
-const FLAG = "--secure-port";
-
-/**
- * Starts the HTTPS port.
- *
- * @param signal Gives up starting. It does not stop the listener
- * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
- */
-async function startSecureListener(
-  { client, clock, log, metrics, host, connectionsMax }: AppOptions,
-  secure: SecureSettings,
-  { pages, signal }: { readonly pages: Handler; readonly signal: AbortSignal },
-): Promise<HttpServer> {
-  const { address, alwaysAllowPaths } = secure;
-  const certificate = await loadServingCertificate({ secure, host, clock, log });
-  const stopped = new AbortController();
-  const reviewer = createDelegatedReviewer(client, createReviewMetrics(metrics));
-  const access = { reviewer, alwaysAllowPaths, clock, log, signal: stopped.signal };
-  const handler = guardAccess(pages, access);
-  const { keyPair } = certificate;
-  const place = {
-    address,
-    connectionsMax,
-    flag: FLAG,
-    hostFlag: "--bind-address",
-    clock,
-    log,
-    signal,
-  };
-  const server = await startHttpServer({ ...place, handler, keyPair });
-  log.info("Listening", { address: server.shown, flag: FLAG });
-  return keepCertified(server, certificate, stopped);
 }

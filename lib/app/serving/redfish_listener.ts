@@ -8,9 +8,13 @@ import { mustBeText } from "../../core/text/values.ts";
 import { createRedfishMetrics } from "../../http/redfish/metrics.ts";
 import { createRedfishService, REDFISH_REQUESTS } from "../../http/redfish/service.ts";
 import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";
-import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
+import type { HttpServer } from "../../http/sockets/server.ts";
 import type { AppOptions } from "../options.ts";
-import { keepCertified, loadServingCertificate, toManagementPort } from "./serving_certificate.ts";
+import {
+  type CertifiedProcess,
+  startCertifiedServer,
+  toManagementPort,
+} from "./serving_certificate.ts";
 
 /**
  * Starts the listener. A standby listens, too, and says that another process answers.
@@ -19,36 +23,23 @@ import { keepCertified, loadServingCertificate, toManagementPort } from "./servi
  * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
  */
 export async function startRedfishListener(
-  {
-    clock,
-    log,
-    host,
-    connectionsMax,
-    metrics,
-  }: Pick<AppOptions, "clock" | "connectionsMax" | "host" | "log" | "metrics">,
+  process: CertifiedProcess & Pick<AppOptions, "metrics">,
   { management, address: text, certFile, keyFile, names, flags }: ManagementListener,
   signal: AbortSignal,
 ): Promise<HttpServer> {
+  const { clock, log } = process;
   const address = parseAddress(text, flags.address);
-  const port = toManagementPort({ flags });
-  const secure = { address, ...(certFile && keyFile && { certFile, keyFile }) };
-  const certificate = await loadServingCertificate({ secure, port, names, host, clock, log });
-  const stopped = new AbortController();
-  const counted = createRedfishMetrics(metrics);
-  const service = { management, clock, log, metrics: counted, signal: stopped.signal };
-  const server = await startHttpServer({
-    address,
-    handler: createRedfishService(service),
-    accepted: REDFISH_REQUESTS,
-    keyPair: certificate.keyPair,
-    connectionsMax,
+  const metrics = createRedfishMetrics(process.metrics);
+  const server = {
+    secure: { address, ...(certFile && keyFile && { certFile, keyFile }) },
+    port: toManagementPort({ flags }),
+    names,
     flag: flags.address,
-    clock,
-    log,
-    signal,
-  });
-  log.info("Listening", { address: server.shown, flag: flags.address });
-  return keepCertified(server, certificate, stopped);
+    accepted: REDFISH_REQUESTS,
+    createHandler: (stopped: AbortSignal) =>
+      createRedfishService({ management, clock, log, metrics, signal: stopped }),
+  };
+  return await startCertifiedServer(process, server, signal);
 }
 
 function parseAddress(text: string, flag: string): ListenAddress {

@@ -13,8 +13,17 @@ import {
   readKeyPair,
   watchKeyPair,
 } from "../../http/certificate/key_pair.ts";
-import type { HttpServer, KeyPair } from "../../http/sockets/server.ts";
-import type { SecureSettings } from "../options.ts";
+import type { Accepted } from "../../http/sockets/exchange.ts";
+import {
+  type Handler,
+  type HttpServer,
+  type KeyPair,
+  startHttpServer,
+} from "../../http/sockets/server.ts";
+import type { AppOptions, SecureSettings } from "../options.ts";
+
+/** What a server with a certificate needs of its process. */
+export type CertifiedProcess = Pick<AppOptions, "clock" | "connectionsMax" | "host" | "log">;
 
 /** What {@linkcode loadServingCertificate} needs. */
 interface ServingCertificateOptions {
@@ -75,16 +84,39 @@ export async function loadServingCertificate(
   };
 }
 
+/** A server to start, which stops to use its certificate when it stops. */
+interface CertifiedServerOptions extends Pick<
+  ServingCertificateOptions,
+  "names" | "port" | "secure"
+> {
+  /** The flag of the address, and that of the host if it is another one. */
+  readonly flag: string;
+  readonly hostFlag?: string;
+  /** @default {requests for pages} */
+  readonly accepted?: Accepted;
+  /** @param stopped Aborts after the server has stopped */
+  createHandler(stopped: AbortSignal): Handler;
+}
+
 /**
- * Lets a server use each later certificate, until it stops.
+ * Starts an HTTPS server, and lets it use each later certificate until it stops.
  *
- * @param stopped Aborted after the server has stopped
+ * @param signal Gives up starting. It does not stop the server
+ * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
  */
-export function keepCertified(
-  server: HttpServer,
-  certificate: ServingCertificate,
-  stopped: AbortController,
-): HttpServer {
+export async function startCertifiedServer(
+  { clock, log, host, connectionsMax }: CertifiedProcess,
+  { secure, port = HTTPS_PORT, names = [], createHandler, ...place }: CertifiedServerOptions,
+  signal: AbortSignal,
+): Promise<HttpServer> {
+  const certificate = await loadServingCertificate({ secure, port, names, host, clock, log });
+  const stopped = new AbortController();
+  const handler = createHandler(stopped.signal);
+  const { address } = secure;
+  const { keyPair } = certificate;
+  const process = { connectionsMax, clock, log, signal };
+  const server = await startHttpServer({ ...process, ...place, address, handler, keyPair });
+  log.info("Listening", { address: server.shown, flag: place.flag });
   const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);
   return {
     ...server,
