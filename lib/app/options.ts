@@ -4,10 +4,9 @@
  */
 import type { Announcer } from "./announcer.ts";
 import type { Provider } from "../cloud/provider.ts";
-import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import type { ProviderInUse } from "../cloud/provider_in_use.ts";
-import type { SectionValues, SettingsSection } from "../cloud/settings/schema.ts";
-import type { ProviderConfig } from "../config/provider_config.ts";
+import type { SectionValues } from "../cloud/settings/schema.ts";
+import type { FollowedConfig } from "../config/config_follower.ts";
 import type { FlagValues, LoadedController } from "../controllers/definition.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Fence } from "../core/fence.ts";
@@ -34,18 +33,9 @@ export interface SecureSettings {
 }
 
 /** The file of `--cloud-config`, and its content at the start. */
-export interface Configuration {
-  readonly path: string;
-  /** Reads the file, as `followConfig()` does. */
-  readonly read?: (path: string) => Promise<string>;
-  readonly env: Environment;
-  /** Parses the file. */
-  readonly definition: ConfigParser<unknown>;
+export interface Configuration extends FollowedConfig<unknown> {
   /** Uses other settings of the cloud. Absent if the process has none: the file then has only sections for it. */
   readonly replace?: ProviderInUse["replace"];
-  /** The sections that the file may have besides the provider's settings, as `parseProviderConfig()` takes them. */
-  readonly sections: readonly SettingsSection[];
-  readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
 }
 
 /** Everything that a process needs to run. */

@@ -47,9 +47,9 @@ export async function followSettings(
 ): Promise<void> {
   const { clock, log } = options;
   const success = createReloadMetric(options.metrics);
-  const { definition: parser, current, replace, ...where } = configuration;
+  const { path, replace } = configuration;
   success.set(1);
-  let { sections, settings } = current;
+  let { sections, settings } = configuration.current;
   const apply = (config: ProviderConfig<unknown>): void => {
     // Landfall signs in to the cloud again only if the provider's own settings changed.
     const isCloudSame = isDeepStrictEqual(config.settings, settings);
@@ -72,9 +72,9 @@ export async function followSettings(
   };
   const onOutcome = (outcome: ConfigOutcome): void => {
     success.set(outcome.kind === "refused" ? 0 : 1);
-    tell(options, where.path, outcome);
+    tell(options, path, outcome);
   };
-  await followConfig({ ...where, parser, current, apply, onOutcome, clock }, signal);
+  await followConfig({ ...configuration, apply, onOutcome, clock }, signal);
 }
 
 function tell({ log, announcer }: ReloadOptions, path: string, outcome: ConfigOutcome): void {

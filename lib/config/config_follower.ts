@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { ConfigParser } from "../cloud/provider_definition.ts";
+import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import type { SettingsSection } from "../cloud/settings/schema.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
@@ -20,8 +20,8 @@ export type ConfigOutcome =
   /** The refused change was undone: the file contains the settings in use. */
   | { readonly kind: "withdrawn" };
 
-/** What {@linkcode followConfig} needs. */
-interface ConfigFollowerOptions<S> {
+/** A settings file to follow, and its content at the start. */
+export interface FollowedConfig<S> {
   readonly path: string;
   /**
    * Reads the file.
@@ -30,12 +30,16 @@ interface ConfigFollowerOptions<S> {
    * @default {readConfigText}
    */
   readonly read?: (path: string) => Promise<string>;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly parser: ConfigParser<S>;
+  readonly env: Environment;
+  readonly definition: ConfigParser<S>;
   /** As {@linkcode parseProviderConfig} takes them. */
   readonly sections: readonly SettingsSection[];
   /** The settings in use: those of the file at the start. */
   readonly current: Pick<ProviderConfig<S>, "settings" | "sections">;
+}
+
+/** What {@linkcode followConfig} needs. */
+interface ConfigFollowerOptions<S> extends FollowedConfig<S> {
   /**
    * Applies settings, all or nothing.
    *
@@ -128,9 +132,8 @@ class ConfigFollower<S> {
   /** @returns `undefined` when the content is in use already */
   async #use(sight: Sight): Promise<ProviderConfig<S> | undefined> {
     if ("error" in sight) throw sight.error;
-    const { path, env, parser, apply, sections: all } = this.#options;
-    const options = { path, env, definition: parser, sections: all };
-    const config = await parseProviderConfig(sight.text, options);
+    const { path, apply } = this.#options;
+    const config = await parseProviderConfig(sight.text, this.#options);
     const { settings, sections } = config;
     if (isDeepStrictEqual({ settings, sections }, this.#current)) return undefined;
     if (config.isEmpty) throw new ConfigError([{ source: path, message: EMPTIED }]);

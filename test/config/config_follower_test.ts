@@ -53,12 +53,8 @@ async function follow(
   });
   const applied: ProviderConfig<XenOrchestraSettings>[] = [];
   const outcomes: ConfigOutcome[] = [];
-  const current = await loadProviderConfig({
-    path,
-    env,
-    definition: parser,
-    sections,
-  });
+  const source = { path, env, definition: parser, sections };
+  const current = await loadProviderConfig(source);
   const bench = {
     clock,
     applied,
@@ -80,17 +76,7 @@ async function follow(
   };
   const apply = (config: ProviderConfig<XenOrchestraSettings>): void => void bench.apply(config);
   const onOutcome = (outcome: ConfigOutcome): unknown => outcomes.push(outcome);
-  const options = {
-    path,
-    env,
-    parser,
-    sections,
-    current,
-    apply,
-    onOutcome,
-    clock,
-  };
-  const running = followConfig(options, stop.signal);
+  const running = followConfig({ ...source, current, apply, onOutcome, clock }, stop.signal);
   await clock.advance(1_000);
   return bench;
 }

@@ -23,13 +23,13 @@ import {
  * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
  */
 export async function startRedfishListener(
-  process: CertifiedProcess & Pick<AppOptions, "metrics">,
+  app: CertifiedProcess & Pick<AppOptions, "metrics">,
   { management, address: text, certFile, keyFile, names, flags }: ManagementListener,
   signal: AbortSignal,
 ): Promise<HttpServer> {
-  const { clock, log } = process;
+  const { clock, log } = app;
   const address = parseAddress(text, flags.address);
-  const metrics = createRedfishMetrics(process.metrics);
+  const metrics = createRedfishMetrics(app.metrics);
   const server = {
     secure: { address, ...(certFile && keyFile && { certFile, keyFile }) },
     port: toManagementPort({ flags }),
@@ -39,7 +39,7 @@ export async function startRedfishListener(
     createHandler: (stopped: AbortSignal) =>
       createRedfishService({ management, clock, log, metrics, signal: stopped }),
   };
-  return await startCertifiedServer(process, server, signal);
+  return await startCertifiedServer(app, server, signal);
 }
 
 function parseAddress(text: string, flag: string): ListenAddress {

@@ -114,8 +114,8 @@ export async function startCertifiedServer(
   const handler = createHandler(stopped.signal);
   const { address } = secure;
   const { keyPair } = certificate;
-  const process = { connectionsMax, clock, log, signal };
-  const server = await startHttpServer({ ...process, ...place, address, handler, keyPair });
+  const common = { connectionsMax, clock, log, signal };
+  const server = await startHttpServer({ ...common, ...place, address, handler, keyPair });
   log.info("Listening", { address: server.shown, flag: place.flag });
   const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);
   return {

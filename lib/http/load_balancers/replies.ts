@@ -4,10 +4,9 @@
  */
 import type { Context } from "hono";
 import type { LeftoverView, LoadBalancerSource, LoadBalancerView } from "./views.ts";
-import { formatPools } from "../common_tables.ts";
+import { formatPools, formatTable } from "../text_table.ts";
 import { inPieces, type Pieces, showList } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
-import { formatTable } from "../text_table.ts";
 
 const TITLES = [
   "NAMESPACE",

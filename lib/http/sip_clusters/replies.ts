@@ -3,10 +3,9 @@
  * @module
  */
 import type { Context } from "hono";
-import { formatConditions } from "../common_tables.ts";
+import { formatConditions, formatTable } from "../text_table.ts";
 import { inPieces, showList, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
-import { formatTable } from "../text_table.ts";
 import type { SipClusterSource, SipClusterView, SipHostView, SipRoleView } from "./views.ts";
 
 const TITLES = ["NAMESPACE", "NAME", "STATE", "HOSTS", "ENDPOINTS", "LAST", "AGO", "REASON"];

@@ -3,10 +3,9 @@
  * @module
  */
 import type { Context } from "hono";
-import { formatConditions, formatPools } from "../common_tables.ts";
+import { formatConditions, formatPools, formatTable } from "../text_table.ts";
 import { inPieces, showList, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
-import { formatTable } from "../text_table.ts";
 import type { ServingView } from "../views.ts";
 import { toVinoKey } from "./keys.ts";
 import type {
