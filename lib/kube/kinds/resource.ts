@@ -25,7 +25,7 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
-/** The part of `metadata` that Landfall reads. `resourceVersion` is opaque: compare it only for equality. */
+/** The part of `metadata` that Landfall reads. A `resourceVersion` is ordered only among objects of one kind. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -65,20 +65,6 @@ export interface ObjectPath {
   readonly subresource?: string;
 }
 
-/**
- * Path of a collection, an object or a subresource below the server's address, each part percent-encoded.
- *
- * @example `toPath(NODES, { name: "a", subresource: "status" })` is `/api/v1/nodes/a/status`
- */
-export function toPath<T extends KubeObject>(resource: Resource<T>, path: ObjectPath = {}): string {
-  const root = resource.apiVersion.includes("/") ? "apis" : "api";
-  const namespace =
-    path.namespace === undefined ? [] : ["namespaces", encodeURIComponent(path.namespace)];
-  const name = path.name === undefined ? [] : [encodeURIComponent(path.name)];
-  const subresource = path.subresource === undefined ? [] : [path.subresource];
-  return `/${[root, resource.apiVersion, ...namespace, resource.plural, ...name, ...subresource].join("/")}`;
-}
-
 /** Checks the value of a field. */
 type Check = (value: unknown) => boolean;
 /** By the name of a field: a check of its value, or the shapes of the fields in it. */
@@ -108,6 +94,20 @@ export interface Kind<T extends KubeObject> extends Resource<T> {
   limit?(trimmed: T, bytes: number): T;
   /** The fields that this program reads beside those of every kind. An absent or `null` field is right. */
   readonly shapes?: Shapes;
+}
+
+/**
+ * Path of a collection, an object or a subresource below the server's address, each part percent-encoded.
+ *
+ * @example `toPath(NODES, { name: "a", subresource: "status" })` is `/api/v1/nodes/a/status`
+ */
+export function toPath<T extends KubeObject>(resource: Resource<T>, path: ObjectPath = {}): string {
+  const root = resource.apiVersion.includes("/") ? "apis" : "api";
+  const namespace =
+    path.namespace === undefined ? [] : ["namespaces", encodeURIComponent(path.namespace)];
+  const name = path.name === undefined ? [] : [encodeURIComponent(path.name)];
+  const subresource = path.subresource === undefined ? [] : [path.subresource];
+  return `/${[root, resource.apiVersion, ...namespace, resource.plural, ...name, ...subresource].join("/")}`;
 }
 
 /**
