@@ -6,7 +6,7 @@ import { withDeadline } from "../../core/clock.ts";
 import type { KubeEvent } from "../../kube/kinds/event.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { Service } from "../../kube/kinds/service.ts";
-import type { Store } from "../../kube/cache/store.ts";
+import type { StoreReader } from "../../kube/cache/store.ts";
 import type { DemoMachine } from "../../simulator/demo_machine.ts";
 
 /** A Node as a fresh kubelet with `--cloud-provider=external` registers it. */
@@ -136,9 +136,9 @@ export interface RegisteredNode {
 
 /** Waits for conditions in the stores of a cluster; each change checks them. */
 export class ClusterView {
-  readonly nodes: Store<Node>;
-  readonly services: Store<Service>;
-  readonly events: Store<KubeEvent>;
+  readonly nodes: StoreReader<Node>;
+  readonly services: StoreReader<Service>;
+  readonly events: StoreReader<KubeEvent>;
 
   constructor(stores: Pick<ClusterView, "nodes" | "services" | "events">) {
     this.nodes = stores.nodes;

@@ -18,12 +18,11 @@ import { MetricsRegistry } from "../../core/metrics.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
-import { Store } from "../../kube/cache/store.ts";
-import { runWatcher } from "../../kube/cache/watcher.ts";
+import { Caches } from "../../kube/cache/caches.ts";
 import { loadCredentials } from "../../kube/credentials/mod.ts";
 import { EVENTS } from "../../kube/kinds/event.ts";
-import { NODES, type Node } from "../../kube/kinds/node.ts";
-import { SERVICES, type Service } from "../../kube/kinds/service.ts";
+import { NODES } from "../../kube/kinds/node.ts";
+import { SERVICES } from "../../kube/kinds/service.ts";
 import { VERSION } from "../version.ts";
 import type { DemoCloud } from "./cloud.ts";
 import { ClusterView } from "./cluster.ts";
@@ -113,17 +112,14 @@ export async function startLandfall(
 }
 
 function watchCluster(
-  shared: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger },
+  options: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger },
   signal: AbortSignal,
 ): { view: ClusterView; watching: Promise<unknown> } {
-  const { log } = shared;
-  const nodes = new Store<Node>({ resource: NODES, log });
-  const services = new Store<Service>({ resource: SERVICES, log });
-  const events = new Store({ resource: EVENTS, log });
-  const watching = Promise.all([
-    runWatcher({ ...shared, resource: NODES, store: nodes }, signal),
-    runWatcher({ ...shared, resource: SERVICES, store: services }, signal),
-    runWatcher({ ...shared, resource: EVENTS, store: events }, signal),
-  ]);
-  return { view: new ClusterView({ nodes, services, events }), watching };
+  const caches = new Caches(options);
+  const view = new ClusterView({
+    nodes: caches.reader(NODES),
+    services: caches.reader(SERVICES),
+    events: caches.reader(EVENTS),
+  });
+  return { view, watching: caches.run(signal) };
 }

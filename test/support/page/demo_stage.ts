@@ -22,6 +22,8 @@ interface EmptyStage extends AsyncDisposable {
   readonly stage: Stage;
   readonly setting: Setting;
   readonly lines: readonly string[];
+  readonly nodes: Store<Node>;
+  readonly events: Store<KubeEvent>;
 }
 
 interface StageOptions extends Partial<Omit<Stage, "cloud">> {
@@ -31,23 +33,17 @@ interface StageOptions extends Partial<Omit<Stage, "cloud">> {
   readonly cloud?: Partial<DemoCloud>;
 }
 
-/** A view of a cluster without objects. */
-function createView(): ClusterView {
-  const log = silentLogger;
-  return new ClusterView({
-    nodes: new Store<Node>({ resource: NODES, log }),
-    services: new Store<Service>({ resource: SERVICES, log }),
-    events: new Store<KubeEvent>({ resource: EVENTS, log }),
-  });
-}
-
 /** Nothing moves on it by itself: no controller, no watch, silent kubelets. */
 export async function setStage(options: StageOptions = {}): Promise<EmptyStage> {
   const { on = "xenorchestra", cloud: changes, ...more } = options;
   const clock = systemClock;
   const kubernetes = startKubernetesSimulator({ clock });
   const setting = await startCloud(on, clock);
-  const view = createView();
+  const log = silentLogger;
+  const nodes = new Store<Node>({ resource: NODES, log });
+  const services = new Store<Service>({ resource: SERVICES, log });
+  const events = new Store<KubeEvent>({ resource: EVENTS, log });
+  const view = new ClusterView({ nodes, services, events });
   const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
   const lines: string[] = [];
   const tell = (line: string): number => lines.push(line);
@@ -57,6 +53,8 @@ export async function setStage(options: StageOptions = {}): Promise<EmptyStage> 
     stage: { ...stage, deletion: DEFAULT_DELETION, ...more },
     setting,
     lines,
+    nodes,
+    events,
     [Symbol.asyncDispose]: async () => {
       await Promise.all([kubernetes.stop(), setting.cloud.stop()]);
     },

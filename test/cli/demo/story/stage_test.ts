@@ -29,10 +29,10 @@ test("printChanges() prints nothing of an object that moves the cursor or sets c
   await using set = await setStage();
   const { view, cloud, tell } = set.stage;
   const stop = printChanges({ view, cloud, tell });
-  view.nodes.replace([toNode("n", { systemUuid: "\u001b[2J\nuuid" })], "1");
+  set.nodes.replace([toNode("n", { systemUuid: "\u001b[2J\nuuid" })], "1");
   const metadata = { name: "n.1", namespace: "default", resourceVersion: "2" };
   const event = { metadata, involvedObject: { kind: "Node", name: "n" }, type: "Warning" };
-  view.events.apply({ ...event, reason: "R", message: "\u009b31m" });
+  set.events.apply({ ...event, reason: "R", message: "\u009b31m" });
   stop();
   expect(set.lines).toEqual(["  +  n registers, system UUID ?[2J uuid", "  !  n: R: ?31m"]);
 });
