@@ -1,331 +1,105 @@
-import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION, type Verdict } from "../../../lib/cloud/deletion/guard.ts";
 import type { InstanceState } from "../../../lib/cloud/instance.ts";
 import type { Presence, UnknownReason } from "../../../lib/cloud/provider.ts";
-import { toFleetMember } from "../../../lib/controllers/fleet/fleet_member.ts";
-import { type LifecyclePlan, planLifecycle } from "../../../lib/controllers/node_lifecycle/plan.ts";
-import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { toInstance } from "../../support/cloud/instances.ts";
-import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
-import { tries } from "../../support/net/hostile.ts";
-import { lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
 import {
   COMPONENT,
   EVENT_WORDS,
   SHUTDOWN_TAINT,
 } from "../../../lib/controllers/node_lifecycle/words.ts";
+import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import { isGone, lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const SHUTDOWN = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
+const ALIKE = { ...SHUTDOWN, effect: "NoExecute" };
 const OTHER = { key: "example.com/mine", value: "x", effect: "NoExecute" };
-
-const RUNNING = toPresent("running");
-const STOPPED = toPresent("stopped");
 const FOREIGN: Presence = { kind: "foreign", providerId: "aws:///i-1" };
-
-const KEEP: Verdict = { kind: "keep" };
-const CONFIRM: Verdict = { kind: "confirm" };
-const VERDICTS: readonly Verdict[] = [
-  KEEP,
-  { kind: "waiting", reason: "ready", observations: 0, message: "m" },
-  { kind: "waiting", reason: "confirmations", observations: 1, message: "m" },
-  { kind: "waiting", reason: "holdOff", observations: 3, message: "m" },
-  { kind: "blocked", reason: "disabled", message: "m" },
-  { kind: "blocked", reason: "fleetLimit", message: "m" },
-  CONFIRM,
-];
-
-const REASONS: readonly UnknownReason[] = [
-  "noInventory",
-  "notListed",
-  "unreachable",
-  "throttled",
-  "denied",
-  "protocol",
-  "notCovered",
-  "undecodable",
-  "ambiguous",
-  "malformedProviderId",
-  "noIdentity",
-  "notFound",
-];
-
-const PRESENCES: readonly Presence[] = [
-  RUNNING,
-  STOPPED,
-  toPresent("unknown"),
-  FOREIGN,
-  { kind: "absent", evidence: "e" },
-  ...REASONS.map(toUnknown),
-];
+/** A machine that was never seen is not missed before. */
+const NEVER_SEEN_MS = 600_000;
 
 function toPresent(state: InstanceState): Presence {
-  return { kind: "present", instance: toInstance("n", { state }), matchedBy: "providerId" };
+  return { kind: "present", instance: toInstance("x", { state }), matchedBy: "providerId" };
 }
 
 function toUnknown(reason: UnknownReason): Presence {
   return { kind: "unknown", reason, message: `because ${reason}` };
 }
 
-function toOurNode(options: NodeOptions = {}): Node {
-  return toNode("n", { providerId: "test://n", uninitialized: false, ...options });
+/** The cloud says this of the machines of these Nodes, and the truth of all others. */
+function say(provider: FakeProvider, presence: Presence, isMeant: (name: string) => boolean): void {
+  const find = provider.findInstance.bind(provider);
+  provider.findInstance = (inventory, node) =>
+    isMeant(node.name) ? presence : find(inventory, node);
 }
 
-/** A plan in one word. */
-function toWord(plan: LifecyclePlan): string {
-  if (plan.kind === "taint") return plan.isOff ? "taint" : "untaint";
-  return plan.kind === "blocked" ? `blocked: ${plan.reason}` : plan.kind;
-}
+const NO_ID = { providerId: "" };
+const NEW = { uninitialized: true };
+const READY = { ready: "True" };
 
-/** What is planned for a Node that is not Ready, by presence and verdict, in words. */
-const NOT_READY: readonly (readonly [what: string, Presence, Verdict, untainted: string])[] = [
-  ...VERDICTS.flatMap((verdict) => [
-    ["running", RUNNING, verdict, "nothing"] as const,
-    ["stopped", STOPPED, verdict, "taint"] as const,
-    ["of unknown state", toPresent("unknown"), verdict, "nothing"] as const,
-    ["foreign", FOREIGN, verdict, "nothing"] as const,
-    ["not covered", toUnknown("notCovered"), verdict, "blocked: notCovered"] as const,
-    ["undecodable", toUnknown("undecodable"), verdict, "blocked: undecodable"] as const,
-    ["ambiguous", toUnknown("ambiguous"), verdict, "blocked: ambiguous"] as const,
-    ["denied", toUnknown("denied"), verdict, "blocked: denied"] as const,
-    ["unreachable", toUnknown("unreachable"), verdict, "nothing"] as const,
-    ["throttled", toUnknown("throttled"), verdict, "nothing"] as const,
-    ["not understood", toUnknown("protocol"), verdict, "nothing"] as const,
-    ["before the first inventory", toUnknown("noInventory"), verdict, "nothing"] as const,
-    ["malformed", toUnknown("malformedProviderId"), verdict, "nothing"] as const,
-    ["without identity", toUnknown("noIdentity"), verdict, "nothing"] as const,
-    ["not found", toUnknown("notFound"), verdict, "nothing"] as const,
-  ]),
-  ["not listed", toUnknown("notListed"), KEEP, "nothing"],
-  ["not listed", toUnknown("notListed"), VERDICTS[1] ?? KEEP, "nothing"],
-  ["not listed", toUnknown("notListed"), VERDICTS[2] ?? KEEP, "nothing"],
-  ["not listed", toUnknown("notListed"), VERDICTS[3] ?? KEEP, "nothing"],
-  ["not listed", toUnknown("notListed"), VERDICTS[4] ?? KEEP, "blocked: disabled"],
-  ["not listed", toUnknown("notListed"), VERDICTS[5] ?? KEEP, "blocked: fleetLimit"],
-  ["not listed", toUnknown("notListed"), CONFIRM, "confirm"],
+const ENDS: readonly (readonly [end: string, what: string, Presence, NodeOptions])[] = [
+  ["kept", "runs", toPresent("running"), {}],
+  ["kept", "is in a state that nobody knows", toPresent("unknown"), {}],
+  ["tainted", "is off", toPresent("stopped"), { taints: [OTHER, ALIKE] }],
+  ["kept", "is off, and whose Node is not initialised", toPresent("stopped"), NEW],
+  ["deleted", "is not listed", toUnknown("notListed"), {}],
+  ["kept", "is not listed, and that no provider ID names", toUnknown("notListed"), NO_ID],
+  ["kept", "is not listed, and whose Node is not initialised", toUnknown("notListed"), NEW],
+  ["kept", "is another cloud's", FOREIGN, {}],
+  ["kept", "is another cloud's, with its taint", FOREIGN, { ...READY, taints: [SHUTDOWN] }],
+  ...(["notCovered", "undecodable", "ambiguous", "denied"] as const).map(
+    (reason) => [`blocked: ${reason}`, `is ${reason}`, toUnknown(reason), {}] as const,
+  ),
+  ...(
+    [
+      "unreachable",
+      "throttled",
+      "protocol",
+      "noInventory",
+      "malformedProviderId",
+      "noIdentity",
+      "notFound",
+    ] as const
+  ).map((reason) => ["kept", `is ${reason}`, toUnknown(reason), {}] as const),
+  ["kept", "is ambiguous, and that no provider ID names", toUnknown("ambiguous"), NO_ID],
+  ["kept", "is ambiguous, and whose Node is not initialised", toUnknown("ambiguous"), NEW],
+  ["kept", "is off, while its Node is Ready", toPresent("stopped"), { ...READY, taints: [ALIKE] }],
+  [
+    "untainted",
+    "is denied, while its Node is Ready",
+    toUnknown("denied"),
+    { ...READY, taints: [OTHER, { ...SHUTDOWN, value: "true" }, ALIKE] },
+  ],
+  [
+    "kept",
+    "runs, while its Node is Ready and not initialised",
+    toPresent("running"),
+    { ...READY, ...NEW, taints: [SHUTDOWN] },
+  ],
 ];
 
-describe.each(["False", "Unknown", undefined])("planLifecycle() with Ready %s", (ready) => {
-  const readiness = ready === undefined ? {} : { ready };
-
-  test.each(NOT_READY)("machine %s", (_what, presence, verdict, wanted) => {
-    const node = toOurNode({ ...readiness, taints: [OTHER] });
-    expect(toWord(planLifecycle(node, presence, verdict))).toBe(wanted);
-  });
-
-  test.each(NOT_READY)("tainted, machine %s", (_what, presence, verdict, wanted) => {
-    const node = toOurNode({ ...readiness, taints: [SHUTDOWN, OTHER] });
-    const still = wanted === "taint" ? "nothing" : wanted;
-    expect(toWord(planLifecycle(node, presence, verdict))).toBe(still);
-  });
-
-  test("L-06 adds the taint after the others, which stay as they are", () => {
-    const node = toOurNode({ ...readiness, taints: [OTHER] });
-    expect(planLifecycle(node, STOPPED, KEEP)).toEqual({
-      kind: "taint",
-      taints: [OTHER, SHUTDOWN],
-      isOff: true,
+test.each(ENDS)(
+  "L-03 L-05 L-10 L-14 a Node is %s whose machine %s",
+  async (end, _what, presence, options) => {
+    const usual = { providerId: "test://x", uninitialized: false, ready: "Unknown" };
+    const node = toNode("x", { ...usual, ...options });
+    await using rig = await startFleet(9, {
+      prepare: ({ server, provider }) => {
+        say(provider, presence, (name) => name === "x");
+        server.put(node);
+      },
     });
-  });
-
-  test("L-10 taints a Node without a provider ID, whose machine was found by other means", () => {
-    const node = toNode("n", { ...readiness, uninitialized: false });
-    expect(toWord(planLifecycle(node, STOPPED, KEEP))).toBe("taint");
-  });
-
-  test.each(REASONS)("L-10 leaves a Node without a provider ID when the answer is %s", (reason) => {
-    const node = toNode("n", { ...readiness, uninitialized: false });
-    expect(toWord(planLifecycle(node, toUnknown(reason), CONFIRM))).toBe("nothing");
-  });
-
-  test("leaves an empty provider ID alone as if there were none", () => {
-    const node = toOurNode({ ...readiness, providerId: "" });
-    expect(toWord(planLifecycle(node, toUnknown("notListed"), CONFIRM))).toBe("nothing");
-  });
-
-  test.each(PRESENCES)("leaves an uninitialised Node to its controller: $kind", (presence) => {
-    for (const taints of [[], [SHUTDOWN]]) {
-      const node = toOurNode({ ...readiness, taints, uninitialized: true });
-      expect(toWord(planLifecycle(node, presence, KEEP))).toBe("nothing");
-    }
-  });
-
-  test("deletes no Node again that is on its way out", () => {
-    const node = toOurNode(readiness);
-    const deletionTimestamp = "2026-01-01T00:00:00Z";
-    const leaving = { ...node, metadata: { ...node.metadata, deletionTimestamp } };
-    expect(toWord(planLifecycle(leaving, toUnknown("notListed"), CONFIRM))).toBe("nothing");
-  });
-});
-
-describe("planLifecycle() with Ready True", () => {
-  const notForeign = PRESENCES.filter(({ kind }) => kind !== "foreign");
-
-  test.each(notForeign)("L-04 L-05 does nothing, whatever the cloud says: $kind", (presence) => {
-    for (const verdict of VERDICTS) {
-      const node = toOurNode({ ready: "True", taints: [OTHER] });
-      expect(toWord(planLifecycle(node, presence, verdict))).toBe("nothing");
-    }
-  });
-
-  test.each(notForeign)("L-07 takes the shutdown taint away, and no other: $kind", (presence) => {
-    const node = toOurNode({ ready: "True", taints: [OTHER, SHUTDOWN, OTHER] });
-    expect(planLifecycle(node, presence, CONFIRM)).toEqual({
-      kind: "taint",
-      taints: [OTHER, OTHER],
-      isOff: false,
-    });
-  });
-
-  test("leaves the taints of a foreign Node alone", () => {
-    const node = toOurNode({ ready: "True", taints: [SHUTDOWN] });
-    expect(toWord(planLifecycle(node, FOREIGN, KEEP))).toBe("nothing");
-  });
-
-  const alike = [
-    { ...SHUTDOWN, effect: "NoExecute" },
-    { ...SHUTDOWN, key: "node.cloudprovider.kubernetes.io/shutdowns" },
-  ];
-  test.each(alike)("takes $key:$effect for another taint", (taint) => {
-    expect(
-      toWord(planLifecycle(toOurNode({ ready: "True", taints: [taint] }), RUNNING, KEEP)),
-    ).toBe("nothing");
-    const off = toOurNode({ ready: "False", taints: [taint] });
-    expect(planLifecycle(off, STOPPED, KEEP)).toMatchObject({ taints: [taint, SHUTDOWN] });
-  });
-
-  test("knows the taint by key and effect, whatever its value", () => {
-    const node = toOurNode({ ready: "True", taints: [{ ...SHUTDOWN, value: "true" }] });
-    expect(planLifecycle(node, RUNNING, KEEP)).toMatchObject({ kind: "taint", taints: [] });
-  });
-});
-
-interface Input {
-  readonly node: Node;
-  readonly presence: Presence;
-  readonly verdict: Verdict;
-}
-
-/** One of all, but every third time the most dangerous. */
-function oneOf<T>(dangerous: T, all: readonly T[]): fc.Arbitrary<T> {
-  return fc.oneof(
-    { weight: 1, arbitrary: fc.constant(dangerous) },
-    { weight: 2, arbitrary: fc.constantFrom(...all) },
-  );
-}
-
-const inputs: fc.Arbitrary<Input> = fc
-  .record({
-    ready: oneOf<string | undefined>("Unknown", ["True", "False", undefined]),
-    providerId: oneOf<string | undefined>("test://n", ["aws:///i-1", "test://", "", undefined]),
-    uninitialized: fc.boolean(),
-    isLeaving: fc.boolean(),
-    taints: fc.array(
-      fc.constantFrom(SHUTDOWN, OTHER, { ...SHUTDOWN, value: "v" }, { ...SHUTDOWN, effect: "X" }),
-      { maxLength: 4 },
-    ),
-    presence: oneOf<Presence>(toUnknown("notListed"), PRESENCES),
-    verdict: oneOf(CONFIRM, VERDICTS),
-  })
-  .map(({ ready, providerId, isLeaving, presence, verdict, ...rest }) => {
-    const given = { ...(ready && { ready }), ...(providerId !== undefined && { providerId }) };
-    const node = toNode("n", { ...rest, ...given });
-    const metadata = isLeaving
-      ? { ...node.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" }
-      : node.metadata;
-    return { node: { ...node, metadata }, presence, verdict };
-  });
-
-function plan({ node, presence, verdict }: Input): LifecyclePlan {
-  return planLifecycle(node, presence, verdict);
-}
-
-const RUNS = tries(2_000);
-
-test("planLifecycle() plans no taints again once they were written", () => {
-  fc.assert(
-    fc.property(inputs, (input) => {
-      const { node } = input;
-      const first = plan(input);
-      if (first.kind !== "taint") return;
-      const after = { ...node, spec: { ...node.spec, taints: first.taints } };
-      expect(toWord(plan({ ...input, node: after }))).not.toMatch(/taint/);
-    }),
-    RUNS,
-  );
-});
-
-test("planLifecycle() never changes nor reorders the taints of others", () => {
-  fc.assert(
-    fc.property(inputs, (input) => {
-      const planned = plan(input);
-      if (planned.kind !== "taint") return;
-      const toOthers = (taints: readonly { key: string; effect: string }[] = []): unknown =>
-        taints.filter(({ key, effect }) => key !== SHUTDOWN.key || effect !== SHUTDOWN.effect);
-      expect(toOthers(planned.taints)).toEqual(toOthers(input.node.spec?.taints));
-    }),
-    RUNS,
-  );
-});
-
-test("L-14 planLifecycle() asks to delete only a Node of ours that is not Ready and not listed", () => {
-  let confirmed = 0;
-  fc.assert(
-    fc.property(inputs, (input) => {
-      if (plan(input).kind !== "confirm") return;
-      confirmed += 1;
-      const { node, presence, verdict } = input;
-      expect([verdict.kind, presence.kind]).toEqual(["confirm", "unknown"]);
-      expect(presence).toMatchObject({ reason: "notListed" });
-      expect(node.spec?.providerID).toBeTruthy();
-      expect(node.status?.conditions?.[0]?.status).not.toBe("True");
-      expect(node.metadata.deletionTimestamp).toBeUndefined();
-    }),
-    RUNS,
-  );
-  expect(confirmed).toBeGreaterThan(0);
-});
-
-describe("toFleetMember()", () => {
-  const missing = toUnknown("notListed");
-  const none: readonly (readonly [string, Node, Presence])[] = [
-    ["foreign", toOurNode(), FOREIGN],
-    ["malformed", toOurNode(), toUnknown("malformedProviderId")],
-    ["without a provider ID", toNode("n", { uninitialized: false }), missing],
-    ["with an empty provider ID", toOurNode({ providerId: "" }), missing],
-    ["uninitialised", toOurNode({ uninitialized: true }), missing],
-    ["without a UID", { ...toOurNode(), metadata: { name: "n" } }, missing],
-  ];
-  test.each(none)("counts no Node that is %s", (_what, node, presence) => {
-    expect(toFleetMember(node, presence, DEFAULT_DELETION)).toBeUndefined();
-  });
-
-  const sightings: readonly (readonly [what: string, Presence, string])[] = [
-    ["running", RUNNING, "present"],
-    ["stopped", STOPPED, "present"],
-    ["not listed", missing, "missing"],
-    ...REASONS.filter((reason) => !["notListed", "malformedProviderId"].includes(reason)).map(
-      (reason) => [reason, toUnknown(reason), "unknown"] as const,
-    ),
-    ["absent by a direct read", { kind: "absent", evidence: "e" }, "unknown"],
-  ];
-  test.each(sightings)("sees a machine that is %s", (_what, presence, sighting) => {
-    expect(toFleetMember(toOurNode(), presence, DEFAULT_DELETION)).toMatchObject({ sighting });
-  });
-
-  test.each([
-    ["True", true],
-    ["False", false],
-    ["Unknown", false],
-    ["", false],
-  ])("takes Ready %p for %p", (ready, isReady) => {
-    expect(toFleetMember(toOurNode({ ready }), missing, DEFAULT_DELETION)).toEqual({
-      uid: "uid-n",
-      isReady,
-      sighting: "missing",
-    });
-  });
-});
+    await rig.clock.advance(NEVER_SEEN_MS + 100_000);
+    const before = node.spec?.taints ?? [];
+    const after = rig.server.find("x")?.spec?.taints ?? [];
+    const said = rig.listEvents("x", "NodeDeletionBlocked")[0]?.message.replace("because ", "");
+    if (isGone(rig, "x")) expect(end).toBe("deleted");
+    else if (said !== undefined) expect(end).toBe(`blocked: ${said}`);
+    else if (end === "tainted") expect(after).toEqual([...before, SHUTDOWN]);
+    else if (end === "untainted") expect(after).toEqual([OTHER, ALIKE]);
+    else expect(end).toBe("kept");
+    if (!end.endsWith("tainted")) expect(rig.server.writes).toHaveLength(end === "deleted" ? 1 : 0);
+  },
+);
 
 /** Longest time from the loss of a machine, whose Node is not Ready, to the end of its Node. */
 const DELETED_WITHIN_MS = 90_000;
@@ -403,6 +177,21 @@ describe("the fleet limit", () => {
     await rig.clock.advance(LONG_MS);
     expect(rig.server.deletions).toEqual([]);
   });
+
+  test.each([FOREIGN, toUnknown("malformedProviderId")])(
+    "L-15 is that of our Nodes alone, however many are $kind",
+    async (presence) => {
+      await using rig = await startFleet(5, {
+        prepare: ({ add, provider }) => {
+          say(provider, presence, (name) => name.startsWith("other"));
+          for (let at = 0; at < 20; at += 1) add(`other${at}`);
+        },
+      });
+      lose(rig, "n0", "n1", "n2");
+      await rig.clock.advance(LONG_MS);
+      expect(rig.server.deletions).toEqual([]);
+    },
+  );
 
   test("L-15 counts those that went within the window, however slowly", async () => {
     await using rig = await startFleet(10);
