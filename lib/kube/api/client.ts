@@ -13,8 +13,8 @@ export type PatchType = "merge" | "strategic";
  * A patch.
  *
  * With `apply` the body has every field that one field manager wants to own. The server creates a missing object,
- * removes fields that the manager set before and does not list any more, and keeps fields of other managers. Source:
- * https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ * removes fields that the manager set before and does not list any more, and keeps other fields. The manager takes over
+ * listed fields that others own. Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 export type Patch =
   | { readonly type: PatchType; readonly body: object }
@@ -24,8 +24,6 @@ export type Patch =
       readonly body: object;
       /** The name of the field manager. It must not change. */
       readonly fieldManager: string;
-      /** Takes over fields of other managers. Without it they are a conflict. @default {false} */
-      readonly force?: boolean;
     };
 
 /** One page of a list. */
@@ -45,12 +43,10 @@ export interface Selection {
   readonly fieldSelector?: string;
 }
 
-/** Query of one page. */
+/** Query of one page, at the newest version, by quorum. */
 export interface ListQuery extends Selection {
   readonly limit?: number;
   readonly continue?: string;
-  /** Absent: the newest version, by quorum. `"0"`: any cached version. */
-  readonly resourceVersion?: string;
 }
 
 /** Query of a watch. */

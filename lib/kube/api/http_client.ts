@@ -129,8 +129,7 @@ function toClient(parts: Parts): KubeClient {
       return callFor(resource, collection, signal, {
         method: "POST",
         verb: "create",
-        // The name is in the body. The path has it only with a subresource.
-        path: toPath(resource, path.subresource === undefined ? collection : path),
+        path: toPath(resource, collection),
         headers: JSON_BODY,
         body,
         repeatable: isReview(resource),

@@ -165,23 +165,14 @@ export function toPage<T extends KubeObject>(value: unknown, resource: Kind<T>):
 
 /** Query string of one page, with its question mark. */
 export function toListSearch(query: ListQuery): string {
-  const { limit, continue: next, resourceVersion, labelSelector, fieldSelector } = query;
-  // A later page keeps the version of its list. Naming a version there is an error.
-  const version = next === undefined ? resourceVersion : undefined;
-  return toSearch({
-    limit,
-    continue: next,
-    resourceVersion: version,
-    labelSelector,
-    fieldSelector,
-  });
+  const { limit, continue: next, labelSelector, fieldSelector } = query;
+  return toSearch({ limit, continue: next, labelSelector, fieldSelector });
 }
 
 /** Query string of a patch, with its question mark; empty without parameters. */
 export function toPatchSearch(patch: Patch): string {
   if (patch.type !== "apply") return "";
-  const { fieldManager, force = false } = patch;
-  return toSearch({ fieldManager, ...(force && { force: "true" }) });
+  return toSearch({ fieldManager: patch.fieldManager, force: "true" });
 }
 
 /** Query string of a watch, with its question mark. Always asks for bookmarks. */

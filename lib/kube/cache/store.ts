@@ -156,9 +156,13 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   /**
    * Replaces the content by a whole list. Calls listeners for changed objects and for those that the list lacks.
    *
-   * @param askedMs When a list by quorum was asked for, in monotonic milliseconds. @default {it may be of any age}
+   * @param askedMs When the list by quorum was asked for, in monotonic milliseconds. @default {now}
    */
-  replace(items: Iterable<T>, resourceVersion: string, askedMs?: number): void {
+  replace(
+    items: Iterable<T>,
+    resourceVersion: string,
+    askedMs: number = this.#clock.monotonic(),
+  ): void {
     const before = this.#objects;
     const isRestored = this.#isRestored(resourceVersion, askedMs);
     if (isRestored) this.#ahead.clear();
@@ -168,7 +172,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
       const key = toKey(item);
       const known = before.get(key);
       const ahead = this.#ahead.get(key);
-      const isSettled = askedMs !== undefined && (ahead?.sinceMs ?? askedMs) < askedMs;
+      const isSettled = ahead !== undefined && ahead.sinceMs < askedMs;
       if (ahead?.goneUid !== undefined && ahead.goneUid === item.metadata.uid && !isSettled) {
         gone.add(ahead.goneUid);
         continue;
@@ -186,9 +190,8 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     }
     this.#objects = after;
     this.#version = resourceVersion;
-    if (askedMs !== undefined) this.#quorumMs = askedMs;
-    const isNewest = askedMs !== undefined;
-    if (isNewest && this.outdated.aborted) this.#outdated = new AbortController();
+    this.#quorumMs = askedMs;
+    if (this.outdated.aborted) this.#outdated = new AbortController();
     for (const [key, object] of before) if (!after.has(key)) this.#tell(key, object, undefined);
     for (const [key, object] of after) this.#tellChange(key, before.get(key), object, isRestored);
     this.#firstList.resolve();
@@ -320,9 +323,8 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   }
 
   /** Whether a list shows that the API server has forgotten what it said before. */
-  #isRestored(version: string, askedMs: number | undefined): boolean {
+  #isRestored(version: string, askedMs: number): boolean {
     if (isOlder(version, this.#version)) return true;
-    if (askedMs === undefined) return false;
     return this.#ahead
       .values()
       .some((ahead) => ahead.sinceMs < askedMs && isOlder(version, ahead.version));

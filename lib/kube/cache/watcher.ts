@@ -115,7 +115,6 @@ async function listOnce<T extends KubeObject>(
 ): Promise<WatcherOutcome> {
   const { client, resource, selection, store, clock } = options;
   const askedMs = clock.monotonic();
-  // Of a list from its cache, which a version asks for, an API server ignores the limit.
   const query = { ...selection, limit: PAGE_SIZE };
   const { items, resourceVersion } = await listAll(client, resource, query, signal);
   store.replace(items, resourceVersion, askedMs);
@@ -522,8 +521,7 @@ class WatchSilence {
 const PAGES_MAX = 2_000;
 
 /**
- * Lists all objects, page by page. If a later page has expired (410), reads the list again in one piece, at the
- * requested version.
+ * Lists all objects, page by page. If a later page has expired (410), reads the list again in one piece.
  *
  * @param query Query of the first page
  * @returns The objects, and the version of the first page
@@ -542,13 +540,12 @@ export async function listAll<T extends KubeObject>(
   try {
     const items = [...first.items];
     const asked = new Set<string>();
-    const { resourceVersion: _first, ...rest } = query;
     let next: string | undefined = first.continue;
     for (let pages = 1; next !== undefined; pages += 1) {
       if (pages >= PAGES_MAX) throw toError(`more than ${PAGES_MAX} pages`);
       if (asked.has(next)) throw toError("a page leads back to an earlier one");
       asked.add(next);
-      const page: ListPage<T> = await client.list(resource, { ...rest, continue: next }, signal);
+      const page: ListPage<T> = await client.list(resource, { ...query, continue: next }, signal);
       for (const item of page.items) items.push(item);
       next = page.continue;
     }

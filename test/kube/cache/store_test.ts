@@ -158,10 +158,11 @@ test.each([
   (_, newer, older) => {
     const { store } = setUp();
     store.replace([toNode("a", older)], older);
+    const askedMs = performance.now();
     store.learn(toNode("a", newer), undefined);
     store.apply(toNode("a", older));
     store.remove(toNode("a", older));
-    store.replace([toNode("a", older)], older);
+    store.replace([toNode("a", older)], older, askedMs);
     expect(store.get("a")?.metadata.resourceVersion).toBe(newer);
     store.learn(toNode("a", older), undefined);
     expect(store.get("a")?.metadata.resourceVersion).toBe(newer);

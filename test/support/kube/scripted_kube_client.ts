@@ -71,7 +71,6 @@ export class ScriptedKubeClient implements KubeClient {
   ): Promise<ListPage<T>> {
     const parts = [
       query.namespace === undefined ? "" : ` ns=${query.namespace}`,
-      query.resourceVersion === undefined ? "" : ` rv=${query.resourceVersion}`,
       query.limit === undefined ? "" : ` limit=${query.limit}`,
       query.continue === undefined ? "" : ` continue=${query.continue}`,
       toSelectors(query),

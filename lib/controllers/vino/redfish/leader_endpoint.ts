@@ -102,6 +102,6 @@ async function apply(
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace = "", name } = body.metadata;
-  const patch = { type: "apply", body, fieldManager: FIELD_MANAGER, force: true } as const;
+  const patch = { type: "apply", body, fieldManager: FIELD_MANAGER } as const;
   await client.patch(ENDPOINT_SLICES, { namespace, name }, patch, signal);
 }

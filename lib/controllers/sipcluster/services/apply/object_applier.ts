@@ -159,7 +159,7 @@ export class ObjectApplier {
     const { name, namespace = "" } = metadata;
     // The UID: another object of this name that appeared since is not written.
     const body = { ...wanted.body, metadata: { ...metadata, ...(uid !== undefined && { uid }) } };
-    const patch = { type: "apply", body, fieldManager: COMPONENT, force: true } as const;
+    const patch = { type: "apply", body, fieldManager: COMPONENT } as const;
     const applied = await this.#client.patch(wanted.resource, { namespace, name }, patch, signal);
     const after = await this.#clean(wanted, applied, signal);
     this.sent.noteWritten(key, wanted, after);
