@@ -5,7 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { Line, LineState } from "./differences.ts";
-import { TableHead } from "./table_head.tsx";
+import { CardTable } from "./card_table.tsx";
 
 const VERDICTS: Readonly<Record<LineState, string>> = {
   same: "in sync",
@@ -36,24 +36,21 @@ export function ComparisonTable({
     );
   }
   return (
-    <div class="card">
-      <table>
-        <caption>{title}</caption>
-        <TableHead titles={["Name", "Desired", "Actual", "Status"]} />
-        <tbody>
-          {shown.map(({ name, wanted, actual, state }) => (
-            <tr class={`l-${state}`}>
-              <th scope="row">
-                <code>{name}</code>
-              </th>
-              <Value title="desired" text={wanted} />
-              <Value title="actual" text={actual} />
-              <td class="verdict">{VERDICTS[state]}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      caption={title}
+      titles={["Name", "Desired", "Actual", "Status"]}
+      items={shown}
+      row={({ name, wanted, actual, state }) => (
+        <tr class={`l-${state}`}>
+          <th scope="row">
+            <code>{name}</code>
+          </th>
+          <Value title="desired" text={wanted} />
+          <Value title="actual" text={actual} />
+          <td class="verdict">{VERDICTS[state]}</td>
+        </tr>
+      )}
+    />
   );
 }
 

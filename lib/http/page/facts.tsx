@@ -6,7 +6,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ElectionView, InventoryView, StatusView } from "../views.ts";
 import { formatCount } from "./marks.tsx";
-import { TableHead } from "./table_head.tsx";
+import { CardTable } from "./card_table.tsx";
 
 /** A few figures in a row. */
 export function Facts({
@@ -71,24 +71,21 @@ export function CoverageTable({
   return (
     <section aria-labelledby="cloud">
       <h2 id="cloud">What the cloud answered</h2>
-      <div class="card">
-        <table>
-          <TableHead titles={["Part", "ID", "Answer"]} />
-          <tbody>
-            {coverage.map(({ id, name, complete, reason = "" }) => (
-              <tr>
-                <th scope="row">{name ?? id}</th>
-                <td class="id">{name === undefined ? "" : id}</td>
-                <td>
-                  <span class={`mark ${complete ? "s-well" : "s-unseen"}`}>
-                    {complete ? "complete" : `not complete${reason && `: ${reason}`}`}
-                  </span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CardTable
+        titles={["Part", "ID", "Answer"]}
+        items={coverage}
+        row={({ id, name, complete, reason = "" }) => (
+          <tr>
+            <th scope="row">{name ?? id}</th>
+            <td class="id">{name === undefined ? "" : id}</td>
+            <td>
+              <span class={`mark ${complete ? "s-well" : "s-unseen"}`}>
+                {complete ? "complete" : `not complete${reason && `: ${reason}`}`}
+              </span>
+            </td>
+          </tr>
+        )}
+      />
     </section>
   );
 }

@@ -8,7 +8,7 @@ import { formatSpan, toMs } from "../span.ts";
 import { Mark, toNodePath } from "./marks.tsx";
 import type { Card } from "./topology/mod.ts";
 import { formatPlaces } from "./trouble_list.tsx";
-import { TableHead } from "./table_head.tsx";
+import { CardTable } from "./card_table.tsx";
 
 /** More rows are not useful. */
 const ROWS_MAX = 500;
@@ -24,21 +24,14 @@ export function NodeTable({
   readonly nowMs: number;
 }): JSX.Element {
   return (
-    <>
-      <div class="card">
-        <table class="nodes">
-          <TableHead titles={["Node", "State", "Machine", "Place", "Last reconcile"]} />
-          <tbody>
-            {cards.slice(0, ROWS_MAX).map((card) => (
-              <Row card={card} base={base} nowMs={nowMs} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {cards.length > ROWS_MAX ? (
-        <p class="soft">{`These are the first ${ROWS_MAX} of ${cards.length}. Search for the others by name.`}</p>
-      ) : null}
-    </>
+    <CardTable
+      titles={["Node", "State", "Machine", "Place", "Last reconcile"]}
+      kind="nodes"
+      items={cards}
+      max={ROWS_MAX}
+      rest="Search for the others by name."
+      row={(card) => <Row card={card} base={base} nowMs={nowMs} />}
+    />
   );
 }
 

@@ -5,7 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { LeftoverView } from "../../load_balancers/views.ts";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 
 /** More rows are not useful. */
 const ROWS_MAX = 100;
@@ -33,28 +33,22 @@ export function Leftovers({
         them: the Service may only be missing after a restore, or this cluster may be a copy.{" "}
         <code>landfall check</code> says how to release each.
       </p>
-      <div class="card">
-        <table class="nodes leftovers">
-          <TableHead titles={TITLES} />
-          <tbody>
-            {leftovers
-              .slice(0, ROWS_MAX)
-              .map(({ ip, id, service = "", serviceUid, rules, asOf }) => (
-                <tr>
-                  <th scope="row">{ip}</th>
-                  <td data-label={TITLES[1]}>{id}</td>
-                  <td data-label={TITLES[2]}>{service}</td>
-                  <td data-label={TITLES[3]}>{serviceUid}</td>
-                  <td data-label={TITLES[4]}>{rules.toLocaleString("en")}</td>
-                  <td data-label={TITLES[5]}>{formatTime(asOf)}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
-      </div>
-      {leftovers.length > ROWS_MAX ? (
-        <p class="soft">{`These are the first ${ROWS_MAX} of ${leftovers.length}.`}</p>
-      ) : null}
+      <CardTable
+        titles={TITLES}
+        kind="nodes leftovers"
+        items={leftovers}
+        max={ROWS_MAX}
+        row={({ ip, id, service = "", serviceUid, rules, asOf }) => (
+          <tr>
+            <th scope="row">{ip}</th>
+            <td data-label={TITLES[1]}>{id}</td>
+            <td data-label={TITLES[2]}>{service}</td>
+            <td data-label={TITLES[3]}>{serviceUid}</td>
+            <td data-label={TITLES[4]}>{rules.toLocaleString("en")}</td>
+            <td data-label={TITLES[5]}>{formatTime(asOf)}</td>
+          </tr>
+        )}
+      />
     </section>
   );
 }

@@ -19,7 +19,7 @@ import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { toHeading } from "../objects/heading.ts";
 import { Pools } from "../objects/pools.tsx";
 import { LOAD_BALANCER_STATE_NAMES, LOAD_BALANCER_STATES } from "./state.ts";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 
 /** One load balancer as the list shows it: without its parts, which may be many. */
 export interface LoadBalancerRow extends Pick<
@@ -172,21 +172,14 @@ function Table({ rows, base, nowMs }: LoadBalancerListOptions): JSX.Element {
   return (
     <section aria-label="Load balancers">
       <h2>{formatCount(rows.length, "Service")}</h2>
-      <div class="card">
-        <table class="nodes balancers">
-          <TableHead
-            titles={["Service", "State", "Address", "Ports", "Backends", "Last reconcile"]}
-          />
-          <tbody>
-            {sorted.slice(0, ROWS_MAX).map((row) => (
-              <Row row={row} base={base} nowMs={nowMs} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {rows.length > ROWS_MAX ? (
-        <p class="soft">{`These are the first ${ROWS_MAX} of ${rows.length}. Search for the others by name.`}</p>
-      ) : null}
+      <CardTable
+        titles={["Service", "State", "Address", "Ports", "Backends", "Last reconcile"]}
+        kind="nodes balancers"
+        items={sorted}
+        max={ROWS_MAX}
+        rest="Search for the others by name."
+        row={(row) => <Row row={row} base={base} nowMs={nowMs} />}
+      />
     </section>
   );
 }

@@ -5,7 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { PoolUsageView } from "../../views.ts";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 
 const TITLES = ["Pool", "Family", "In use", "Addresses"];
 /** A larger number is not written out. */
@@ -17,23 +17,21 @@ export function Pools({ pools }: { readonly pools: readonly PoolUsageView[] }): 
   return (
     <section aria-labelledby="pools">
       <h2 id="pools">Address pools</h2>
-      <div class="card">
-        <table class="nodes pools">
-          <TableHead titles={TITLES} />
-          <tbody>
-            {pools.map(({ pool, family, used, total }) => (
-              <tr>
-                <th scope="row">{pool}</th>
-                <td data-label={TITLES[1]}>{family}</td>
-                <td data-label={TITLES[2]}>{used.toLocaleString("en")}</td>
-                <td data-label={TITLES[3]}>
-                  {total > COUNTED_MAX ? "more than a million" : total.toLocaleString("en")}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CardTable
+        titles={TITLES}
+        kind="nodes pools"
+        items={pools}
+        row={({ pool, family, used, total }) => (
+          <tr>
+            <th scope="row">{pool}</th>
+            <td data-label={TITLES[1]}>{family}</td>
+            <td data-label={TITLES[2]}>{used.toLocaleString("en")}</td>
+            <td data-label={TITLES[3]}>
+              {total > COUNTED_MAX ? "more than a million" : total.toLocaleString("en")}
+            </td>
+          </tr>
+        )}
+      />
     </section>
   );
 }

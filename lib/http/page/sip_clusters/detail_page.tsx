@@ -14,7 +14,7 @@ import type { PageFrame } from "../layout.tsx";
 import { LastReconcile } from "../marks.tsx";
 import { Conditions } from "../objects/conditions.tsx";
 import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 import { ClusterMark, HostMark, toClusterPath } from "./marks.tsx";
 import { isTroubled, SIP_CLUSTER_STATES } from "./state.ts";
 
@@ -101,22 +101,19 @@ function Roles({ cluster: { roles } }: Pick<SipClusterPageOptions, "cluster">): 
   return (
     <section aria-labelledby="roles">
       <h2 id="roles">What it asks for, and gets</h2>
-      <div class="card">
-        <table>
-          <TableHead titles={ROLE_TITLES} />
-          <tbody>
-            {roles.map((role) => (
-              <tr class={role.have === role.wanted ? "" : "l-differs"}>
-                <th scope="row">{role.role}</th>
-                <td data-label={ROLE_TITLES[1]}>{role.wanted}</td>
-                <td data-label={ROLE_TITLES[2]}>{role.have}</td>
-                <td data-label={ROLE_TITLES[3]}>{role.eligible ?? ""}</td>
-                <td data-label={ROLE_TITLES[4]}>{describeRejected(role)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CardTable
+        titles={ROLE_TITLES}
+        items={roles}
+        row={(role) => (
+          <tr class={role.have === role.wanted ? "" : "l-differs"}>
+            <th scope="row">{role.role}</th>
+            <td data-label={ROLE_TITLES[1]}>{role.wanted}</td>
+            <td data-label={ROLE_TITLES[2]}>{role.have}</td>
+            <td data-label={ROLE_TITLES[3]}>{role.eligible ?? ""}</td>
+            <td data-label={ROLE_TITLES[4]}>{describeRejected(role)}</td>
+          </tr>
+        )}
+      />
     </section>
   );
 }
@@ -129,23 +126,19 @@ function Refused({
   return (
     <section aria-labelledby="refused">
       <h2 id="refused">Why not the other hosts</h2>
-      <div class="card">
-        <table>
-          <TableHead titles={REFUSED_TITLES} />
-          <tbody>
-            {rows.slice(0, REFUSED_MAX).map(({ host, role, reason }) => (
-              <tr>
-                <th scope="row">{host}</th>
-                <td data-label={REFUSED_TITLES[1]}>{role}</td>
-                <td data-label={REFUSED_TITLES[2]}>{reason}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {rows.length > REFUSED_MAX ? (
-        <p class="soft">{`These are the first ${REFUSED_MAX} of ${rows.length}. The JSON has all.`}</p>
-      ) : null}
+      <CardTable
+        titles={REFUSED_TITLES}
+        items={rows}
+        max={REFUSED_MAX}
+        rest="The JSON has all."
+        row={({ host, role, reason }) => (
+          <tr>
+            <th scope="row">{host}</th>
+            <td data-label={REFUSED_TITLES[1]}>{role}</td>
+            <td data-label={REFUSED_TITLES[2]}>{reason}</td>
+          </tr>
+        )}
+      />
     </section>
   );
 }
@@ -175,16 +168,11 @@ function Hosts({ cluster, hosts }: Pick<SipClusterPageOptions, "cluster" | "host
       <h2 id="hosts">Hosts</h2>
       {hosts.length === 0 ? <p class="soft">It has no hosts.</p> : null}
       {hosts.length === 0 ? null : (
-        <div class="card">
-          <table>
-            <TableHead titles={HOST_TITLES} />
-            <tbody>
-              {hosts.map((host) => (
-                <HostRow host={host} keys={cluster.topologyKeys} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable
+          titles={HOST_TITLES}
+          items={hosts}
+          row={(host) => <HostRow host={host} keys={cluster.topologyKeys} />}
+        />
       )}
     </section>
   );

@@ -17,7 +17,7 @@ import { type PageFrame, renderDocument } from "../layout.tsx";
 import { formatCount } from "../marks.tsx";
 import { toHeading } from "../objects/heading.ts";
 import { MissingBanner, StandbyBanner } from "../objects/serving_banners.tsx";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 import { RackBoxes } from "./boxes.tsx";
 import { ClusterMark, HostBar, HostTally, toClusterPath } from "./marks.tsx";
 import { countHosts, listKeys } from "./racks.ts";
@@ -104,25 +104,20 @@ function Troubled({
   return (
     <section aria-labelledby="troubled">
       <h2 id="troubled">Hosts in trouble</h2>
-      <div class="card">
-        <table>
-          <TableHead titles={TROUBLED_TITLES} />
-          <tbody>
-            {hosts.slice(0, TROUBLED_MAX).map(({ namespace, name, cluster = "", trouble }) => (
-              <tr>
-                <th scope="row">{`${namespace}/${name}`}</th>
-                <td data-label={TROUBLED_TITLES[1]}>{trouble}</td>
-                <td data-label={TROUBLED_TITLES[2]}>
-                  <a href={toClusterPath(base, cluster)}>{cluster}</a>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {hosts.length > TROUBLED_MAX ? (
-        <p class="soft">{`These are the first ${TROUBLED_MAX} of ${hosts.length}.`}</p>
-      ) : null}
+      <CardTable
+        titles={TROUBLED_TITLES}
+        items={hosts}
+        max={TROUBLED_MAX}
+        row={({ namespace, name, cluster = "", trouble }) => (
+          <tr>
+            <th scope="row">{`${namespace}/${name}`}</th>
+            <td data-label={TROUBLED_TITLES[1]}>{trouble}</td>
+            <td data-label={TROUBLED_TITLES[2]}>
+              <a href={toClusterPath(base, cluster)}>{cluster}</a>
+            </td>
+          </tr>
+        )}
+      />
     </section>
   );
 }
@@ -135,16 +130,12 @@ function Table({ clusters, nowMs, base }: SipClusterListOptions): JSX.Element {
   return (
     <section aria-label="SIPClusters">
       <h2>{formatCount(clusters.length, "SIPCluster")}</h2>
-      <div class="card">
-        <table class="nodes sips">
-          <TableHead titles={["SIPCluster", "State", "Hosts", "Node ports", "Last reconcile"]} />
-          <tbody>
-            {sorted.map((cluster) => (
-              <Row cluster={cluster} nowMs={nowMs} base={base} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CardTable
+        titles={["SIPCluster", "State", "Hosts", "Node ports", "Last reconcile"]}
+        kind="nodes sips"
+        items={sorted}
+        row={(cluster) => <Row cluster={cluster} nowMs={nowMs} base={base} />}
+      />
     </section>
   );
 }

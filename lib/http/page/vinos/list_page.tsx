@@ -14,7 +14,7 @@ import { formatCount } from "../marks.tsx";
 import { toHeading } from "../objects/heading.ts";
 import { Pools } from "../objects/pools.tsx";
 import { MissingBanner, StandbyBanner } from "../objects/serving_banners.tsx";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 import { PlaceBoxes } from "./boxes.tsx";
 import { MachineBar, MachineTally, VinoMark } from "./marks.tsx";
 import { type Places, toPlaces } from "./places.ts";
@@ -96,19 +96,14 @@ function Table({
   return (
     <section aria-label="Vinos">
       <h2>{formatCount(vinos.length, "Vino")}</h2>
-      <div class="card">
-        <table class="nodes sips">
-          <TableHead titles={TITLES} />
-          <tbody>
-            {sorted.slice(0, ROWS_MAX).map((view) => (
-              <Row view={view} nowMs={nowMs} base={base} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {vinos.length > ROWS_MAX ? (
-        <p class="soft">{`These are the first ${ROWS_MAX} of ${vinos.length}. The JSON has all.`}</p>
-      ) : null}
+      <CardTable
+        titles={TITLES}
+        kind="nodes sips"
+        items={sorted}
+        max={ROWS_MAX}
+        rest="The JSON has all."
+        row={(view) => <Row view={view} nowMs={nowMs} base={base} />}
+      />
     </section>
   );
 }

@@ -7,7 +7,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { toMachinePath, toVinoKey, toVinoPath } from "../../vinos/keys.ts";
 import { describeHost, describeUse } from "../../vinos/replies.ts";
 import type { CloudMachineView, CloudView, VinoMachineView, VinoView } from "../../vinos/views.ts";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 import { MachineMark } from "./marks.tsx";
 import { findHostId } from "./places.ts";
 import { judgeMachine } from "./state.ts";
@@ -46,27 +46,24 @@ export function MachineTable(options: MachineTableOptions): JSX.Element {
       ) : null}
       {machines.length === 0 ? <p class="soft">There is none.</p> : null}
       {machines.length === 0 ? null : (
-        <div class="card">
-          <table class="nodes machines">
-            <TableHead titles={TITLES} />
-            <tbody>
-              {listed.map((machine) => (
-                <Row
-                  machine={machine}
-                  like={likes.get(machine.name)}
-                  shown={shown.get(machine.name)}
-                  hosts={hosts}
-                  namespace={vino.namespace}
-                  path={toMachinePath(base, key, machine.name)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable
+          titles={TITLES}
+          kind="nodes machines"
+          items={machines}
+          max={ROWS_MAX}
+          rest="The JSON has all."
+          row={(machine) => (
+            <Row
+              machine={machine}
+              like={likes.get(machine.name)}
+              shown={shown.get(machine.name)}
+              hosts={hosts}
+              namespace={vino.namespace}
+              path={toMachinePath(base, key, machine.name)}
+            />
+          )}
+        />
       )}
-      {machines.length > ROWS_MAX ? (
-        <p class="soft">{`These are the first ${ROWS_MAX} of ${machines.length}. The JSON has all.`}</p>
-      ) : null}
     </section>
   );
 }

@@ -5,7 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { CloudHostView, CloudMachineView } from "../../vinos/views.ts";
-import { TableHead } from "../table_head.tsx";
+import { CardTable } from "../card_table.tsx";
 
 /** More rows are not useful. */
 const ROWS_MAX = 100;
@@ -28,26 +28,21 @@ export function Strays({
         A Vino made them that is not in this cluster: it was deleted and kept its machines, or it is
         in another cluster. Landfall does not change them.
       </p>
-      <div class="card">
-        <table>
-          <TableHead titles={TITLES} />
-          <tbody>
-            {strays.slice(0, ROWS_MAX).map(({ name, id, hostId = "", power }) => (
-              <tr>
-                <th scope="row">{name}</th>
-                <td class="id" data-label={TITLES[1]}>
-                  {id}
-                </td>
-                <td data-label={TITLES[2]}>{names.get(hostId) ?? hostId}</td>
-                <td data-label={TITLES[3]}>{power}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {strays.length > ROWS_MAX ? (
-        <p class="soft">{`These are the first ${ROWS_MAX} of ${strays.length}.`}</p>
-      ) : null}
+      <CardTable
+        titles={TITLES}
+        items={strays}
+        max={ROWS_MAX}
+        row={({ name, id, hostId = "", power }) => (
+          <tr>
+            <th scope="row">{name}</th>
+            <td class="id" data-label={TITLES[1]}>
+              {id}
+            </td>
+            <td data-label={TITLES[2]}>{names.get(hostId) ?? hostId}</td>
+            <td data-label={TITLES[3]}>{power}</td>
+          </tr>
+        )}
+      />
     </section>
   );
 }
