@@ -6,12 +6,42 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { formatSpan, toMs } from "../span.ts";
 import type { ReconcileView } from "../views.ts";
-import { STATES, type StateName } from "./state.ts";
+import { type KindStateWords, STATES, type StateName } from "./state.ts";
 import type { Card, Counts } from "./topology/mod.ts";
 
 /** A state, by shape, colour and word. */
 export function Mark({ state }: { readonly state: StateName }): JSX.Element {
   return <span class={`mark s-${state}`}>{STATES[state].word}</span>;
+}
+
+/** The state of an object of another kind, by shape, colour and word. */
+export function KindMark({ word, looksLike }: KindState): JSX.Element {
+  return <span class={`mark s-${looksLike}`}>{word}</span>;
+}
+
+type KindState = Pick<KindStateWords, "word" | "looksLike">;
+
+/** How many objects of another kind are in each state, in words. */
+export function KindTally<N extends string>({ counts, states }: KindCounts<N>): JSX.Element {
+  return (
+    <span class="tally">
+      {counts.map(([name, count]) => {
+        const { word, looksLike } = states[name];
+        return <KindMark word={`${count.toLocaleString("en")} ${word}`} looksLike={looksLike} />;
+      })}
+    </span>
+  );
+}
+
+/** Shares of the states of objects of another kind as one bar. */
+export function KindBar<N extends string>({ counts, states }: KindCounts<N>): JSX.Element | null {
+  if (counts.length === 0) return null;
+  return <Bar counts={counts.map(([name, count]) => [states[name].looksLike, count])} />;
+}
+
+interface KindCounts<N extends string> {
+  readonly counts: readonly (readonly [N, number])[];
+  readonly states: Readonly<Record<N, KindState>>;
 }
 
 /** Smallest share of a bar in percent, so that one Node of thousands is still visible. */

@@ -31,6 +31,15 @@ interface StateWords {
   readonly isTrouble: boolean;
 }
 
+/** A state of an object of another kind, as its pages show it. */
+export interface KindStateWords {
+  readonly word: string;
+  /** What it means, in a sentence for people. */
+  readonly meaning: string;
+  /** The state of a Node whose colour and shape it has. */
+  readonly looksLike: StateName;
+}
+
 /** All states, the worst first. */
 export const STATES: Readonly<Record<StateName, StateWords>> = {
   missing: {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Bar, Mark, toNodePath } from "../../../lib/http/page/marks.tsx";
+import { Bar, KindBar, Mark, toNodePath } from "../../../lib/http/page/marks.tsx";
 import { STATE_NAMES, STATES } from "../../../lib/http/page/state.ts";
 import { STYLE } from "../../../lib/http/page/style.ts";
 
@@ -13,18 +13,30 @@ test("Mark() has a shape and a word of its own for every state", () => {
   expect(new Set(STATE_NAMES.map((state) => STATES[state].word)).size).toBe(STATE_NAMES.length);
 });
 
+function readWidths(bar: unknown): number[] {
+  return [...String(bar).matchAll(/ width="([\d.]+)"/g)].map(([, width]) => Number(width));
+}
+
 test("Bar() lets one Node of a thousand be seen", () => {
-  const html = String(
-    Bar({
-      counts: [
-        ["missing", 1],
-        ["well", 999],
-      ],
-    }),
-  );
-  const widths = [...html.matchAll(/ width="([\d.]+)"/g)].map(([, width]) => Number(width));
-  expect(widths[0]).toBeGreaterThan(0.5);
-  expect((widths[0] ?? 0) + (widths[1] ?? 0)).toBeCloseTo(100);
+  const counts = [
+    ["missing", 1],
+    ["well", 999],
+  ] as const;
+  const [one = 0, others = 0] = readWidths(Bar({ counts }));
+  expect(one).toBeGreaterThan(0.5);
+  expect(one + others).toBeCloseTo(100);
+});
+
+test("KindBar() shows objects of other kinds by their shares, and nothing without any", () => {
+  const states = { free: { word: "free", looksLike: "foreign" } } as const;
+  expect(KindBar({ counts: [], states })).toBeNull();
+  const counts = [
+    ["free", 1],
+    ["free", 3],
+  ] as const;
+  const bar = KindBar({ counts, states });
+  expect(readWidths(bar)).toEqual([25, 75]);
+  expect(String(bar)).toContain('class="s-foreign"');
 });
 
 test("toNodePath() leaves no way out of the path", () => {

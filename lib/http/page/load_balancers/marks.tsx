@@ -5,6 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { LoadBalancerState, LoadBalancerView } from "../../load_balancers/views.ts";
+import { KindMark } from "../marks.tsx";
 import { LOAD_BALANCER_STATES } from "./state.ts";
 
 /** A state, by shape, colour and word. */
@@ -16,7 +17,7 @@ export function LoadBalancerMark({
   readonly isLeaving: boolean;
 }): JSX.Element {
   const { word, looksLike } = LOAD_BALANCER_STATES[state];
-  return <span class={`mark s-${looksLike}`}>{isLeaving ? `${word}, being removed` : word}</span>;
+  return <KindMark word={isLeaving ? `${word}, being removed` : word} looksLike={looksLike} />;
 }
 
 /**

@@ -3,15 +3,10 @@
  * @module
  */
 import type { LoadBalancerState } from "../../load_balancers/views.ts";
-import type { StateName } from "../state.ts";
+import type { KindStateWords } from "../state.ts";
 
 /** A state as the pages show it. */
-interface LoadBalancerWords {
-  readonly word: string;
-  /** A sentence for people. */
-  readonly meaning: string;
-  /** The state of a Node whose colour and shape it has. */
-  readonly looksLike: StateName;
+interface LoadBalancerWords extends KindStateWords {
   /** Whether an operator should look at it. */
   readonly isTrouble: boolean;
 }

@@ -6,7 +6,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { toTroubledFirst } from "../../sip_clusters/replies.ts";
 import type { SipHostView } from "../../sip_clusters/views.ts";
-import { HostBar, HostTally, toClusterPath } from "./marks.tsx";
+import { KindBar, KindTally } from "../marks.tsx";
+import { toClusterPath } from "./marks.tsx";
 import { type Rack, toRacks } from "./racks.ts";
 import { judgeHost, SIP_HOST_STATES } from "./state.ts";
 
@@ -78,8 +79,8 @@ function RackBox({
           <span class="soft">{name === undefined ? "" : kind}</span>
           <b>{name ?? (kind === "" ? "All hosts" : `No ${kind}`)}</b>
         </span>
-        <HostTally counts={counts} />
-        <HostBar counts={counts} />
+        <KindTally counts={counts} states={SIP_HOST_STATES} />
+        <KindBar counts={counts} states={SIP_HOST_STATES} />
       </summary>
       <div class="inside">
         <ul class="tiles">

@@ -11,12 +11,12 @@ import {
 } from "../../sip_clusters/replies.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import type { PageFrame } from "../layout.tsx";
-import { LastReconcile } from "../marks.tsx";
+import { KindMark, LastReconcile } from "../marks.tsx";
 import { Conditions } from "../objects/conditions.tsx";
 import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
 import { CardTable } from "../card_table.tsx";
-import { ClusterMark, HostMark, toClusterPath } from "./marks.tsx";
-import { isTroubled, SIP_CLUSTER_STATES } from "./state.ts";
+import { ClusterMark, toClusterPath } from "./marks.tsx";
+import { isTroubled, judgeHost, SIP_CLUSTER_STATES, SIP_HOST_STATES } from "./state.ts";
 
 /** What the page shows. */
 interface SipClusterPageOptions extends PageFrame {
@@ -194,7 +194,7 @@ function HostRow({
     <tr>
       <th scope="row">{`${namespace}/${name}`}</th>
       <td>
-        <HostMark host={host} />
+        <KindMark {...SIP_HOST_STATES[judgeHost(host)]} />
         <p class="soft">{trouble ?? host.state}</p>
       </td>
       <td data-label={HOST_TITLES[2]}>{standby === true ? `${role}, standby` : role}</td>

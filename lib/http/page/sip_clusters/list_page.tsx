@@ -14,14 +14,14 @@ import type { SipClusterView, SipHostView, SipRoleView } from "../../sip_cluster
 import { formatSpan, toMs } from "../../span.ts";
 import type { ServingView } from "../../views.ts";
 import { type PageFrame, renderDocument } from "../layout.tsx";
-import { formatCount } from "../marks.tsx";
+import { formatCount, KindBar, KindTally } from "../marks.tsx";
 import { toHeading } from "../objects/heading.ts";
 import { MissingBanner, StandbyBanner } from "../objects/serving_banners.tsx";
 import { CardTable } from "../card_table.tsx";
 import { RackBoxes } from "./boxes.tsx";
-import { ClusterMark, HostBar, HostTally, toClusterPath } from "./marks.tsx";
+import { ClusterMark, toClusterPath } from "./marks.tsx";
 import { countHosts, listKeys } from "./racks.ts";
-import { isTroubled } from "./state.ts";
+import { isTroubled, SIP_HOST_STATES } from "./state.ts";
 
 /** What the page shows. */
 export interface SipClusterListOptions extends PageFrame {
@@ -71,9 +71,9 @@ function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX
             UTC
           </p>
         </div>
-        <HostTally counts={counts} />
+        <KindTally counts={counts} states={SIP_HOST_STATES} />
       </div>
-      <HostBar counts={counts} />
+      <KindBar counts={counts} states={SIP_HOST_STATES} />
       {clusters.length > 0 ? <Table {...props} /> : null}
       <Troubled hosts={hosts.filter(isHostTroubled)} base={base} />
       <RackBoxes hosts={hosts} keys={keys} base={base} {...(by !== undefined && { by })} />

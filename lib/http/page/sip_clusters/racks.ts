@@ -6,7 +6,7 @@ import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import { judgeHost, SIP_HOST_STATE_NAMES, type SipHostState } from "./state.ts";
 
 /** Number of hosts in each state that occurs, the worst first. */
-export type HostCounts = readonly (readonly [SipHostState, number])[];
+type HostCounts = readonly (readonly [SipHostState, number])[];
 
 /** A place and the hosts in it. */
 export interface Rack {

@@ -3,19 +3,10 @@
  * @module
  */
 import type { SipClusterState, SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
-import type { StateName } from "../state.ts";
-
-/** A state as the pages show it. */
-interface SipWords {
-  readonly word: string;
-  /** A sentence for people. */
-  readonly meaning: string;
-  /** The state of a Node whose colour and shape it has. */
-  readonly looksLike: StateName;
-}
+import type { KindStateWords } from "../state.ts";
 
 /** States of clusters, the worst first. */
-export const SIP_CLUSTER_STATES: Readonly<Record<SipClusterState, SipWords>> = {
+export const SIP_CLUSTER_STATES: Readonly<Record<SipClusterState, KindStateWords>> = {
   failing: {
     word: "failing",
     meaning: "The last attempt failed, or the cluster needs a change, see its conditions.",
@@ -38,7 +29,7 @@ export const SIP_CLUSTER_STATES: Readonly<Record<SipClusterState, SipWords>> = {
 export type SipHostState = "broken" | "refused" | "given" | "used" | "standby" | "free";
 
 /** States of hosts, the worst first. */
-export const SIP_HOST_STATES: Readonly<Record<SipHostState, SipWords>> = {
+export const SIP_HOST_STATES: Readonly<Record<SipHostState, KindStateWords>> = {
   broken: {
     word: "in trouble",
     meaning: "A cluster has it, and something is wrong with it.",
@@ -80,7 +71,7 @@ export function judgeHost({ cluster, trouble, consumer, standby }: SipHostView):
 }
 
 /** How a cluster looks. One that is ready, and of which there is more to say, does not look well. */
-export function toClusterWords({ state, notes }: SipClusterView): SipWords {
+export function toClusterWords({ state, notes }: SipClusterView): KindStateWords {
   const words = SIP_CLUSTER_STATES[state];
   return state === "ready" && notes.length > 0 ? { ...words, looksLike: "differs" } : words;
 }

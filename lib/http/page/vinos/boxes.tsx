@@ -6,8 +6,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { describeUse } from "../../vinos/replies.ts";
 import { toMachinePath, toVinoPath } from "../../vinos/keys.ts";
-import { formatCount } from "../marks.tsx";
-import { MachineBar, MachineTally } from "./marks.tsx";
+import { formatCount, KindBar, KindTally } from "../marks.tsx";
 import {
   countTiles,
   type HostPlace,
@@ -79,11 +78,11 @@ function PoolBox({
           {pool.name === pool.id ? null : <span class="id">{pool.id}</span>}
         </span>
         {counts.length > 0 ? (
-          <MachineTally counts={counts} />
+          <KindTally counts={counts} states={MACHINE_LOOKS} />
         ) : (
           <span class="tally soft">empty</span>
         )}
-        <MachineBar counts={counts} />
+        <KindBar counts={counts} states={MACHINE_LOOKS} />
         {pool.isComplete ? null : (
           <span class="problem s-unseen mark">It is not shown in full: more may be in it</span>
         )}
@@ -128,7 +127,7 @@ function HostBox({
           {host.isEnabled ? null : <span class="mark s-notReady">disabled</span>}
         </span>
         {counts.length > 1 ? (
-          <MachineTally counts={counts} />
+          <KindTally counts={counts} states={MACHINE_LOOKS} />
         ) : (
           <span class="count tally">{formatCount(tiles.length, "machine")}</span>
         )}

@@ -8,11 +8,10 @@ import { toVinoKey, toVinoPath } from "../../vinos/keys.ts";
 import { describeVino } from "../../vinos/replies.ts";
 import type { CloudView, VinoView } from "../../vinos/views.ts";
 import type { PageFrame } from "../layout.tsx";
-import { LastReconcile } from "../marks.tsx";
+import { KindMark, LastReconcile } from "../marks.tsx";
 import { Conditions } from "../objects/conditions.tsx";
 import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
 import { MachineTable } from "./machine_table.tsx";
-import { VinoMark } from "./marks.tsx";
 import { PartTables } from "./part_tables.tsx";
 import { isTroubled, VINO_STATES } from "./state.ts";
 
@@ -36,7 +35,7 @@ export function renderVinoPage(options: VinoPageOptions): Promise<string> {
     name: key,
     word,
     isTroubled: isTroubled(vino.state),
-    mark: <VinoMark state={vino.state} />,
+    mark: <KindMark {...VINO_STATES[vino.state]} />,
     why: describeVino(vino) || meaning,
     list: toList(base),
     json: { href: `${path}?format=json`, words: "This Vino as JSON" },

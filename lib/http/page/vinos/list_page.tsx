@@ -10,15 +10,14 @@ import { describeUse, describeVino, listStrays } from "../../vinos/replies.ts";
 import type { CloudView, VinoView } from "../../vinos/views.ts";
 import type { PoolUsageView, ServingView } from "../../views.ts";
 import { type PageFrame, renderDocument } from "../layout.tsx";
-import { formatCount } from "../marks.tsx";
+import { formatCount, KindBar, KindMark, KindTally } from "../marks.tsx";
 import { toHeading } from "../objects/heading.ts";
 import { Pools } from "../objects/pools.tsx";
 import { MissingBanner, StandbyBanner } from "../objects/serving_banners.tsx";
 import { CardTable } from "../card_table.tsx";
 import { PlaceBoxes } from "./boxes.tsx";
-import { MachineBar, MachineTally, VinoMark } from "./marks.tsx";
 import { type Places, toPlaces } from "./places.ts";
-import { isTroubled } from "./state.ts";
+import { isTroubled, MACHINE_LOOKS, VINO_STATES } from "./state.ts";
 import { Strays } from "./strays.tsx";
 
 /** What the page shows. */
@@ -73,9 +72,9 @@ function Main(
             {new Date(nowMs).toISOString().slice(11, 19)} UTC
           </p>
         </div>
-        <MachineTally counts={counts} />
+        <KindTally counts={counts} states={MACHINE_LOOKS} />
       </div>
-      <MachineBar counts={counts} />
+      <KindBar counts={counts} states={MACHINE_LOOKS} />
       {vinos.length > 0 ? <Table vinos={vinos} nowMs={nowMs} base={base} /> : null}
       <PlaceBoxes places={where} base={base} />
       <Strays strays={listStrays(cloud)} hosts={cloud.hosts} />
@@ -130,7 +129,7 @@ function Row({
         <a href={toVinoPath(base, key)}>{key}</a>
       </th>
       <td>
-        <VinoMark state={state} />
+        <KindMark {...VINO_STATES[state]} />
         {why === "" ? null : <p class="why soft">{why}</p>}
       </td>
       <td data-label={TITLES[2]}>

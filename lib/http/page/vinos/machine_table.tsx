@@ -8,9 +8,9 @@ import { toMachinePath, toVinoKey, toVinoPath } from "../../vinos/keys.ts";
 import { describeHost, describeUse } from "../../vinos/replies.ts";
 import type { CloudMachineView, CloudView, VinoMachineView, VinoView } from "../../vinos/views.ts";
 import { CardTable } from "../card_table.tsx";
-import { MachineMark } from "./marks.tsx";
+import { KindMark } from "../marks.tsx";
 import { findHostId } from "./places.ts";
-import { judgeMachine } from "./state.ts";
+import { judgeMachine, MACHINE_LOOKS } from "./state.ts";
 
 /** What the table shows. */
 interface MachineTableOptions {
@@ -105,7 +105,7 @@ function Row({
         {machineId === undefined ? null : <p class="id">{machineId}</p>}
       </th>
       <td>
-        <MachineMark look={judgeMachine(machine, shown)} />
+        <KindMark {...MACHINE_LOOKS[judgeMachine(machine, shown)]} />
         {message === undefined ? null : (
           <p class="why soft">{like === undefined ? message : `the same as ${like}`}</p>
         )}

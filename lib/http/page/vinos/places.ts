@@ -14,7 +14,7 @@ import type {
 import { judgeMachine, MACHINE_LOOK_NAMES, type MachineLook } from "./state.ts";
 
 /** Number of machines in each state that occurs, the worst first. */
-export type MachineCounts = readonly (readonly [MachineLook, number])[];
+type MachineCounts = readonly (readonly [MachineLook, number])[];
 
 /** A machine somewhere. */
 export interface MachineTile {

@@ -3,19 +3,10 @@
  * @module
  */
 import type { CloudMachineView, VinoMachineView, VinoState } from "../../vinos/views.ts";
-import type { StateName } from "../state.ts";
-
-/** A state as the pages show it. */
-interface VinoWords {
-  readonly word: string;
-  /** A sentence for people. */
-  readonly meaning: string;
-  /** The state of a Node whose colour and shape it has. */
-  readonly looksLike: StateName;
-}
+import type { KindStateWords } from "../state.ts";
 
 /** States of Vinos, the worst first. */
-export const VINO_STATES: Readonly<Record<VinoState, VinoWords>> = {
+export const VINO_STATES: Readonly<Record<VinoState, KindStateWords>> = {
   failing: {
     word: "failing",
     meaning: "The last attempt failed, or a person must decide, see its conditions.",
@@ -53,7 +44,7 @@ export type MachineLook =
   | "stray";
 
 /** States of machines, the worst first. */
-export const MACHINE_LOOKS: Readonly<Record<MachineLook, VinoWords>> = {
+export const MACHINE_LOOKS: Readonly<Record<MachineLook, KindStateWords>> = {
   blocked: {
     word: "blocked",
     meaning: "A person must decide; until then, Landfall does not change it.",
