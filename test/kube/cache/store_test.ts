@@ -179,3 +179,26 @@ test("Store.learn() of an answer that is older than what its request began with 
   store.replace([toNode("a", "7")], "8", performance.now());
   expect([store.outdated.aborted, store.get("a")?.metadata.resourceVersion]).toEqual([false, "7"]);
 });
+
+test("Store.learnGone() hides an object from lists that were asked for before, and from no later one", () => {
+  const { store } = setUp();
+  store.replace([toNode("a", "1")], "1");
+  const askedMs = performance.now();
+  store.learnGone(toNode("a", "1"));
+  store.replace([toNode("a", "1")], "1", askedMs);
+  expect(store.size).toBe(0);
+  store.replace([toNode("a", "1")], "1", performance.now() + 1);
+  expect(store.size).toBe(1);
+});
+
+test("Store.catchUp() ends with a list that was asked for later, whatever its version", async () => {
+  const readVersion = (): Promise<string> => Promise.resolve("100");
+  const store = new Store<Node>({ resource: NODES, log: silentLogger, readVersion });
+  store.replace([], "9");
+  const caughtUp = store.catchUp(new AbortController().signal);
+  await settle();
+  expect(store.outdated.aborted).toBe(true);
+  // The API server was restored from a backup meanwhile.
+  store.replace([], "8");
+  await caughtUp;
+});
