@@ -23,9 +23,7 @@ import {
   type ProviderDeps,
 } from "../../cloud/provider_definition.ts";
 import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
-import type { Clock } from "../../core/clock.ts";
 import { assert } from "../../core/errors.ts";
-import type { Logger } from "../../core/log.ts";
 import {
   byIds,
   byVms,
@@ -106,7 +104,6 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestra
   parseConfig: parseXenOrchestraConfig,
   compare: (before, after) => compareSettings(before, after, LOCAL),
   create(settings, deps, before) {
-    const { clock, log } = deps;
     const { change = "otherCloud", from } = before ?? {};
     // It protects Nodes, because it knows what the server should show.
     const memory = from === undefined || change === "otherCloud" ? new Memory() : from.memory;
@@ -114,7 +111,7 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings, XenOrchestra
     const connection = isSameUser ? from.connection : connect(settings, deps);
     // Another user may see less, so counts of what a list lacks start again.
     if (!isSameUser) memory.pools.noteOtherUser();
-    return new XenOrchestraProvider({ settings, clock, log, memory, connection });
+    return new XenOrchestraProvider(settings, deps, { memory, connection });
   },
 };
 
@@ -146,13 +143,6 @@ interface XenOrchestraHandover {
   readonly connection: Connection;
 }
 
-/** The dependencies of a {@linkcode XenOrchestraProvider}. */
-interface XenOrchestraOptions extends XenOrchestraHandover {
-  readonly settings: XenOrchestraSettings;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** Time of the request for an inventory, and its VMs. */
 type Asked = Pick<Inventory, "observedAtMs" | "lookedFor">;
 
@@ -170,7 +160,8 @@ class XenOrchestraProvider implements Provider, Changes {
   readonly toPlaces: NonNullable<Provider["toPlaces"]> = toPlaces;
   readonly provenOff: ProvenOff;
   readonly machines: LazyMachines;
-  readonly #options: XenOrchestraOptions;
+  readonly #settings: XenOrchestraSettings;
+  readonly #deps: Pick<ProviderDeps, "clock" | "log">;
   readonly #api: XenOrchestraApi;
   readonly #memory: Memory;
   /** The pools whose Nodes are ours. */
@@ -187,13 +178,19 @@ class XenOrchestraProvider implements Provider, Changes {
   #followedVms: readonly Vm[] | undefined;
   #shown: Inventory | undefined;
 
-  constructor(options: XenOrchestraOptions) {
-    const { settings, clock, log, memory, connection } = options;
+  constructor(
+    settings: XenOrchestraSettings,
+    deps: Pick<ProviderDeps, "clock" | "log">,
+    handover: XenOrchestraHandover,
+  ) {
+    const { clock, log } = deps;
+    const { memory, connection } = handover;
     const { api, session } = connection;
-    this.#options = options;
+    this.#settings = settings;
+    this.#deps = deps;
     this.#api = api;
     this.#memory = memory;
-    this.handover = { memory, connection };
+    this.handover = handover;
     this.refreshIntervalMs = settings.refreshIntervalMs;
     this.unmanaged = toUnmanaged(settings);
     this.#scope = new PoolScope(settings.pools, memory.pools.names, log);
@@ -225,24 +222,24 @@ class XenOrchestraProvider implements Provider, Changes {
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
     await this.machines.whenFollowed();
     const inventory = await this.#takeInventory(interest, signal);
-    const { connection, settings, clock, log } = this.#options;
-    void connection.tokenWatch.look(settings.credentials, signal);
-    void this.#memory.pools.look(inventory.coverage, { api: this.#api, clock, log }, signal);
+    void this.handover.connection.tokenWatch.look(this.#settings.credentials, signal);
+    const look = { ...this.#deps, api: this.#api };
+    void this.#memory.pools.look(inventory.coverage, look, signal);
     return inventory;
   }
 
   watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
-    return this.#options.connection.events.run(onHint, signal);
+    return this.handover.connection.events.run(onHint, signal);
   }
 
   async readInstances(
     ids: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Instance>> {
-    const { clock, settings } = this.#options;
+    const settings = this.#settings;
     const api = this.#api;
     const { networkIds } = this.#surroundings;
-    const atMs = clock.monotonic();
+    const atMs = this.#deps.clock.monotonic();
     const wanted = [...ids].sort();
     const [vms, vifs] = await Promise.all([
       api.list("vms", signal, byIds(wanted)),
@@ -303,15 +300,15 @@ class XenOrchestraProvider implements Provider, Changes {
   }
 
   async inspect(signal: AbortSignal): Promise<Inspection> {
-    const { settings, clock, connection } = this.#options;
+    const settings = this.#settings;
     const listAll = async (both: AbortSignal) => {
       const inventory = await this.#takeInventory([], both);
       return { inventory, surroundings: this.#surroundings };
     };
     const inspection = await inspectXenOrchestra({ api: this.#api, settings, listAll }, signal);
     if (inspection.findings.some(({ level }) => level === "failure")) return inspection;
-    const at = { nowMs: clock.now(), signal };
-    const found = await inspectToken(connection.session, settings.credentials, at);
+    const at = { nowMs: this.#deps.clock.now(), signal };
+    const found = await inspectToken(this.handover.connection.session, settings.credentials, at);
     return { ...inspection, findings: [...inspection.findings, ...found] };
   }
 
@@ -329,7 +326,7 @@ class XenOrchestraProvider implements Provider, Changes {
   }
 
   async #takeInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
-    const { clock } = this.#options;
+    const { clock } = this.#deps;
     const observedAtMs = clock.monotonic();
     const identities = interest.map(parseIdentity);
     const lookedFor = toVmIds(identities);
@@ -363,9 +360,8 @@ class XenOrchestraProvider implements Provider, Changes {
   }
 
   #take({ vms, surroundings }: Listing, asked: Asked): Inventory {
-    const { settings } = this.#options;
     const inventory = toInventory(vms, surroundings, {
-      settings,
+      settings: this.#settings,
       known: this.#memory.pools.names,
       ...asked,
     });
@@ -385,7 +381,7 @@ class XenOrchestraProvider implements Provider, Changes {
   }
 
   #learn(surroundings: Surroundings, inventory: Inventory): void {
-    const { log, settings } = this.#options;
+    const { log } = this.#deps;
     for (const [id, { complete, name, reason }] of inventory.coverage) {
       const before = this.#shownPools.has(id);
       if (!complete && before && !surroundings.pools.has(id)) {
@@ -394,7 +390,7 @@ class XenOrchestraProvider implements Provider, Changes {
       if (complete && !before)
         log.info("Xen Orchestra shows a pool", { poolId: id, poolName: name });
     }
-    const { network } = settings.addresses;
+    const { network } = this.#settings.addresses;
     const isNew = this.#surroundings.networkIds?.size !== 0;
     if (surroundings.networkIds?.size === 0 && isNew) {
       log.warn("No network has the name or UUID of addresses.network", { network });
