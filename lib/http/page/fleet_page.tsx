@@ -9,6 +9,7 @@ import { CoverageTable, Facts } from "./facts.tsx";
 import { type PageFrame, renderDocument } from "./layout.tsx";
 import { Bar, formatCount } from "./marks.tsx";
 import { NodeTable } from "./node_table.tsx";
+import { StateChips } from "./objects/state_chips.tsx";
 import { STATES, type StateName } from "./state.ts";
 import { type Card, type Counts, countStates, toCards, toTopology } from "./topology/mod.ts";
 import { TopologyBoxes } from "./topology/boxes.tsx";
@@ -55,7 +56,15 @@ function FleetMain(props: FleetMainProps): JSX.Element {
       {status?.election?.isLeading === false ? <StandbyBanner {...status.election} /> : null}
       <Lead {...props} />
       {cards.length > 0 ? <Bar counts={counts} /> : null}
-      <Chips counts={counts} total={cards.length} state={state} query={query} base={base} />
+      <StateChips
+        label="Nodes by state"
+        path={base}
+        total={cards.length}
+        counts={counts}
+        states={STATES}
+        state={state}
+        isAll={state === undefined && query === ""}
+      />
       <Facts inventory={inventory} status={status} nodes={countMachines(props.nodes)} />
       {state !== undefined || query !== "" ? <Found {...props} /> : <Everything {...props} />}
     </main>
@@ -128,39 +137,6 @@ function toHeading(total: number, counts: Counts): string {
   if (well < total)
     return `${well.toLocaleString("en")} of ${formatCount(total, "Node")} are in sync`;
   return total === 1 ? "The only Node is in sync" : `All ${formatCount(total, "Node")} are in sync`;
-}
-
-function Chips({
-  counts,
-  total,
-  state,
-  query,
-  base,
-}: {
-  readonly counts: Counts;
-  readonly total: number;
-  readonly state: StateName | undefined;
-  readonly query: string;
-  readonly base: string;
-}): JSX.Element {
-  const isAll = state === undefined && query === "";
-  return (
-    <nav class="chips" aria-label="Nodes by state">
-      <a href={base || "./"} aria-current={isAll ? "page" : undefined}>
-        <b>{total.toLocaleString("en")}</b> in all
-      </a>
-      {counts.map(([name, count]) => (
-        <a
-          class={`mark s-${name}`}
-          href={`${base}?state=${name}`}
-          title={STATES[name].meaning}
-          aria-current={state === name ? "page" : undefined}
-        >
-          <b>{count.toLocaleString("en")}</b> {STATES[name].word}
-        </a>
-      ))}
-    </nav>
-  );
 }
 
 function Everything({ cards, inventory, base }: FleetMainProps): JSX.Element {

@@ -21,27 +21,28 @@ export type StateName =
   | "foreign"
   | "well";
 
-/** A state as the page shows it. Its mark has its own shape, so that it does not depend on colour. */
-interface StateWords {
-  /** The word beside a Node. */
+/** A state as a page shows it. */
+export interface StateWords {
+  /** The word beside an object. */
   readonly word: string;
-  /** What it means, in a sentence for the legend. */
+  /** What it means, in a sentence for people. */
   readonly meaning: string;
+}
+
+/** A state of a Node. Its mark has its own shape, so that it does not depend on colour. */
+interface NodeStateWords extends StateWords {
   /** Whether an operator should look at such a Node. */
   readonly isTrouble: boolean;
 }
 
-/** A state of an object of another kind, as its pages show it. */
-export interface KindStateWords {
-  readonly word: string;
-  /** What it means, in a sentence for people. */
-  readonly meaning: string;
+/** A state of an object of another kind. */
+export interface KindStateWords extends StateWords {
   /** The state of a Node whose colour and shape it has. */
   readonly looksLike: StateName;
 }
 
 /** All states, the worst first. */
-export const STATES: Readonly<Record<StateName, StateWords>> = {
+export const STATES: Readonly<Record<StateName, NodeStateWords>> = {
   missing: {
     word: "machine missing",
     meaning: "The cloud no longer shows the machine of this Node.",

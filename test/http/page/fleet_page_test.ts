@@ -40,6 +40,14 @@ describe("renderFleetPage()", () => {
     expect(await render({ nodes })).toContain(`<h1>${heading}</h1>`);
   });
 
+  test("renderFleetPage() links to the Nodes in each state, and says which are shown", async () => {
+    const html = await render({ state: "well" });
+    expect(html).toMatch(/<a href=".\/"><b>3<\/b> in all/);
+    expect(html).toMatch(/class="mark s-well" href="\?state=well"[^>]*aria-current="page"/);
+    expect(html).toMatch(/href="\?state=unmatched"[^>]*"><b>1<\/b> no match/);
+    expect(html.match(/aria-current="page"/g)).toHaveLength(1);
+  });
+
   test("renderFleetPage() is quiet when all is well", async () => {
     const html = await render({ nodes: [toNodeView("a")] });
     expect(html).not.toContain("Look at these first");

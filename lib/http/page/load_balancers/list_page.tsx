@@ -13,7 +13,8 @@ import { describeReason } from "../../load_balancers/replies.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import type { ElectionView, PoolUsageView } from "../../views.ts";
 import { type PageFrame, renderDocument } from "../layout.tsx";
-import { Bar, formatCount } from "../marks.tsx";
+import { formatCount, KindBar } from "../marks.tsx";
+import { StateChips } from "../objects/state_chips.tsx";
 import { Leftovers } from "./leftovers.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { toHeading } from "../objects/heading.ts";
@@ -119,12 +120,16 @@ function Main(props: LoadBalancerListOptions & { readonly troubled: number }): J
           <button type="submit">Find</button>
         </form>
       </div>
-      {rows.length > 0 ? (
-        <Bar
-          counts={counts.map(([name, count]) => [LOAD_BALANCER_STATES[name].looksLike, count])}
-        />
-      ) : null}
-      <Chips {...props} counts={counts} />
+      <KindBar counts={counts} states={LOAD_BALANCER_STATES} />
+      <StateChips
+        label="Load balancers by state"
+        path={`${base}load-balancers`}
+        total={rows.length}
+        counts={counts}
+        states={LOAD_BALANCER_STATES}
+        state={state}
+        isAll={state === undefined && query === ""}
+      />
       {rows.length === 0 ? (
         <p class="soft">No Service of type LoadBalancer is served by Landfall.</p>
       ) : (
@@ -133,36 +138,6 @@ function Main(props: LoadBalancerListOptions & { readonly troubled: number }): J
       <Leftovers leftovers={leftovers} />
       <Pools pools={props.pools ?? []} />
     </main>
-  );
-}
-
-function Chips({
-  rows,
-  counts,
-  base,
-  state,
-  query = "",
-}: LoadBalancerListOptions & {
-  readonly counts: readonly (readonly [LoadBalancerState, number])[];
-}): JSX.Element {
-  const path = `${base}load-balancers`;
-  const isAll = state === undefined && query === "";
-  return (
-    <nav class="chips" aria-label="Load balancers by state">
-      <a href={path} aria-current={isAll ? "page" : undefined}>
-        <b>{rows.length.toLocaleString("en")}</b> in all
-      </a>
-      {counts.map(([name, count]) => (
-        <a
-          class={`mark s-${LOAD_BALANCER_STATES[name].looksLike}`}
-          href={`${path}?state=${name}`}
-          title={LOAD_BALANCER_STATES[name].meaning}
-          aria-current={state === name ? "page" : undefined}
-        >
-          <b>{count.toLocaleString("en")}</b> {LOAD_BALANCER_STATES[name].word}
-        </a>
-      ))}
-    </nav>
   );
 }
 

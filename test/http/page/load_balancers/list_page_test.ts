@@ -34,6 +34,14 @@ test.each<[string, readonly LoadBalancerView[], string]>([
   expect(await render(views)).toContain(`<h1>${expected}</h1>`);
 });
 
+test("renderLoadBalancerList() links to those in each state, which look like states of Nodes", async () => {
+  const html = await render([READY, WAITING, READY]);
+  expect(html).toMatch(
+    /class="mark s-well" href="load-balancers\?state=ready"[^>]*><b>2<\/b> ready/,
+  );
+  expect(html).toMatch(/<a href="load-balancers" aria-current="page"><b>3<\/b> in all/);
+});
+
 test("renderLoadBalancerList() shows first what needs attention, and why", async () => {
   const html = await render([READY, { ...WAITING, isLeaving: true }]);
   expect(html).toContain('<span class="mark s-notReady">waiting, being removed</span>');
