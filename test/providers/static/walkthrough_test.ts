@@ -4,10 +4,9 @@
  */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { systemClock } from "../../../lib/core/clock.ts";
-import type { Clock } from "../../../lib/core/clock.ts";
 import { type NodeOptions, toRegistration } from "../../support/nodes/nodes.ts";
 import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
+import { PacedClock } from "../../support/paced_clock.ts";
 import {
   CLOUDLYCKE,
   startStaticCloudOn,
@@ -17,14 +16,15 @@ import {
 // Longer than until() waits, which says what it waited for.
 setDefaultTimeout(20_000);
 
-let cloud: StaticCloud<Clock>;
+let cloud: StaticCloud<PacedClock>;
 let rig: Rig;
 
 beforeEach(async () => {
   const text = await readFile(CLOUDLYCKE, "utf8");
   const eager = text.replace("refreshInterval: 10s", "refreshInterval: 1s");
-  cloud = await startStaticCloudOn(systemClock, eager);
-  rig = await startRig({ provider: cloud.provider });
+  const clock = new PacedClock(20);
+  cloud = await startStaticCloudOn(clock, eager);
+  rig = await startRig({ provider: cloud.provider, clock });
 });
 afterEach(async () => {
   await rig[Symbol.asyncDispose]();
