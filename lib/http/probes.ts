@@ -4,7 +4,6 @@
  * @module
  */
 import { type Context, Hono } from "hono";
-import type { Logger } from "../core/log.ts";
 
 /** The three questions a supervisor asks. */
 type ProbeName = "healthz" | "livez" | "readyz";
@@ -28,20 +27,18 @@ interface ProbeOptions {
   renderMetrics(): string;
   /** Imports the other pages. Called until it succeeds. */
   loadPages(): Promise<Hono>;
-  readonly log: Logger;
 }
 
 const PROBES: readonly ProbeName[] = ["healthz", "livez", "readyz"];
 
 /**
- * Routes for the probes, the metrics, and the other pages. A page that throws is logged, and answers 500 without the
- * reason.
+ * Routes for the probes, the metrics, and the other pages. They throw what a page throws.
  *
  * A probe answers 200 `ok` or 500. `?verbose` lists the checks, `?exclude=name` leaves one out, and `/readyz/name` runs
  * only one (https://kubernetes.io/docs/reference/using-api/health-checks). It never says why a check fails. Behind one
  * that passes there may be a note.
  */
-export function createProbeRoutes({ checks, renderMetrics, loadPages, log }: ProbeOptions): Hono {
+export function createProbeRoutes({ checks, renderMetrics, loadPages }: ProbeOptions): Hono {
   const routes = new Hono();
   for (const probe of PROBES) {
     const own = [ping(), ...checks.filter(({ probes }) => probes.includes(probe))];
@@ -60,9 +57,8 @@ export function createProbeRoutes({ checks, renderMetrics, loadPages, log }: Pro
   );
   let pages: Hono | undefined;
   routes.notFound(async (context) => (pages ??= await loadPages()).fetch(context.req.raw));
-  routes.onError((error, context) => {
-    log.error("page failed", { path: context.req.path, error });
-    return context.text("internal server error\n", 500);
+  routes.onError((error) => {
+    throw error;
   });
   return routes;
 }

@@ -30,7 +30,6 @@ export async function startListeners(
     renderMetrics: () => metrics.render(),
     // Few requests ask for them, and their code is large.
     loadPages: async () => (await import("./views.ts")).createProcessPages(options, parts),
-    log,
   });
   const servers: HttpServer[] = [];
   try {

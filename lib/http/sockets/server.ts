@@ -233,7 +233,7 @@ class RunningServer {
     try {
       return refuseForeignHost(request, address) ?? (await handler.fetch(request, peer));
     } catch (error) {
-      log.error("page failed", { error });
+      log.error("page failed", { path: new URL(request.url).pathname, error });
       return new Response("internal server error\n", { status: 500 });
     }
   }

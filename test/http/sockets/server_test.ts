@@ -175,9 +175,9 @@ describe("startHttpServer()", () => {
 
   test("startHttpServer() logs a handler that throws and answers 500", async () => {
     const server = await start(ANY_PORT, { fetch: () => Promise.reject(new Error("bug")) });
-    const response = await fetch(toUrl(server));
+    const response = await fetch(toUrl(server, "/debug/nodes"));
     expect([response.status, await response.text()]).toEqual([500, "internal server error\n"]);
-    expect(lines.join("")).toContain("page failed error=bug");
+    expect(lines.join("")).toContain("page failed path=/debug/nodes error=bug");
     await server.stop(1_000);
   });
 
