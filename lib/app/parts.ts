@@ -125,6 +125,44 @@ export function createParts(options: AppOptions): Parts {
 }
 
 /**
+ * The process is ready once the memory has everything that a decision needs. Readiness does not depend on leadership,
+ * or on whether the cloud answers at the moment.
+ */
+export function toChecks({ caches, cloud, electors }: Parts): Check[] {
+  const needed = (): readonly CacheState[] => caches.states.filter((one) => !one.isOptional);
+  const kinds = new Set(needed().map(({ resource }) => resource));
+  const checks = [...kinds].map((kind): Check => {
+    // If a kind is not installed, only its own controller waits for it.
+    const isOk = (): boolean =>
+      needed().every(({ resource, synced, missing }) => resource !== kind || synced || missing);
+    const note = (): string | undefined => {
+      const missing = needed().find((one) => one.resource === kind && one.missing);
+      return missing && `waiting for CustomResourceDefinition ${formatDefinition(missing)}`;
+    };
+    return { name: `${kind}-synced`, probes: ["readyz"], isOk, note };
+  });
+  if (cloud) {
+    const isOk = (): boolean => cloud.source.current !== undefined;
+    checks.push({ name: "inventory-taken", probes: ["readyz"], isOk });
+  }
+  // If the election is stuck, a supervisor restarts the process. The first check has the name that Kubernetes gives it.
+  const ofElections = electors.map((elector, at): Check => {
+    const name = at === 0 ? "leaderElection" : `leaderElection-${elector.lease.name}`;
+    return { name, probes: ["healthz", "livez"], isOk: () => elector.isHealthy() };
+  });
+  return [...checks, ...ofElections];
+}
+
+/** The kind as `kubectl` takes it, with its version: `galleries.example.org/v1`, `nodes/v1`. */
+export function formatDefinition({
+  resource,
+  apiVersion,
+}: Pick<CacheState, "apiVersion" | "resource">): string {
+  const [group = "", version] = apiVersion.split("/");
+  return version === undefined ? `${resource}/${group}` : `${resource}.${group}/${version}`;
+}
+
+/**
  * Creates an elector for each Lease that a controller waits for, the Lease of the process first. If no controller waits
  * for that one, the process does not need it. All electors have the same identity.
  */
@@ -173,42 +211,4 @@ function createNodeCloud(
   const presences = new NodePresences(resolver, source);
   const holds = new DeletionHolds();
   return { nodes, provider, source, resolver, presences, workers, holds };
-}
-
-/**
- * The process is ready once the memory has everything that a decision needs. Readiness does not depend on leadership,
- * or on whether the cloud answers at the moment.
- */
-export function toChecks({ caches, cloud, electors }: Parts): Check[] {
-  const needed = (): readonly CacheState[] => caches.states.filter((one) => !one.isOptional);
-  const kinds = new Set(needed().map(({ resource }) => resource));
-  const checks = [...kinds].map((kind): Check => {
-    // If a kind is not installed, only its own controller waits for it.
-    const isOk = (): boolean =>
-      needed().every(({ resource, synced, missing }) => resource !== kind || synced || missing);
-    const note = (): string | undefined => {
-      const missing = needed().find((one) => one.resource === kind && one.missing);
-      return missing && `waiting for CustomResourceDefinition ${formatDefinition(missing)}`;
-    };
-    return { name: `${kind}-synced`, probes: ["readyz"], isOk, note };
-  });
-  if (cloud) {
-    const isOk = (): boolean => cloud.source.current !== undefined;
-    checks.push({ name: "inventory-taken", probes: ["readyz"], isOk });
-  }
-  // If the election is stuck, a supervisor restarts the process. The first check has the name that Kubernetes gives it.
-  const ofElections = electors.map((elector, at): Check => {
-    const name = at === 0 ? "leaderElection" : `leaderElection-${elector.lease.name}`;
-    return { name, probes: ["healthz", "livez"], isOk: () => elector.isHealthy() };
-  });
-  return [...checks, ...ofElections];
-}
-
-/** The kind as `kubectl` takes it, with its version: `galleries.example.org/v1`, `nodes/v1`. */
-export function formatDefinition({
-  resource,
-  apiVersion,
-}: Pick<CacheState, "apiVersion" | "resource">): string {
-  const [group = "", version] = apiVersion.split("/");
-  return version === undefined ? `${resource}/${group}` : `${resource}.${group}/${version}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The HTTP listeners of a process, and its health checks.
+ * The HTTP listeners of a process.
  * @module
  */
 import type { AppOptions } from "../options.ts";
