@@ -16,7 +16,7 @@ import { createLoopMetrics } from "../../lib/engine/work_queue.ts";
 import { createRedfishMetrics } from "../../lib/http/redfish/metrics.ts";
 import { exportLog } from "../../lib/host/log_pipe.ts";
 import { exportProcess } from "../../lib/host/process_metrics.ts";
-import { createLeaderMetrics } from "../../lib/kube/election/events.ts";
+import { createLeaderMetrics } from "../../lib/kube/election/leader.ts";
 import { createReviewMetrics } from "../../lib/kube/access/delegated_review.ts";
 import { createEventMetrics } from "../../lib/kube/events/events.ts";
 import { createRequestMetrics } from "../../lib/kube/api/request.ts";

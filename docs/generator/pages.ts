@@ -5,7 +5,7 @@
 import { PROCESS_EVENTS } from "../../lib/app/announcer.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import { type ControllerDefinition, listSections } from "../../lib/controllers/definition.ts";
-import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/events.ts";
+import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/leader.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";

@@ -25,8 +25,12 @@ import { toIdentity } from "../controllers/identity.ts";
 import { createLoopMetrics } from "../engine/work_queue.ts";
 import { Caches, type CacheState } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";
-import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
-import { createLeaderMetrics, LEADER_COMPONENT } from "../kube/election/events.ts";
+import {
+  createIdentity,
+  createLeaderMetrics,
+  LEADER_COMPONENT,
+  LeaderElector,
+} from "../kube/election/leader.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events/events.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import type { Check } from "../http/probes.ts";

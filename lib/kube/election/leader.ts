@@ -1,5 +1,6 @@
 /**
- * Leader election with a Lease: waits for leadership, keeps it, and reports its loss at once.
+ * Leader election with a Lease: waits for leadership, keeps it, and reports its loss at once; in the log, in
+ * Events on the Lease and in metrics, too.
  *
  * It follows the rules of client-go's `leaderelection` package, so that Go controllers can use the same Lease. There
  * are three differences. A standby looks at the Lease a little more often, and immediately when it expires; after
@@ -9,12 +10,59 @@
  * @module
  */
 import { randomUUID } from "node:crypto";
-import { withDeadline } from "../../core/clock.ts";
+import { type Clock, withDeadline } from "../../core/clock.ts";
 import { type Leadership, LeadershipLostError } from "../../core/fence.ts";
 import { shorten } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
-import { ElectionEvents, type ElectionEventsOptions } from "./events.ts";
 import { type Attempt, findHolder, LeaseLock, type LeaseName } from "./lease.ts";
+import { describeError } from "../../core/errors.ts";
+import { type Logger, MessageDedup } from "../../core/log.ts";
+import { isKubeError, KubeError } from "../api/errors.ts";
+import type { EventRecorder } from "../events/events.ts";
+import { toEvent } from "../events/words.ts";
+import { type Lease, LEASES } from "../kinds/lease.ts";
+import type { Recovery } from "../api/request.ts";
+import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
+
+/** `source.component` of the Events; contract of `k8s.io/cloud-provider`. */
+export const LEADER_COMPONENT = "cloud-controller-manager";
+
+/**
+ * The Events, written on the Lease. Frozen: they must not change. The first is that of client-go's `leaderelection`
+ * package.
+ */
+export const LEADER_EVENTS = {
+  changed: {
+    reason: "LeaderElection",
+    type: "Normal",
+    meaning: "A process became leader or stopped leading. The message names the process.",
+  },
+  failed: {
+    reason: "LeaderElectionFailed",
+    type: "Warning",
+    meaning: "The API server refuses reads or writes of the Lease. The message says why.",
+  },
+} as const;
+
+/** Metrics of leader election, with the names that Kubernetes components use. */
+interface LeaderMetrics {
+  readonly isLeader: Gauge;
+  readonly slowPaths: Counter;
+}
+
+/** Registers the metrics of leader election. */
+export function createLeaderMetrics(metrics: MetricsRegistry): LeaderMetrics {
+  return {
+    isLeader: metrics.gauge({
+      name: "leader_election_master_status",
+      help: "1 while this process leads, else 0, by Lease.",
+    }),
+    slowPaths: metrics.counter({
+      name: "leader_election_slowpath_total",
+      help: "Renewals that had to read the Lease first, by Lease.",
+    }),
+  };
+}
 
 /** Times in milliseconds: `leaseDurationMs` > `renewDeadlineMs` > 1.2 × `retryPeriodMs` > 0. */
 export interface ElectionTimes {
@@ -26,12 +74,21 @@ export interface ElectionTimes {
 }
 
 /** What a {@linkcode LeaderElector} needs. */
-interface LeaderElectorOptions extends ElectionEventsOptions {
+interface LeaderElectorOptions {
   /** Its own client, so that no other request delays a renewal. */
   readonly client: KubeClient;
+  readonly lease: LeaseName;
   readonly times: ElectionTimes;
+  /** From {@linkcode createIdentity}. */
+  readonly identity: string;
+  readonly events: EventRecorder;
+  readonly metrics: LeaderMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
   /** Random part of the pauses, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
+  /** Notified when the Lease can be used again, and when leadership begins: both show that the API server answers. */
+  readonly recovery?: Recovery;
 }
 
 /** By which factor a random pause may exceed its period. The deadline must allow for it, as in client-go. */
@@ -266,4 +323,108 @@ export class LeaderElector implements Leadership {
       log.warn("Cannot release the Lease; standbys must wait until it expires", { error });
     }
   }
+}
+
+/** How often the same problem is logged. */
+const REPEAT_MS = 60_000;
+
+/** Reports what one process does with its Lease: in the log, in Events on the Lease and in metrics. */
+class ElectionEvents {
+  readonly #options: LeaderElectorOptions;
+  readonly #log: Logger;
+  /** The holder that was last logged. */
+  #holder: string | undefined;
+  readonly #trouble: MessageDedup;
+
+  constructor(options: LeaderElectorOptions) {
+    const { lease, identity } = options;
+    this.#options = options;
+    this.#trouble = new MessageDedup({ clock: options.clock, afterMs: REPEAT_MS });
+    this.#log = options.log.with({ lease: `${lease.namespace}/${lease.name}`, identity });
+    this.#setLeader(0);
+  }
+
+  countSlowPath(): void {
+    this.#options.metrics.slowPaths.inc({ name: this.#options.lease.name });
+  }
+
+  /**
+   * Reports that another process holds the Lease; once for each holder. @param holder `""`: the old one may not know
+   * yet
+   */
+  reportStandby(holder: string): void {
+    this.noteAnswer();
+    if (holder === this.#holder) return;
+    this.#holder = holder;
+    if (holder !== "") this.#log.info("Standing by: another process is leader", { holder });
+    else
+      this.#log.info(
+        "Waiting: the Lease has no holder, but its last holder may still act as leader",
+      );
+  }
+
+  reportLeading(lease: Lease | undefined): void {
+    this.noteAnswer();
+    this.#setLeader(1);
+    this.#log.info("Became leader");
+    this.#options.recovery?.tell();
+    this.#record(lease, "became leader");
+  }
+
+  /** @param why Absent for a normal stop */
+  reportStopped(lease: Lease | undefined, why?: string): void {
+    this.#setLeader(0);
+    // The same words as in the Go controllers, because people search for them.
+    if (why === undefined) this.#log.info("Stopped leading");
+    else this.#log.error("leaderelection lost", { reason: why });
+    this.#record(lease, "stopped leading");
+  }
+
+  /** The logged problem, if any, has ended. */
+  noteAnswer(): void {
+    if (!this.#trouble.end()) return;
+    this.#log.info("The Lease can be used again");
+    this.#options.recovery?.tell();
+  }
+
+  /** Reports that reading or writing the Lease failed: when the problem is new, and every minute. */
+  reportTrouble(error: unknown): void {
+    // Another process was faster. This is normal.
+    if (isKubeError(error, "conflict") || isKubeError(error, "alreadyExists")) {
+      return this.#log.debug("Another process wrote the Lease first", { error });
+    }
+    const { events, lease } = this.#options;
+    const kind = error instanceof KubeError ? error.kind : "error";
+    if (!this.#trouble.isNew(kind)) return this.#log.debug("Cannot use the Lease", { error });
+    const advice = kind === "forbidden" ? toAdvice(lease) : undefined;
+    this.#log.warn("Cannot use the Lease", { error, advice });
+    // If the API server does not answer, it accepts no Event either.
+    if (kind !== "forbidden" && kind !== "invalid") return;
+    const message = [describeError(error), advice].filter(Boolean).join(": ");
+    events.record(toSubject(lease), toEvent(LEADER_EVENTS.failed, message));
+  }
+
+  #record(lease: Lease | undefined, did: string): void {
+    const { events, identity } = this.#options;
+    const event = toEvent(LEADER_EVENTS.changed, `${identity} ${did}`);
+    events.record(lease ?? toSubject(this.#options.lease), event);
+  }
+
+  #setLeader(value: 0 | 1): void {
+    this.#options.metrics.isLeader.set(value, { name: this.#options.lease.name });
+  }
+}
+
+/** The missing RBAC rule. */
+function toAdvice({ namespace, name }: LeaseName): string {
+  return (
+    `allow get and update of leases (API group coordination.k8s.io) named "${name}", ` +
+    `and create of leases, by a Role in namespace "${namespace}"`
+  );
+}
+
+/** A Lease for Events, if none was read. */
+function toSubject({ namespace, name }: LeaseName): Lease {
+  const { apiVersion, kind } = LEASES;
+  return { apiVersion, kind, metadata: { namespace, name } };
 }

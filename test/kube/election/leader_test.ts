@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
+import { createLogger } from "../../../lib/core/log.ts";
+import { Recovery } from "../../../lib/kube/api/request.ts";
 import {
   createIdentity,
   type ElectionTimes,
@@ -552,6 +554,75 @@ describe("LeaderElector.isHealthy()", () => {
     expect(a.elector.isHealthy()).toBe(false);
     await stage.clock.advance(60_000);
     expect(b.elector.isHealthy()).toBe(true);
+  });
+});
+
+describe("what a LeaderElector tells", () => {
+  const ABOUT = "lease=kube-system/ccm identity=a";
+
+  function setUp(): {
+    readonly stage: Stage;
+    readonly a: Replica;
+    readonly lines: string[];
+    /** How often it was told that the API server answers again. */
+    readonly countRecoveries: () => number;
+  } {
+    const stage = setStage();
+    const lines: string[] = [];
+    let recoveries = 0;
+    const recovery = new Recovery();
+    recovery.subscribe(() => (recoveries += 1));
+    const write = (line: string): void => void lines.push(line.trim().slice(25));
+    const log = createLogger({ format: "text", write, now: () => stage.clock.now() });
+    const a = stage.add({ name: "a", log, recovery });
+    return { stage, a, lines, countRecoveries: () => recoveries };
+  }
+
+  test("is each holder once, and that a user emptied the Lease", async () => {
+    const { stage, a, lines } = setUp();
+    putLease(stage, { holderIdentity: "b" });
+    a.start();
+    for (const holderIdentity of ["c", "", "b"]) {
+      await stage.clock.advance(5_000);
+      stage.server.objects.patch(LEASES, LEASE, { spec: { holderIdentity } });
+    }
+    await stage.clock.advance(5_000);
+    expect(lines).toEqual([
+      `INFO  Standing by: another process is leader ${ABOUT} holder=b`,
+      `INFO  Standing by: another process is leader ${ABOUT} holder=c`,
+      `INFO  Waiting: the Lease has no holder, but its last holder may still act as leader ${ABOUT}`,
+      `INFO  Standing by: another process is leader ${ABOUT} holder=b`,
+    ]);
+    expect(a.metrics.render()).toContain('leader_election_master_status{name="ccm"} 0');
+  });
+
+  test("is a problem when it is new, its end, and what the API server refuses in an Event", async () => {
+    const { stage, a, lines, countRecoveries } = setUp();
+    // Another process is faster, which is no problem.
+    const lose = stage.server.faults.refuse({ verb: "create", status: 409 });
+    a.start();
+    await stage.clock.advance(20_000);
+    expect(lines).toEqual([]);
+    lose();
+    const answer = stage.server.faults.refuse({ status: 503 });
+    await stage.clock.advance(20_000);
+    expect([lines.length, a.events.length]).toEqual([1, 0]);
+    answer();
+    const allow = stage.server.faults.refuse({ resource: LEASES, status: 422 });
+    await stage.clock.advance(20_000);
+    expect(lines).toHaveLength(2);
+    expect(a.events.map(({ event }) => event.reason)).toEqual(["LeaderElectionFailed"]);
+    expect(countRecoveries()).toBe(0);
+    allow();
+    await stage.clock.advance(5_000);
+    expect(lines.slice(2)).toEqual([
+      `INFO  The Lease can be used again ${ABOUT}`,
+      `INFO  Became leader ${ABOUT}`,
+    ]);
+    expect(countRecoveries()).toBe(2);
+    stage.server.objects.patch(LEASES, LEASE, { spec: { holderIdentity: "b" } });
+    await stage.clock.advance(5_000);
+    expect(lines.slice(4)).toEqual([`ERROR leaderelection lost ${ABOUT} reason="b holds it"`]);
   });
 });
 

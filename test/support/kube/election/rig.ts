@@ -7,14 +7,14 @@ import type { Clock } from "../../../../lib/core/clock.ts";
 import { type Logger, silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
-import { createLeaderMetrics } from "../../../../lib/kube/election/events.ts";
-import { KubeError } from "../../../../lib/kube/api/errors.ts";
-import type { EventOptions } from "../../../../lib/kube/events/events.ts";
 import {
+  createLeaderMetrics,
   type ElectionTimes,
   LeaderElector,
   toElectionDeadlineMs,
 } from "../../../../lib/kube/election/leader.ts";
+import { KubeError } from "../../../../lib/kube/api/errors.ts";
+import type { EventOptions } from "../../../../lib/kube/events/events.ts";
 import { findHolder } from "../../../../lib/kube/election/lease.ts";
 import type { Lease } from "../../../../lib/kube/kinds/lease.ts";
 import type { KubeObject } from "../../../../lib/kube/kinds/resource.ts";
@@ -26,7 +26,7 @@ import { RequestLog } from "../../../../lib/simulator/kubernetes/requests/log.ts
 import { Watches } from "../../../../lib/simulator/kubernetes/watches.ts";
 import type { ManualClock } from "../../manual_clock.ts";
 import { createMemoryClient, toMemoryRequest } from "../memory_client.ts";
-import type { Transport } from "../../../../lib/kube/api/request.ts";
+import type { Recovery, Transport } from "../../../../lib/kube/api/request.ts";
 
 export const TIMES: ElectionTimes = {
   leaseDurationMs: 15_000,
@@ -82,6 +82,7 @@ export interface ReplicaOptions {
   /** In [0, 1). @default {() => 0.5} */
   readonly random?: () => number;
   readonly log?: Logger;
+  readonly recovery?: Recovery;
 }
 
 /** How long a request takes there and back, in milliseconds; `lost` ends it on its way. */
@@ -109,7 +110,7 @@ export class Replica {
   #resume: (() => void) | undefined;
 
   constructor(server: MemoryApiServer, options: ReplicaOptions) {
-    const { name, times = TIMES, log = silentLogger, random = () => 0.5 } = options;
+    const { name, times = TIMES, log = silentLogger, random = () => 0.5, recovery } = options;
     this.name = name;
     this.#server = server;
     this.clock = this.#toClock(options);
@@ -129,6 +130,7 @@ export class Replica {
       clock: this.clock,
       log,
       random,
+      ...(recovery && { recovery }),
     });
   }
 
