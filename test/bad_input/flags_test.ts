@@ -8,6 +8,7 @@ import { parseCheckFlags } from "../../lib/cli/check/flags.ts";
 import { FLAGS } from "../../lib/cli/flags/table.ts";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
+import { sample } from "../support/extent.ts";
 import { anySecret, anyText, isPolluted, tries } from "../support/net/hostile.ts";
 import { runMain } from "./run_main.ts";
 
@@ -86,7 +87,7 @@ const CORPUS: readonly [string, readonly string[], RegExp][] = [
 ];
 
 describe("main()", () => {
-  test.each(CORPUS)(
+  test.each(sample(CORPUS))(
     "ends with 2 and a sentence in plain text for %s",
     async (_what, argv, reason) => {
       const { code, said, ms } = await runMain(argv);

@@ -7,7 +7,8 @@ describe("runStory", () => {
     for (const seed of [1, 2]) {
       const [first, second] = [await runStory(seed), await runStory(seed)];
 
-      expect(second.trace).toEqual(first.trace);
+      // The traces are compared to see what differs: to compare equal ones takes longer than the stories.
+      if (second.hash !== first.hash) expect(second.trace).toEqual(first.trace);
       expect(second.hash).toBe(first.hash);
       hashes.add(first.hash);
     }

@@ -10,6 +10,7 @@ import { type ProviderConfig, parseProviderConfig } from "../../../lib/config/pr
 import { ConfigError, describeError, formatConfigIssue } from "../../../lib/core/errors.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import type { CloudStackSettings } from "../../../lib/providers/cloudstack/settings/config.ts";
+import { sample } from "../../support/extent.ts";
 import { anySecret, anyText, isPolluted, measureCpuMs, tries } from "../../support/net/hostile.ts";
 
 const PATH = "/etc/landfall/cloud-config";
@@ -106,7 +107,7 @@ describe("the INI file of CloudStack", () => {
     ["50,000 keys", `[Global]\n${"k = T\n".repeat(50_000)}`, /unknown key/],
     ["a long line of blanks", `[Global]\napi-key =${" ".repeat(LARGE)}T`, /required/],
   ];
-  test.each(CORPUS)(
+  test.each(sample(CORPUS))(
     "says of %s what is wrong, soon and without a value",
     async (_what, text, reason) => {
       let said = "";

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { ANNOTATIONS } from "../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { sample } from "../../support/extent.ts";
 import { isPolluted } from "../../support/net/hostile.ts";
 import { OddStage, pickValues } from "./stage.ts";
 
@@ -78,7 +79,7 @@ async function tryValue(odd: OddStage, one: Case, value: string): Promise<void> 
 }
 
 describe("hostile annotations of a Service", () => {
-  test.each(CASES)("$annotation", async (one) => {
+  test.each(sample(CASES))("$annotation", async (one) => {
     await using odd = new OddStage();
     for (const value of ["", ...pickValues(CASES.indexOf(one))]) await tryValue(odd, one, value);
     expect(isPolluted()).toBe(false);
