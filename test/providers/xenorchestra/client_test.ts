@@ -292,14 +292,6 @@ describe("lister", () => {
     expect(await lister.list(undefined, signal)).toBeUndefined();
   });
 
-  test("Lister asks for networks and interfaces only when addresses are chosen by network", async () => {
-    const [network] = cloud.state.list("networks");
-    const lister = new Lister(api, clock, network?.id);
-    const routes = await codesOf(lister.list(undefined, signal));
-    expect(routes).toEqual(["GET /hosts", "GET /networks", "GET /pools", "GET /vifs", "GET /vms"]);
-    expect(await lister.list(undefined, signal)).toBeUndefined();
-  });
-
   test("Lister brings other VMs when it is asked for others, and for the same again", async () => {
     const lister = new Lister(api, clock, undefined);
     const [one = "", two = ""] = [...machines.values()].map(({ vmId }) => vmId);

@@ -78,15 +78,6 @@ describe("toInstance()", () => {
   });
 
   test.each([
-    ["the pool", { kind: "pool" }, POOL_PARIS],
-    ["the host", { kind: "host" }, HOST_PARIS_1],
-    ["a tag of the host", { kind: "hostTag", prefix: "rack=" }, "r1"],
-    ["no tag of the host", { kind: "hostTag", prefix: "room=" }, undefined],
-  ] as const)("C-06 takes the zone from %s", (_title, zoneLabelFrom, zone) => {
-    expect(toInstance(VM, surroundings, { ...SETTINGS, zoneLabelFrom }).zone).toBe(zone);
-  });
-
-  test.each([
     ["computed", {}, undefined, "4vCPU-8GB"],
     ["by tag", {}, "type=", "m1.large"],
     ["computed when no tag fits", {}, "kind=", "4vCPU-8GB"],
