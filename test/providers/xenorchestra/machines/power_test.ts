@@ -38,12 +38,8 @@ const state = (): unknown => rig.simulator.state.read("vms", id)?.["power_state"
 describe("XenOrchestraPower", () => {
   beforeEach(async () => {
     rig = await Rig.start();
-    // Its disks and its seed do not matter here, and would be made for each test.
-    const { seed: _seed, ...spec } = rig.spec({
-      template: "vino-diskless",
-      disks: [],
-      isStarted: false,
-    });
+    // Its disks do not matter here, and would be made for each test.
+    const spec = rig.spec({ template: "vino-diskless", disks: [], isStarted: false });
     await rig.make(spec);
     id = rig.vm(spec).id;
   });

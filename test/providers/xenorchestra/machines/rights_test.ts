@@ -12,7 +12,7 @@ import {
   PRIVILEGES,
   USER_ID,
 } from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
-import { Rig, ROLE, USER } from "./rig.ts";
+import { Rig, ROLE, SEED, USER } from "./rig.ts";
 import { sample } from "../../../support/extent.ts";
 import type { PowerAction } from "../../../../lib/cloud/capabilities/machine_power.ts";
 import type { MachinePlan, MachineSpec } from "../../../../lib/cloud/capabilities/machines.ts";
@@ -122,7 +122,7 @@ async function live(role: readonly Privilege[]): Promise<{ rig: Rig; said: strin
   };
   const make = (spec: MachineSpec): Promise<void> => settle(() => one.plan(spec), spec);
   const remove = (spec: MachineSpec): Promise<void> => settle(() => one.planRemoval(spec), spec);
-  const spec = one.spec();
+  const spec = one.spec({ seed: SEED });
   // A half-made template stays, then a half-made VM and a disk that is attached to nothing.
   failOnce(one, "VM.provision", "VM.destroy");
   await make(spec);
