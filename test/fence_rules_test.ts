@@ -3,7 +3,7 @@ import { listSources, readSource } from "./support/sources.ts";
 
 /** Who is given a client that asks no fence, in the parts of a process. That of controllers is `fencedBy` one. */
 const UNFENCED: Readonly<Record<string, string>> = {
-  createEventSender: "Events tell of what is over: a standby writes them, too",
+  EventSender: "Events tell of what is over: a standby writes them, too",
   LeaderElector: "the Lease says who leads",
   createDelegatedReviewer: "reviews change nothing",
   Caches: "they only read",

@@ -31,7 +31,7 @@ import {
   LEADER_COMPONENT,
   LeaderElector,
 } from "../kube/election/leader.ts";
-import { createEventMetrics, createEventSender, type EventSender } from "../kube/events/events.ts";
+import { createEventMetrics, EventSender } from "../kube/events/events.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import type { Check } from "../http/probes.ts";
 import { OWN_NAME } from "./announcer.ts";
@@ -74,7 +74,7 @@ export function createParts(options: AppOptions): Parts {
   // The watches use what the election learns about the API server.
   const { recovery = new Recovery(), fence = new Fence() } = options;
   const eventMetrics = createEventMetrics(metrics);
-  const events = createEventSender({ client, host, clock, log, metrics: eventMetrics });
+  const events = new EventSender({ client, host, clock, log, metrics: eventMetrics });
   const ownEvents = events.speakAs(provider?.name ?? OWN_NAME);
   options.announcer?.connect(ownEvents);
   const watching = { recovery, clock, log, metrics: createWatcherMetrics(metrics) };

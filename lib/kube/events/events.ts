@@ -28,7 +28,7 @@ export interface EventRecorder {
   record(object: KubeObject, event: EventOptions): void;
 }
 
-/** What {@linkcode createEventSender} needs. */
+/** What an {@linkcode EventSender} needs. */
 interface EventSenderOptions {
   readonly client: KubeClient;
   /** Host of the process; without it the Event names none. */
@@ -44,14 +44,6 @@ interface EventSenderOptions {
 export interface EventMetrics {
   /** `sent`, `failed`, `dropped` (queue full, or process stopped), `filtered` (too many on one object). */
   readonly events: Counter;
-}
-
-/** The queue of Events that all components of a process share. `run` delivers them. */
-export interface EventSender {
-  /** A recorder for a component, such as `cloud-node-controller`. */
-  speakAs(component: string): EventRecorder;
-  /** Delivers until the signal aborts, then tries the rest once, for 2 s at most. Never rejects. */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 const QUEUE_SIZE_MAX = 1_000;
@@ -73,16 +65,13 @@ export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
 }
 
 /**
- * Creates a sender of core/v1 Events as client-go's `tools/record` package writes them.
+ * The queue of Events that all components of a process share. It writes core/v1 Events as client-go's `tools/record`
+ * package does.
  *
  * Equal Events become one with a count. From ten different messages in ten minutes on they are combined. After 25 on
  * one object they are dropped, except one in five minutes. At most 1,000 wait; further ones are dropped.
  */
-export function createEventSender(options: EventSenderOptions): EventSender {
-  return new BackgroundSender(options);
-}
-
-class BackgroundSender implements EventSender {
+export class EventSender {
   readonly #options: EventSenderOptions;
   readonly #correlator = new EventCorrelator();
   readonly #queue: KubeEvent[] = [];
@@ -97,6 +86,7 @@ class BackgroundSender implements EventSender {
     this.#serial = Math.floor((options.random ?? Math.random)() * SERIAL_MAX);
   }
 
+  /** A recorder for a component, such as `cloud-node-controller`. */
   speakAs(component: string): EventRecorder {
     return { record: (object, event) => this.#record(component, object, event) };
   }
@@ -107,6 +97,7 @@ class BackgroundSender implements EventSender {
     this.#wake?.();
   }
 
+  /** Delivers until the signal aborts, then tries the rest once, for 2 s at most. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     // Requests may continue for a moment after the signal, so that they arrive.

@@ -4,11 +4,10 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import {
   createEventMetrics,
-  createEventSender,
   EventCorrelator,
   type EventMetrics,
   type EventRecorder,
-  type EventSender,
+  EventSender,
 } from "../../../lib/kube/events/events.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -39,7 +38,7 @@ function setUp(): SetUp {
   const metrics = createEventMetrics(new MetricsRegistry());
   const lines: string[] = [];
   const log = createLogger({ format: "text", now: () => 0, write: (line) => lines.push(line) });
-  const sender = createEventSender({ client, clock, log, metrics, random: () => 0 });
+  const sender = new EventSender({ client, clock, log, metrics, random: () => 0 });
   const recorder = sender.speakAs("cloud-node-controller");
   const start = (): { stop: () => Promise<void> } => {
     const controller = new AbortController();
@@ -70,7 +69,7 @@ function warn(recorder: EventRecorder, message = "it broke", object = node): voi
   recorder.record(object, { type: "Warning", reason: "Broken", message });
 }
 
-test("V-04: createEventSender() writes an event on a Node into default, with the Node's UID", async () => {
+test("V-04: EventSender writes an event on a Node into default, with the Node's UID", async () => {
   const { clock, client, recorder } = setUpRunning();
   warn(recorder, "it broke\u202e");
   await clock.advance(0);
@@ -107,7 +106,7 @@ test("V-04: createEventSender() writes an event on a Node into default, with the
   ]);
 });
 
-test("createEventSender() writes an event on a namespaced object into its namespace", async () => {
+test("EventSender writes an event on a namespaced object into its namespace", async () => {
   const { clock, client, recorder } = setUpRunning();
   warn(recorder, "m", { kind: "Lease", metadata: { name: "l", namespace: "kube-system" } });
   await clock.advance(0);
@@ -117,7 +116,7 @@ test("createEventSender() writes an event on a namespaced object into its namesp
   });
 });
 
-test("createEventSender() names an event by a UUID where the object's name is no DNS subdomain", async () => {
+test("EventSender names an event by a UUID where the object's name is no DNS subdomain", async () => {
   const { clock, client, recorder } = setUpRunning();
   warn(recorder, "m", { kind: "Role", metadata: { name: "system:node", namespace: "n" } });
   warn(recorder, "m", { kind: "Node", metadata: { name: "a".repeat(240) } });
@@ -128,14 +127,14 @@ test("createEventSender() names an event by a UUID where the object's name is no
   expect(client.writes.length).toBe(2);
 });
 
-test("createEventSender() gives events of one moment different names", async () => {
+test("EventSender gives events of one moment different names", async () => {
   const { clock, client, recorder } = setUpRunning();
   for (const message of ["a", "b", "c"]) warn(recorder, message);
   await clock.advance(0);
   expect(new Set(client.writes.map(({ body }) => JSON.stringify(body["metadata"]))).size).toBe(3);
 });
 
-test("V-01: createEventSender() raises the count of a repeated event by a strategic patch", async () => {
+test("V-01: EventSender raises the count of a repeated event by a strategic patch", async () => {
   const { clock, client, recorder } = setUpRunning();
   warn(recorder);
   await clock.advance(60_000);
@@ -152,7 +151,7 @@ test("V-01: createEventSender() raises the count of a repeated event by a strate
   expect(created?.body["metadata"]).toMatchObject({ name: patched?.path.name });
 });
 
-test("V-01: createEventSender() creates an event again, with its count, when the old one is gone", async () => {
+test("V-01: EventSender creates an event again, with its count, when the old one is gone", async () => {
   const { clock, client, recorder } = setUpRunning();
   warn(recorder);
   await clock.advance(5_000);
@@ -169,7 +168,7 @@ test("V-01: createEventSender() creates an event again, with its count, when the
   }
 });
 
-test("V-03: createEventSender() writes 25 of 30 events on one object", async () => {
+test("V-03: EventSender writes 25 of 30 events on one object", async () => {
   const { clock, client, metrics, recorder } = setUpRunning();
   for (let at = 0; at < 30; at += 1) warn(recorder);
   await clock.advance(0);
@@ -177,7 +176,7 @@ test("V-03: createEventSender() writes 25 of 30 events on one object", async () 
   expect(metrics.events.value({ result: "filtered" })).toBe(5);
 });
 
-test("createEventSender() tries an unanswered write twelve times, ten seconds apart", async () => {
+test("EventSender tries an unanswered write twelve times, ten seconds apart", async () => {
   const { clock, client, metrics, recorder } = setUpRunning();
   client.onWrite = () => {
     throw refused;
@@ -189,7 +188,7 @@ test("createEventSender() tries an unanswered write twelve times, ten seconds ap
   expect(metrics.events.value({ result: "failed" })).toBe(1);
 });
 
-test("createEventSender() takes an event that exists already for sent, if an earlier try had no answer", async () => {
+test("EventSender takes an event that exists already for sent, if an earlier try had no answer", async () => {
   const { clock, client, metrics, recorder, lines } = setUpRunning();
   client.onWrite = () => {
     if (client.writes.length === 1) throw refused;
@@ -205,7 +204,7 @@ test("createEventSender() takes an event that exists already for sent, if an ear
   expect(metrics.events.value({ result: "failed" })).toBe(1);
 });
 
-test("V-05: createEventSender() gives up a refused event at once, warns once, and takes the next", async () => {
+test("V-05: EventSender gives up a refused event at once, warns once, and takes the next", async () => {
   const { clock, client, metrics, recorder, lines } = setUpRunning();
   client.onWrite = () => {
     throw forbidden;
@@ -286,9 +285,9 @@ test("run() ends at once when stopped with nothing to do, and when it was stoppe
   expect(clock.pending).toBe(0);
 });
 
-test("createEventSender() names the host where it is told one", async () => {
+test("EventSender names the host where it is told one", async () => {
   const { clock, client } = setUp();
-  const sender = createEventSender({ client, host: "h", clock, log: silentLogger });
+  const sender = new EventSender({ client, host: "h", clock, log: silentLogger });
   const controller = new AbortController();
   const running = sender.run(controller.signal);
   warn(sender.speakAs("c"));
@@ -351,7 +350,7 @@ test.each<[string, Given]>([
   ]);
 });
 
-test("V-02: createEventSender() combines from the tenth distinct message on", async () => {
+test("V-02: EventSender combines from the tenth distinct message on", async () => {
   const given = Array.from({ length: 12 }, (_, at) => ({ message: `m${at}` }));
   const shown = await feed(given);
   expect(shown.slice(0, 9)).toEqual(given.slice(0, 9).map(({ message }) => `create ${message}`));
@@ -362,7 +361,7 @@ test("V-02: createEventSender() combines from the tenth distinct message on", as
   ]);
 });
 
-test("V-02: createEventSender() ends a group ten minutes after its last event", async () => {
+test("V-02: EventSender ends a group ten minutes after its last event", async () => {
   const messages = Array.from({ length: 11 }, (_, at) => ({ message: `m${at}` }));
   const later = [
     { message: "still", at: 600_000 },
@@ -376,12 +375,12 @@ test("V-02: createEventSender() ends a group ten minutes after its last event", 
   ]);
 });
 
-test("createEventSender() does not take repetitions for distinct messages", async () => {
+test("EventSender does not take repetitions for distinct messages", async () => {
   const shown = await feed(many(20, (at) => ({ message: `m${at % 9}` }), 1_000));
   expect(shown.some((one) => one.includes("combined"))).toBe(false);
 });
 
-test("V-03: createEventSender() drops the 26th event on one object, whatever its reason, and no other", async () => {
+test("V-03: EventSender drops the 26th event on one object, whatever its reason, and no other", async () => {
   const burst = many(26, (at) => ({ reason: `R${at}` }), 1);
   expect((await feed(burst)).map((one) => one === "drop")).toEqual([
     ...Array(25).fill(false),
@@ -393,13 +392,13 @@ test("V-03: createEventSender() drops the 26th event on one object, whatever its
   ]);
 });
 
-test("V-03: createEventSender() lets one event pass every five minutes, with the full count", async () => {
+test("V-03: EventSender lets one event pass every five minutes, with the full count", async () => {
   const burst = many(30, () => ({}), 0);
   const later = [{ at: 299_000 }, { at: 300_000 }, { at: 300_001 }];
   expect((await feed([...burst, ...later])).slice(-3)).toEqual(["drop", "patch 32 m", "drop"]);
 });
 
-test("createEventSender() remembers 4,096 events, and forgets the longest unused first", async () => {
+test("EventSender remembers 4,096 events, and forgets the longest unused first", async () => {
   const send = createFeed();
   for (let at = 0; at < 4_096; at += 1) await send({ object: `n${at}` });
   expect(await send({ object: "n0" })).toBe("patch 2 m");
@@ -410,7 +409,7 @@ test("createEventSender() remembers 4,096 events, and forgets the longest unused
   ]);
 });
 
-test("createEventSender() forgets nothing that still has an effect", async () => {
+test("EventSender forgets nothing that still has an effect", async () => {
   const others = (at: number): Given[] => [
     { object: "b", at },
     { object: "c", at: at + 1 },
