@@ -7,166 +7,78 @@ import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
-describe("MachineClaims.findRival()", () => {
-  const cases: readonly (readonly [string, NodeOptions, NodeOptions, string | undefined])[] = [
-    ["names a Node with the provider ID", {}, { providerId: "test://i" }, "other"],
-    [
-      "names a Node with the same preset provider ID",
-      { providerId: "test://x" },
-      { providerId: "test://x" },
-      "other",
-    ],
-    [
-      "names a Node with the system UUID in any case",
-      { systemUuid: "AB" },
-      { systemUuid: "ab" },
-      "other",
-    ],
-    [
-      "names a Node with the same system UUID in the other byte order",
-      { systemUuid: "82cebe63-c91f-5088-97f3-6750b1f45970" },
-      { systemUuid: "63BECE82-1FC9-8850-97F3-6750B1F45970" },
-      "other",
-    ],
-    [
-      "finds none among different ones",
-      { systemUuid: "a" },
-      { systemUuid: "b", providerId: "test://j" },
-      undefined,
-    ],
-    [
-      "lets a preset provider ID count more than a system UUID",
-      { providerId: "test://x", systemUuid: "a" },
-      { providerId: "test://y", systemUuid: "a" },
-      undefined,
-    ],
-    [
-      "names a Node that took the machine under another provider ID",
-      { systemUuid: "a" },
-      { providerId: "test://old-pool/i", systemUuid: "a" },
-      "other",
-    ],
-    ["does not take two empty system UUIDs for equal", {}, {}, undefined],
-    [
-      "does not take a provider ID for a system UUID",
-      { systemUuid: "a" },
-      { providerId: "a" },
-      undefined,
-    ],
-  ];
-  test.each(cases)("%s", (_title, mine, theirs, rival) => {
-    const node = toNode("n", mine);
-    const claims = MachineClaims.of([node, toNode("other", theirs)], {}, () => undefined);
-    expect(claims.findRival(node, toInstance("i"))?.name).toBe(rival);
-  });
-});
-
-describe("MachineClaims of a cloud whose provider IDs can be written in several ways", () => {
-  // As that of Xen Orchestra: the last part is the machine, what stands before it is where it was.
-  const toInstanceId = (id: string): string | undefined => /^test:.*\/(\w+)$/.exec(id)?.[1];
-  const cases: readonly (readonly [string, NodeOptions, NodeOptions, string | undefined])[] = [
-    [
-      "names a Node whose preset provider ID is written another way",
-      { providerId: "test://pool/i" },
-      { providerId: "test:///i" },
-      "other",
-    ],
-    [
-      "names a Node whose provider ID tells where the machine was before",
-      {},
-      { providerId: "test://old-pool/i" },
-      "other",
-    ],
-    [
-      "finds none whose provider ID names another machine",
-      { providerId: "test://pool/i" },
-      { providerId: "test://pool/j" },
-      undefined,
-    ],
-    [
-      "takes an ID of no machine as it is written",
-      { providerId: "x" },
-      { providerId: "x" },
-      "other",
-    ],
-  ];
-  test.each(cases)("%s", (_title, mine, theirs, rival) => {
-    const node = toNode("n", mine);
-    const claims = MachineClaims.of(
-      [node, toNode("other", theirs)],
-      { toInstanceId },
-      () => undefined,
-    );
-    expect(claims.findRival(node, toInstance("i"))?.name).toBe(rival);
-  });
-});
-
 const U = "82cebe63-c91f-5088-97f3-6750b1f45970";
 /** The bytes of {@linkcode U}, some of them reversed. */
 const W = "63bece82-1fc9-8850-97f3-6750b1f45970";
+const CLAIMED = "is also claimed by Node";
+const PERHAPS = "may also be the machine of Node";
+const UNKNOWN: Presence = { kind: "unknown", reason: "notListed", message: "" };
 
-describe("MachineClaims.findRival() among Nodes that report one system UUID in two byte orders", () => {
-  const present = (id: string): Presence => {
-    return { kind: "present", instance: toInstance(id), matchedBy: "systemUuid" };
-  };
-  const unknown: Presence = { kind: "unknown", reason: "notListed", message: "" };
-  const cases: readonly (readonly [string, NodeOptions, Presence | undefined, unknown])[] = [
-    ["finds none that was resolved to another machine", { systemUuid: W }, present(W), undefined],
-    [
-      "finds none that has another machine and says so by its provider ID",
-      { systemUuid: U, providerId: `test://${W}` },
-      present(W),
-      undefined,
-    ],
-    [
-      "is certain of one that was resolved to the same machine",
-      { systemUuid: W },
-      present(U),
-      { name: "other", isCertain: true },
-    ],
-    [
-      "waits for one that was not resolved yet",
-      { systemUuid: W },
-      unknown,
-      { name: "other", isCertain: false },
-    ],
-    [
-      "waits for one that names one machine and reports another",
-      { systemUuid: U, providerId: "test://x" },
-      { ...unknown, reason: "ambiguous" },
-      { name: "other", isCertain: false },
-    ],
-    [
-      "waits for one of which nothing is known",
-      { systemUuid: W },
-      undefined,
-      {
-        name: "other",
-        isCertain: false,
-      },
-    ],
-  ];
-  test.each(cases)("%s", (_title, theirs, presence, rival) => {
-    const node = toNode("n", { systemUuid: U });
-    const claims = MachineClaims.of([node, toNode("other", theirs)], {}, (name) =>
-      name === "other" ? presence : undefined,
-    );
-    expect(claims.findRival(node, toInstance(U))).toEqual(rival as never);
-  });
+function toPresent(id: string): Presence {
+  return { kind: "present", instance: toInstance(id), matchedBy: "systemUuid" };
+}
 
-  test("finds the third of three when the second was resolved to another machine", () => {
-    const machines = new Map([
-      ["b", present(W)],
-      ["c", present(U)],
-    ]);
-    const nodes = [
-      toNode("a", { systemUuid: U }),
-      toNode("b", { systemUuid: W }),
-      toNode("c", { systemUuid: U }),
-    ] as const;
-    const claims = MachineClaims.of(nodes, {}, (name) => machines.get(name));
-    expect(claims.findRival(nodes[0], toInstance(U))).toEqual({ name: "c", isCertain: true });
-  });
+// As that of Xen Orchestra: the last part is the machine, what stands before it is where it was.
+const toInstanceId = (id: string): string | undefined => /^test:.*\/(\w+)$/.exec(id)?.[1];
+
+test.each<[what: string, mine: NodeOptions, theirs: NodeOptions, Presence, said: string]>([
+  ["with its provider ID", {}, { providerId: "test://i" }, UNKNOWN, CLAIMED],
+  ["with its provider ID from before", {}, { providerId: "test://p1/i" }, UNKNOWN, CLAIMED],
+  ["of one preset ID", { providerId: "test://x" }, { providerId: "test://x" }, UNKNOWN, CLAIMED],
+  ["of one ID of no machine", { providerId: "x" }, { providerId: "x" }, UNKNOWN, CLAIMED],
+  [
+    "of its ID in another form",
+    { providerId: "test://p/i" },
+    { providerId: "test:///i" },
+    UNKNOWN,
+    CLAIMED,
+  ],
+  ["of another ID", { providerId: "test://p/i" }, { providerId: "test://p/j" }, UNKNOWN, ""],
+  [
+    "of another ID and one UUID",
+    { providerId: "test://x", systemUuid: U },
+    { providerId: "test://y", systemUuid: U },
+    UNKNOWN,
+    "",
+  ],
+  ["of one UUID in any case", { systemUuid: "AB" }, { systemUuid: "ab" }, UNKNOWN, PERHAPS],
+  [
+    "of one UUID in other bytes",
+    { systemUuid: U },
+    { systemUuid: W.toUpperCase() },
+    UNKNOWN,
+    PERHAPS,
+  ],
+  [
+    "of one UUID and another ID",
+    { systemUuid: U },
+    { systemUuid: U, providerId: "x" },
+    UNKNOWN,
+    PERHAPS,
+  ],
+  ["resolved to the same machine", { systemUuid: U }, { systemUuid: W }, toPresent("i"), CLAIMED],
+  ["resolved to another machine", { systemUuid: U }, { systemUuid: W }, toPresent("j"), ""],
+  ["of another UUID", { systemUuid: U }, { systemUuid: "b" }, UNKNOWN, ""],
+  ["without a UUID, as it is", {}, {}, UNKNOWN, ""],
+  ["whose ID is its UUID", { systemUuid: "a" }, { providerId: "a" }, UNKNOWN, ""],
+])("MachineClaims judges beside a Node %s", (_what, mine, theirs, presence, said) => {
+  const node = toNode("n", mine);
+  const nodes = [node, toNode("other", theirs)];
+  const claims = MachineClaims.of(nodes, { toInstanceId }, () => presence);
+  const judged = claims.refuseRival(node, toPresent("i"));
+  if (said === "") expect(judged.kind).toBe("present");
+  else expect(judged).toMatchObject({ message: expect.stringContaining(`${said} "other"`) });
+});
+
+test("MachineClaims forget what a Node claimed before it changed or went, and nothing of others", () => {
+  const node = toNode("n", { systemUuid: "a" });
+  const claims = MachineClaims.of([node], {}, () => UNKNOWN);
+  const findRival = (): string | undefined => claims.findRival(node, toInstance("i"))?.name;
+  for (const name of ["x", "y"]) claims.note(name, toNode(name, { systemUuid: "a" }));
+  claims.note("x", toNode("x", { systemUuid: "b" }));
+  expect(findRival()).toBe("y");
+  claims.note("y", undefined);
+  expect(findRival()).toBeUndefined();
 });
 
 describe("MachineClaims of two Nodes in a cloud that matches by a byte-swapped system UUID", () => {
@@ -234,31 +146,6 @@ describe("MachineClaims of two Nodes in a cloud that matches by a byte-swapped s
     expect(taken).toHaveLength(new Set(taken).size);
     const isClear = preset === "" && a !== b && vms.length === 2;
     if (isClear) expect(taken).toEqual([`test://${a}`, `test://${b}`]);
-  });
-});
-
-describe("MachineClaims.note()", () => {
-  const node = toNode("n", { systemUuid: "a" });
-
-  test("forgets what a Node claimed before it changed, and what one claimed that is gone", () => {
-    const claims = MachineClaims.of(
-      [node, toNode("other", { systemUuid: "a" })],
-      {},
-      () => undefined,
-    );
-    claims.note("other", toNode("other", { systemUuid: "b" }));
-    expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
-    claims.note("other", toNode("other", { systemUuid: "a" }));
-    expect(claims.findRival(node, toInstance("i"))?.name).toBe("other");
-    claims.note("other", undefined);
-    expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
-  });
-
-  test("keeps the claims of the others when one of three is gone", () => {
-    const three = [node, toNode("x", { systemUuid: "a" }), toNode("y", { systemUuid: "A" })];
-    const claims = MachineClaims.of(three, {}, () => undefined);
-    claims.note("x", undefined);
-    expect(claims.findRival(node, toInstance("i"))?.name).toBe("y");
   });
 });
 

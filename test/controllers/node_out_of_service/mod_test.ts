@@ -333,9 +333,14 @@ describe("the out-of-service controller", () => {
         await using rig = await startOutOfService();
         rig.attach("a", "n1");
         await rig.taint("n1");
+        expect(rig.metrics.render()).toContain("landfall_nodes_out_of_service 1\n");
         rig.report("n1", status);
         expect(await rig.until(() => !rig.isTainted("n1"), 2_000)).toBe(true);
         expect(rig.listReasons("n1").at(-1)).toBe("OutOfServiceTaintWithdrawn");
+        for (const action of ["set", "withdrawn"]) {
+          const line = `landfall_out_of_service_taints_total{action="${action}"} 1`;
+          expect(rig.metrics.render()).toContain(line);
+        }
       },
     );
 
