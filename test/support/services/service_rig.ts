@@ -86,7 +86,8 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
   const readVersion = async (): Promise<string> => (await server.list()).resourceVersion;
   const services = new Store<Service>({ resource: SERVICES, log, clock, readVersion });
   const server = new ServiceServer(clock, services);
-  services.replace([], "1");
+  // Asked for before this process leads.
+  services.replace([], "1", -1);
   server.add("kubernetes", {
     metadata: { namespace: "default", uid: "cluster-2" },
     spec: { type: "ClusterIP" },
