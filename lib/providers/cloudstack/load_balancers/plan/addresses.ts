@@ -2,6 +2,7 @@
  * Chooses the public IP address of a Service. Pure.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type {
   LoadBalancerBackend,
   LoadBalancerProblem,
@@ -21,6 +22,7 @@ import {
 } from "./ownership.ts";
 import { toWaiting } from "../wanted/problems.ts";
 import { isGoing, isOfAnother, isOwn, listOwnRules, type Scene, toStep } from "./scene.ts";
+import type { Place } from "../record.ts";
 import type { Step } from "../steps.ts";
 import { findUnreadableAddresses } from "./unreadable.ts";
 import type { Network, PublicAddress } from "../view.ts";
@@ -47,7 +49,13 @@ export function chooseAddress(scene: Scene, spec: LoadBalancerSpec): AddressChoi
   if (found !== undefined) return useAddress(scene, found, newNetwork);
   if (newNetwork === undefined) return { problems: [toNoNetwork(scene, spec.backends)] };
   const unreadable = findUnreadableAddresses(scene);
-  const problems = [...checkNetwork(newNetwork), ...unreadable, ...checkPending(scene)];
+  const problems = [
+    ...checkNetwork(newNetwork),
+    ...unreadable,
+    ...checkPending(scene),
+    // The record has room for one address, and only one of the same place is asked for again.
+    ...(isAskedFor(scene, newNetwork) ? [] : checkAsked(scene)),
+  ];
   if (problems.length > 0) return { network: newNetwork, problems };
   // One that CloudStack is still giving shows no network yet.
   const lost = findLost(scene).filter(
@@ -181,10 +189,20 @@ function isInNetwork({ networkId, vpcId }: PublicAddress, network: Network): boo
   return vpcId === network.vpcId && (networkId ?? network.id) === network.id;
 }
 
-function toTaking(scene: Scene, { id, vpcId, name }: Network, ip?: string): Step {
-  const place = vpcId === undefined ? { networkId: id } : { vpcId };
+/** Whether the address that the record names was asked for to serve a network. */
+function isAskedFor({ record }: Scene, network: Network): boolean {
+  return isDeepStrictEqual(record?.address?.place, toPlace(network));
+}
+
+function toTaking(scene: Scene, network: Network, ip?: string): Step {
+  const { id, name } = network;
   const summary = `take ${ip === undefined ? "an address" : `address ${ip}`} for network ${name}`;
-  return toStep(scene, summary, { kind: "takeAddress", place, ...(ip && { ip }) }, id);
+  const change = { kind: "takeAddress" as const, place: toPlace(network), ...(ip && { ip }) };
+  return toStep(scene, summary, change, id);
+}
+
+function toPlace({ id, vpcId }: Network): Place {
+  return vpcId === undefined ? { networkId: id } : { vpcId };
 }
 
 function toNoNetwork(

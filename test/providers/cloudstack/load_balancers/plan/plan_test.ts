@@ -431,9 +431,13 @@ test("while a new port is refused, clients no longer reach a port that the Servi
 
 const ASKED_AT_MS = Date.UTC(2026, 0, 1);
 const NETWORK = "01234567-89ab-4cde-8f01-0000000000aa";
+const OTHER_NETWORK = "01234567-89ab-4cde-8f01-0000000000bb";
 
 /** A Service that named no address, and then another one than the record says that Landfall asked for. */
-function moveWhileAsked(isGiven: boolean): { cloud: CloudModel; spec: LoadBalancerSpec } {
+function moveWhileAsked(
+  isGiven: boolean,
+  asked: { readonly network?: string } = {},
+): { cloud: CloudModel; spec: LoadBalancerSpec } {
   const cloud = createCloud();
   cloud.nowMs = ASKED_AT_MS + 60_000;
   cloud.networks.clear();
@@ -443,7 +447,7 @@ function moveWhileAsked(isGiven: boolean): { cloud: CloudModel; spec: LoadBalanc
   }
   if (isGiven) cloud.addAddress({ ip: "192.0.2.10", networkId: NETWORK });
   const at = "2026-01-01T00:00:00Z";
-  const address = { ip: "192.0.2.10", network: NETWORK, at, free: true };
+  const address = { ip: "192.0.2.10", network: NETWORK, at, free: true, ...asked };
   const record = toRecord({ address });
   return { cloud, spec: toSpec({ address: "192.0.2.11", record }) };
 }
@@ -459,8 +463,13 @@ test("an address that the record proves is tagged before another one is taken", 
   expect([ingress, cloud.addresses.size]).toEqual([[{ ip: "192.0.2.11", ipMode: "VIP" }], 1]);
 });
 
-test("no other address is taken while one may come that was asked for without an answer", () => {
-  const { cloud, spec } = moveWhileAsked(false);
+test.each([
+  ["names another one", {}],
+  ["is served in another network now", { network: OTHER_NETWORK }],
+])("no address is taken while one may come, and the Service %s", (_what, asked) => {
+  const { cloud, spec: named } = moveWhileAsked(false, asked);
+  const { address: _named, ...unnamed } = named;
+  const spec = "network" in asked ? unnamed : named;
   const first = plan(cloud.view(), spec);
   expect(first.steps).toEqual([]);
   expect(first.problems).toMatchObject([{ reason: "NotKnown" }]);
