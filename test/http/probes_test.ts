@@ -114,17 +114,12 @@ describe("createProbeRoutes()", () => {
   });
 
   test("createProbeRoutes() throws what a page throws", async () => {
-    const listNodes = (): never => {
+    const readProcess = (): never => {
       throw new Error("bug");
     };
-    const debug = {
-      listNodes,
-      findNode: () => undefined,
-      readInventory: () => ({ ageSeconds: null, coverage: [], counts: {} }),
-    };
-    const routes = toRoutes({ loadPages: async () => createPages({ now: () => 0, debug }) });
+    const routes = toRoutes({ loadPages: async () => createPages({ now: () => 0, readProcess }) });
     for (const method of ["GET", "HEAD"]) {
-      await expect(routes.request("/debug/nodes", { method })).rejects.toThrow("bug");
+      await expect(routes.request("/debug/process", { method })).rejects.toThrow("bug");
     }
   });
 });

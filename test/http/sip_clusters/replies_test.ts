@@ -31,13 +31,6 @@ test("/debug/sipclusters/<namespace>/<name> has one cluster with its hosts", asy
   expect(text).toMatch(/^Ready +False +Unschedulable/m);
 });
 
-test("/debug/sipclusters of an unknown cluster is not found", async () => {
-  expect(JSON.parse(await read("/tenants/none"))).toEqual({
-    error: 'there is no SIPCluster "tenants/none"',
-  });
-  expect(await read("/tenants/none?format=text")).toBe('there is no SIPCluster "tenants/none"\n');
-});
-
 test("describeSipCluster() is empty when it is ready, else the error or the condition", () => {
   expect(describeSipCluster(toSipCluster("a"))).toBe("");
   expect(describeSipCluster(SHORT)).toBe("Worker: want 2, have 1, eligible 1");

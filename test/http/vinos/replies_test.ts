@@ -54,13 +54,6 @@ test("/debug/vinos/<namespace>/<name> has one Vino, and what the cloud shows of 
   expect(text).toMatch(/^Ready +False +MachineFailure/m);
 });
 
-test("/debug/vinos of an unknown Vino is not found", async () => {
-  expect(JSON.parse(await read("/tenants/none"))).toEqual({
-    error: 'there is no Vino "tenants/none"',
-  });
-  expect(await read("/tenants/none?format=text")).toBe('there is no Vino "tenants/none"\n');
-});
-
 test("describeVino() is empty when it is ready, else the error or the condition", () => {
   expect(describeVino(toVino("a"))).toBe("");
   expect(describeVino(MIXED)).toBe("vino-mixed-worker-0: 2 VMs have its name");
