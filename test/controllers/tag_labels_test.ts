@@ -43,45 +43,14 @@ describe("planTagLabels()", () => {
   const none = { set: {}, removed: [], conflicts: [] };
   test.each<[string, [Labels, Labels | string | undefined, Labels], object]>([
     [
-      "sets what a new tag asks for, and records it",
-      [{ role: "web" }, undefined, { [RACK]: "7" }],
-      {
-        set: { [RACK]: "7" },
-        removed: [],
-        record: `{"${RACK}":"7"}`,
-        conflicts: [],
-        isRepair: false,
-      },
-    ],
-    [
-      "does nothing once that stands",
-      [{ [RACK]: "7" }, { [RACK]: "7" }, { [RACK]: "7" }],
-      { ...none, isRepair: true },
-    ],
-    [
-      "follows a tag that changes",
-      [{ [RACK]: "7" }, { [RACK]: "7" }, { [RACK]: "8" }],
-      { ...none, set: { [RACK]: "8" }, record: `{"${RACK}":"8"}`, isRepair: false },
-    ],
-    [
       "removes a label whose tag is gone, and the record with the last one",
       [{ [RACK]: "7", role: "web" }, { [RACK]: "7" }, {}],
       { ...none, removed: [RACK], record: null, isRepair: false },
     ],
     [
-      "keeps the other labels of the record",
-      [{ [RACK]: "7", [ROW]: "a" }, { [RACK]: "7", [ROW]: "a" }, { [ROW]: "a" }],
-      { ...none, removed: [RACK], record: `{"${ROW}":"a"}`, isRepair: false },
-    ],
-    [
       "puts back what somebody removed",
       [{}, { [RACK]: "7" }, { [RACK]: "7" }],
       { ...none, set: { [RACK]: "7" }, isRepair: true },
-    ],
-    [
-      "leaves a label of somebody else, and says so",
-      [{ [RACK]: "1" }, undefined, { [RACK]: "7" }],
-      { ...none, conflicts: [`label ${RACK} is "1", the tag says "7"`], isRepair: true },
     ],
     [
       "gives up a label that somebody changed",
@@ -151,19 +120,6 @@ describe("planTagLabels()", () => {
     expect(plan({ [RACK]: "7" }, { [RACK]: "7" }, unclear)).toEqual({ ...none, isRepair: true });
     expect(plan({ [RACK]: "1" }, undefined, unclear)).toEqual({ ...none, isRepair: true });
     expect(plan({}, undefined, unclear)).toEqual({ ...none, isRepair: true });
-  });
-});
-
-test("toMetadataPatch() puts all into one write, and leaves out what does not change", () => {
-  const bare = { set: {}, removed: [] };
-  expect(toMetadataPatch({}, bare)).toEqual({});
-  expect(toMetadataPatch({ a: "1" }, bare)).toEqual({ labels: { a: "1" } });
-  expect(toMetadataPatch({ a: "1" }, { set: { b: "2" }, removed: ["c"], record: "{}" })).toEqual({
-    labels: { a: "1", b: "2", c: null },
-    annotations: { [TAG_LABELS_RECORD]: "{}" },
-  });
-  expect(toMetadataPatch({}, { ...bare, record: null })).toEqual({
-    annotations: { [TAG_LABELS_RECORD]: null },
   });
 });
 

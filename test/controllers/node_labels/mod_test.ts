@@ -4,7 +4,6 @@
  */
 import { describe, expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { toInstance } from "../../support/cloud/instances.ts";
 import {
   FIRST_HOST,
   FULL_PASS_MS,
@@ -19,18 +18,6 @@ import { BETA_ZONE, LabelStage, ZONE } from "../../support/nodes/label_stage.ts"
 
 const TYPE = "node.kubernetes.io/instance-type";
 
-test("NodeLabelController follows a machine to another host in one write, then tells it", async () => {
-  await using rig = await LabelRig.start("a", "h1");
-  rig.provider.place("a", "h2");
-  await rig.clock.advance(REFRESH_MS);
-  expect(rig.writes).toEqual([
-    { [ZONE]: "h2", [BETA_ZONE]: "h2", [HOST]: "h2", [FIRST_HOST]: "h1" },
-  ]);
-  expect(rig.events).toEqual([
-    "a: Warning NodeZoneChanged The zone of the machine changed: old=h1, new=h2",
-  ]);
-});
-
 test("NodeLabelController writes with the planned version, and not again before the watch shows it", async () => {
   await using rig = await LabelRig.start("a", "h1");
   const version = rig.nodes.get("a")?.metadata.resourceVersion;
@@ -39,18 +26,6 @@ test("NodeLabelController writes with the planned version, and not again before 
   await rig.clock.advance(FULL_PASS_MS + REFRESH_MS);
   expect(rig.client.writes.map(({ body }) => body["metadata"])).toEqual([
     expect.objectContaining({ resourceVersion: version }),
-  ]);
-});
-
-test("NodeLabelController tells a change of region and of type after the write", async () => {
-  await using rig = await LabelRig.start("a", "h1");
-  const moved = { region: "r2", zone: "h1", instanceType: "t2", labels: { [HOST]: "h1" } };
-  rig.provider.instances.set("a", toInstance("a", moved));
-  await rig.clock.advance(REFRESH_MS);
-  expect(rig.writes).toHaveLength(1);
-  expect(rig.events).toEqual([
-    "a: Warning NodeRegionChanged The region of the machine changed: old=r, new=r2",
-    "a: Normal NodeInstanceTypeHasChanged The instance type of the machine changed: old=t, new=t2",
   ]);
 });
 
@@ -103,21 +78,6 @@ test("NodeLabelController sees by memory that a machine started elsewhere, and n
   expect(rig.events).toEqual([
     "a: Warning NodeZoneChanged The zone of the machine changed: old=h1, new=h2",
   ]);
-});
-
-test("NodeLabelController puts edited and deleted labels back at once, without an Event", async () => {
-  await using rig = await LabelRig.start("a", "h1");
-  await rig.edit("a", { [ZONE]: "mine", [TYPE]: undefined, role: "web" });
-  expect(rig.writes).toEqual([{ [ZONE]: "h1", [TYPE]: "t" }]);
-  expect(rig.labels("a")["role"]).toBe("web");
-  expect(rig.events).toEqual([]);
-});
-
-test("NodeLabelController writes nothing when nothing differs, however often it looks", async () => {
-  await using rig = await LabelRig.start("a", "h1");
-  await rig.clock.advance(5 * FULL_PASS_MS);
-  expect(rig.provider.lists).toBeGreaterThan(40);
-  expect(rig.client.writes).toEqual([]);
 });
 
 test("NodeLabelController finds in a full pass what no difference told", async () => {
