@@ -204,7 +204,7 @@ interface LabelPlan {
  * Plans the labels of a Node's first write. Topology labels replace existing ones; additional labels never do. The plan
  * contains only differences.
  */
-export function planLabels(node: Node, instance: Instance): LabelPlan {
+function planLabels(node: Node, instance: Instance): LabelPlan {
   const actual = node.metadata.labels ?? {};
   const { topology, additional, refused } = toInstanceLabels(instance);
   const set: Record<string, string> = {};

@@ -114,6 +114,23 @@ test("N-26 planNode() initialises a Node in spite of an illegal label, and warns
   expect(plan.warnings[0]).toMatchObject({ type: "Warning", reason: "InvalidCloudLabel" });
 });
 
+test("N-14 planNode() sets the labels that differ, and no additional label that is there or reserved", () => {
+  const labels = { "a.b/c": "mine", "topology.kubernetes.io/zone": "old", role: "web" };
+  const there = { ...labels, "failure-domain.beta.kubernetes.io/zone": "z" };
+  const told = { "a.b/c": "theirs", "foo.k8s.io/x": "v", "my-k8s.io/x": "v" };
+  const instance = toInstance("i", { zone: "z", labels: told });
+  const { patch, warnings } = planNode(
+    toNode("n", { labels: there }),
+    toPresent(instance),
+    "trusted",
+  );
+  const set = { "topology.kubernetes.io/zone": "z", "my-k8s.io/x": "v" };
+  expect(patch?.metadata).toEqual({ labels: set });
+  expect(warnings.map(({ message }) => message)).toEqual([
+    'Cannot set a label of instance "i": foo.k8s.io/x is reserved for Kubernetes',
+  ]);
+});
+
 test("N-16 planNode() plans nothing more once its plan was applied", () => {
   const ip = fc.constantFrom("10.0.0.1", "10.0.0.2", "fd00::1");
   const address = fc.record({
