@@ -108,6 +108,7 @@ export class Loopback {
     // A client that waited too long has closed the connection already.
     if (outgoing.destroyed || incoming.socket.destroyed) return await reader?.cancel();
     outgoing.once("close", () => void reader?.cancel().catch(() => {}));
+    outgoing.sendDate = false;
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.flushHeaders();
     this.streamed.set(incoming, 0);
@@ -159,6 +160,8 @@ async function write(
   { half, bodiless }: { half: boolean; bodiless: boolean },
 ): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
+  // Whether an answer has a date is the simulated server's business.
+  outgoing.sendDate = false;
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
   outgoing.statusCode = response.status;
   if (!half) {

@@ -114,7 +114,8 @@ export class Api {
 
   #toReplyOptions(): ReplyOptions {
     const { auth, settings } = this.#options;
-    return { jsonType: settings.jsonType, nowMs: auth.now() };
+    const { jsonType, sendsDate } = settings;
+    return sendsDate ? { jsonType, nowMs: auth.now() } : { jsonType };
   }
 }
 

@@ -80,8 +80,8 @@ export function toErrorBody({ code, csCode, message }: ApiError): object {
 export interface ReplyOptions {
   /** Content type of JSON: newer servers say `application/json`, older ones `text/javascript`. */
   readonly jsonType: string;
-  /** Milliseconds since the epoch, for the header `Date`. */
-  readonly nowMs: number;
+  /** Milliseconds since the epoch, for the header `Date`; absent without a proxy that adds one. */
+  readonly nowMs?: number;
 }
 
 /** An answer with one key, in JSON; the real server needs `response=json` for that. */
@@ -95,8 +95,8 @@ export function toReply(
   const headers = new Headers({
     "content-type": jsonType,
     "content-length": String(Buffer.byteLength(text)),
-    date: new Date(nowMs).toUTCString(),
   });
+  if (nowMs !== undefined) headers.set("date", new Date(nowMs).toUTCString());
   if (status !== 200 && "errortext" in body) {
     headers.set("x-description", String(body.errortext).replaceAll(/[^ -~]/g, "?"));
   }

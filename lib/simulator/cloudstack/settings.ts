@@ -33,6 +33,8 @@ export interface Settings {
   jsonType: string;
   /** How far the server's clock is ahead, in milliseconds. */
   clockSkewMs: number;
+  /** Whether answers have a `Date`: a proxy in front adds it, the server itself sends none. */
+  sendsDate: boolean;
   /** Public addresses that one account may have. */
   publicIpsMax: number;
   /** Whether `listPublicIpAddresses` shows users the free ones, when they ask for them. */
@@ -52,6 +54,7 @@ export function toSettings(changes: Partial<Settings> = {}): Settings {
     jobMs: 200,
     jsonType: "application/json; charset=UTF-8",
     clockSkewMs: 0,
+    sendsDate: false,
     publicIpsMax: Infinity,
     showsFreeIps: true,
     ...changes,

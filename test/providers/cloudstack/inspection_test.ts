@@ -177,8 +177,9 @@ type Wanted = readonly [code: string, message: string | RegExp, advice: string];
 
 const WRONG_KEYS: Wanted = [
   "unauthorized",
-  "CloudStack answered 401 to listVirtualMachines: the keys or the signature are wrong",
-  "check api-key and secret-key, or their files",
+  "CloudStack answered 401 to listVirtualMachines: the keys or the signature are wrong, or a clock is: a signed " +
+    "request is valid for ten minutes, and the answer has no date",
+  "check api-key and secret-key, or their files; if that does not help, compare this machine's clock with the server's",
 ];
 const NO_API: Wanted = [
   "wrongService",
@@ -259,8 +260,21 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
     ["a wrong secret key", () => ({ settings: { secretKey: OTHER_KEY } }), WRONG_KEYS],
     ["a disabled user", () => ({ change: set(cloud.user, { isEnabled: false }) }), WRONG_KEYS],
     [
+      "a wrong key, behind a proxy that tells the time",
+      () => ({
+        settings: { apiKey: OTHER_KEY },
+        change: set(cloud.settings, { sendsDate: true }),
+      }),
+      ["unauthorized", /the keys or the signature are wrong$/, "api-key and secret-key"],
+    ],
+    [
       "a clock that is ahead",
       () => ({ change: set(cloud.settings, { clockSkewMs: HOUR_MS }) }),
+      WRONG_KEYS,
+    ],
+    [
+      "a clock that is ahead, behind a proxy that tells the time",
+      () => ({ change: set(cloud.settings, { clockSkewMs: HOUR_MS, sendsDate: true }) }),
       [
         "unauthorized",
         "CloudStack answered 401 to listVirtualMachines: its clock is 1h0m0s ahead of this machine's " +
@@ -269,9 +283,10 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
       ],
     ],
     [
-      "a clock that is behind",
+      "a clock that is behind, behind a proxy that tells the time",
       () => ({
         change: set(cloud.settings, {
+          sendsDate: true,
           clockSkewMs: -HOUR_MS,
           enforcesPostAndTimestamps: true,
         }),

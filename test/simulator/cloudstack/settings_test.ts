@@ -20,7 +20,7 @@ describe("the settings of a simulated CloudStack", () => {
     [600_000, 599_000, 200],
     [600_000, 601_000, 401],
   ])("%p ms are left to a clock that is %p ms ahead: %p", async (endsMs, skewMs, status) => {
-    rig.simulator.settings.clockSkewMs = skewMs;
+    Object.assign(rig.simulator.settings, { clockSkewMs: skewMs, sendsDate: true });
     const answer = await rig.ask("listZones", {}, { expiresMs: rig.clock.now() + endsMs });
     expect(answer.status).toBe(status);
     expect(Date.parse(answer.headers.get("date") ?? "")).toBe(rig.clock.now() + skewMs);

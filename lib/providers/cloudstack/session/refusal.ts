@@ -207,12 +207,22 @@ export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
 
 /**
  * The server says the same about wrong keys, a wrong signature and a request that is no longer valid. If its clock is
- * behind, a request stays valid for longer: only some servers refuse one that is valid for more than 15 minutes.
+ * behind, a request stays valid for longer: only some servers refuse one that is valid for more than 15 minutes. The
+ * management server itself sends no date; a proxy in front of it adds one.
  */
-function judgeKeys({ clockAheadMs = 0, serverTimeMs }: Asked): Judgement {
+function judgeKeys({ clockAheadMs, serverTimeMs }: Asked): Judgement {
   const shared = { kind: "denied", word: "unauthorized", isClear: true } as const;
   const keys = "check api-key and secret-key, or their files";
   const wrong = "the keys or the signature are wrong";
+  if (clockAheadMs === undefined) {
+    return {
+      ...shared,
+      what:
+        "the keys or the signature are wrong, or a clock is: a signed request is valid for ten minutes, and the " +
+        "answer has no date",
+      advice: `${keys}; if that does not help, compare this machine's clock with the server's`,
+    };
+  }
   if (Math.abs(clockAheadMs) < CLOCK_MS_MIN) return { ...shared, what: wrong, advice: keys };
   const difference = formatDuration(Math.round(Math.abs(clockAheadMs) / ABOUT_MS) * ABOUT_MS);
   const word = clockAheadMs > 0 ? "ahead of" : "behind";

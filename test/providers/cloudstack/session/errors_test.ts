@@ -65,8 +65,8 @@ describe("ApiError", () => {
     [-720_000, "its clock is 12m0s behind this machine's"],
     [720_400, "its clock is 12m0s ahead of this machine's"],
     [-60_000, "its clock is 1m0s behind this machine's"],
-    [59_000, "the keys or the signature are wrong"],
-    [undefined, "the keys or the signature are wrong"],
+    [59_000, "the keys or the signature are wrong; check"],
+    [undefined, "the keys or the signature are wrong, or a clock is"],
   ])("a 401 from a server whose clock differs by %p ms says: %s", (clockAheadMs, words) => {
     const { message } = toError(401, "", { clockAheadMs });
     expect(message).toContain(words);
