@@ -117,7 +117,7 @@ describe("a router", () => {
     expect(ruleOf(id)).toMatchObject({ state: "Revoke", members: [{ isRevoked: true }] });
     await rig.clock.advance(700);
     const codes = [...rig.simulator.jobs.all.values()].map((job) => job.resultCode);
-    expect(codes.slice(-4)).toEqual([0, 431, 431, 431]);
+    expect(codes.slice(-4)).toEqual([0, 530, 431, 431]);
   });
 
   test("does the jobs of an ACL list at once, and each sends all of the list", async () => {

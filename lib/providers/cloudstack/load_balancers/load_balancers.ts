@@ -57,7 +57,7 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
     const { session, clock, source, store, random = Math.random } = options;
     this.#options = options;
     this.#api = new LoadBalancingApi(session);
-    this.#applier = new Applier({ session, clock, random });
+    this.#applier = new Applier({ session, clock, random, source });
     this.#look = new Look({
       api: this.#api,
       source,

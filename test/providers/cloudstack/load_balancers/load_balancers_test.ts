@@ -19,6 +19,7 @@ import {
   createNetworkKinds,
   type NetworkKind,
 } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import type { Step } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { type ChangingProvider, createChanging } from "../../../support/cloud/changing_provider.ts";
 import { PacedClock } from "../../../support/paced_clock.ts";
 import { until } from "../../../support/nodes/rig.ts";
@@ -114,7 +115,9 @@ function toLive(uid: string): LiveServices {
 }
 
 /** Works as the controller does, until a plan has no steps. */
-async function converge(): Promise<{ steps: number; record: string | undefined }> {
+async function converge(
+  beforeStep?: (step: Step) => void,
+): Promise<{ steps: number; record: string | undefined }> {
   let record: string | undefined;
   const keeper = {
     save: (text: string | undefined): Promise<void> => {
@@ -127,9 +130,17 @@ async function converge(): Promise<{ steps: number; record: string | undefined }
     const view = await balancers().observe({ claims, maxAgeMs: 60_000 }, signal);
     const [step] = balancers().plan(view, toSpec(record)).steps;
     if (step === undefined) return { steps, record };
+    beforeStep?.(step);
     await balancers().apply(step, keeper, signal);
   }
   throw new Error("there is always another step");
+}
+
+/** Another program sends traffic to a VM, too. */
+function addByHand(vmId: string): void {
+  for (const { members } of simulator.state.loadBalancerRules.values()) {
+    members.push({ vmId, ip: "10.1.1.9", isRevoked: false });
+  }
 }
 
 function toKeys(username: string): object {
@@ -150,6 +161,23 @@ describe("CloudStackLoadBalancers", () => {
     );
     expect(simulator.requests.count("listFirewallRules")).toBe(1);
     expect((await converge()).steps).toBe(0);
+  });
+
+  test.each<[string, (vmId: string) => unknown, backends: number]>([
+    ["was expunged", (id) => simulator.state.expunge(id), 1],
+    ["was purged", (id) => simulator.state.purge(id), 1],
+    ["left the network", (id) => simulator.state.vm(id).nics.splice(0), 1],
+    ["is a backend already", addByHand, 2],
+  ])("adds the other VMs at once if one %s since the last list", async (_what, spoil, backends) => {
+    const [vm] = kinds.vms[kind];
+    let tries = 0;
+    await converge(({ change: { kind: what } }) => {
+      if (what !== "addBackends") return;
+      tries += 1;
+      if (tries === 1) spoil(vm?.id ?? "");
+    });
+    const [rule] = simulator.state.loadBalancerRules.values();
+    expect([tries, rule?.members.length]).toEqual([2, backends]);
   });
 
   test("lists its address as left over when the Service is gone, and not before", async () => {

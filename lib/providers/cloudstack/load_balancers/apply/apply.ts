@@ -6,6 +6,7 @@ import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_bal
 import { CloudError } from "../../../../cloud/errors.ts";
 import { remember } from "../../../../core/maps.ts";
 import { ApiError, JobOverError } from "../../session/errors.ts";
+import type { LookSource } from "../look.ts";
 import type { Change, ChangeOf, Step } from "../steps.ts";
 import { createAclItem, deleteAclItem, updateAclItem } from "./acl_items.ts";
 import type { Acting, ActingOptions } from "./acting.ts";
@@ -13,9 +14,21 @@ import { createFirewallRule, deleteFirewallRule } from "./firewall_rules.ts";
 import { createPolicy, deletePolicy } from "./policies.ts";
 import { RecordWriter } from "./record_writer.ts";
 import { releaseAddress } from "./release_address.ts";
-import { addBackends, createRule, deleteRule, removeBackends, updateRule } from "./rules.ts";
+import {
+  addBackends,
+  createRule,
+  deleteRule,
+  isNotAssigned,
+  removeBackends,
+  updateRule,
+} from "./rules.ts";
 import { tagAddress } from "./tag_address.ts";
 import { takeAddress } from "./take_address.ts";
+
+/** What an {@linkcode Applier} needs. */
+interface ApplierOptions extends ActingOptions {
+  readonly source: Pick<LookSource, "readBackends">;
+}
 
 /** Where and for whom a step is carried out. */
 interface ApplyContext extends Pick<Acting, "store" | "projectId"> {
@@ -33,11 +46,11 @@ const REFUSED_MAX = 1_000;
 
 /** Carries out steps. Remembers only what was refused. */
 export class Applier {
-  readonly #options: ActingOptions;
+  readonly #options: ApplierOptions;
   /** Steps that CloudStack refused, and whose Service was looked at again. */
   readonly #refused = new Map<string, true>();
 
-  constructor(options: ActingOptions) {
+  constructor(options: ApplierOptions) {
     this.#options = options;
   }
 
@@ -52,6 +65,8 @@ export class Applier {
    */
   async apply(step: Step, context: ApplyContext, signal: AbortSignal): Promise<void> {
     const { store } = context;
+    const { source, clock } = this.#options;
+    const startedAtMs = clock.monotonic();
     const record = new RecordWriter(context.record, step, store.recordSigner, signal);
     const acting = { ...this.#options, ...context, record, owner: step.owner, signal };
     const key = `${step.owner.uid} ${step.summary}`;
@@ -60,7 +75,12 @@ export class Applier {
     } catch (error) {
       if (!isWithoutEffect(error)) store.invalidate();
       if (error instanceof ApiError) endJob(acting);
-      if (!isOutdated(step.change, error) || this.#refused.delete(key)) throw error;
+      const isLookOld = isOutdated(step.change, error);
+      // One VM that is gone fails the whole step, and the list of VMs may be older than the look.
+      if (isLookOld && step.change.kind === "addBackends") {
+        await source.readBackends(startedAtMs, signal);
+      }
+      if (!isLookOld || this.#refused.delete(key)) throw error;
       remember(this.#refused, key, true, REFUSED_MAX);
       return;
     }
@@ -138,5 +158,6 @@ function isWithoutEffect(error: unknown): boolean {
 function isOutdated({ kind }: Change, error: unknown): boolean {
   if (error instanceof JobOverError) return true;
   if (!(error instanceof ApiError)) return false;
-  return DIFFERS.has(error.code) || (kind === "tagAddress" && error.code === TAG_EXISTS);
+  if (kind === "tagAddress" && error.code === TAG_EXISTS) return true;
+  return DIFFERS.has(error.code) || (kind === "addBackends" && isNotAssigned(error));
 }

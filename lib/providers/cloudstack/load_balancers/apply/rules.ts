@@ -17,6 +17,11 @@ const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
 /** What the server says of a rule that the load balancer of the network does not take on any address. */
 const NOT_SUPPORTED = /LB service provider cannot support this rule/i;
 
+/** What the server says before its reason: a VM is gone, is there already, or is in another network. */
+const NOT_ASSIGNED = /Failed to assign load balancer rule due to:/i;
+/** An internal error, as which the job fails. */
+const NOT_ASSIGNED_CODE = 530;
+
 /** Makes a rule without backends. It opens no firewall: that is another step. */
 export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): Promise<void> {
   const { kind: _, description, cidrs, ...fields } = rule;
@@ -66,6 +71,11 @@ export async function addBackends(
 ): Promise<void> {
   await sendPlain(acting, "assignToLoadBalancerRule", toMembers(ruleId, vmIds));
   acting.store.addMembers(ruleId, vmIds);
+}
+
+/** Whether CloudStack refused to send traffic to the VMs of a step. */
+export function isNotAssigned(error: ApiError): boolean {
+  return error.code === NOT_ASSIGNED_CODE && NOT_ASSIGNED.test(error.message);
 }
 
 /** Sends traffic to fewer VMs. */

@@ -2,7 +2,7 @@
  * `assignToLoadBalancerRule` and `removeFromLoadBalancerRule`: which virtual machines are behind a rule.
  * @module
  */
-import { toInvalid, toUnknownEntity } from "../../replies.ts";
+import { ApiError, toInvalid, toUnknownEntity } from "../../replies.ts";
 import {
   applyRule,
   toNumber,
@@ -29,7 +29,7 @@ export function assign(call: Call): WantedJob {
     begin: () => {
       if (!state.loadBalancerRules.has(rule.id)) {
         const text = `Failed to assign to load balancer ${toNumber(rule.id)}`;
-        throw toInvalid(`${text}, the load balancer was not found.`);
+        throw toRefused(`${text}, the load balancer was not found.`);
       }
       added = named.map((vm) => toMember(vm, rule, state));
       rule.members = [...rule.members, ...added];
@@ -88,21 +88,26 @@ function needVm({ command }: Parameters, id: string, { vms }: CloudStackState): 
 
 function toMember(vm: Vm, rule: LoadBalancerRule, state: CloudStackState): Member {
   if (vm.isRemoved || vm.state === "Destroyed" || vm.state === "Expunging") {
-    throw toInvalid("Invalid instance id specified");
+    throw toRefused("Invalid instance id specified");
   }
   if (vm.accountId !== rule.accountId) {
-    throw toInvalid(`New rule ${rule.name} and vm id=${vm.name} belong to different accounts`);
+    throw toRefused(`New rule ${rule.name} and vm id=${vm.name} belong to different accounts`);
   }
   const nic = vm.nics.find(({ networkId }) => networkId === rule.networkId);
   if (nic === undefined) {
-    throw toInvalid(
+    throw toRefused(
       "VM with id specified cannot be added because it doesn't belong in the same network.",
     );
   }
   const ip = nic.ipAddress ?? "";
   if (rule.members.some(({ vmId }) => vmId === vm.id)) {
     const number = [...state.vms.keys()].indexOf(vm.id) + 1;
-    throw toInvalid(`VM ${number} with ${ip} is already mapped to load balancer.`);
+    throw toRefused(`VM ${number} with ${ip} is already mapped to load balancer.`);
   }
   return { vmId: vm.id, ip, isRevoked: false };
+}
+
+/** For any reason, the job fails with an internal error. */
+function toRefused(reason: string): ApiError {
+  return new ApiError(530, `Failed to assign load balancer rule due to: ${reason}`);
 }

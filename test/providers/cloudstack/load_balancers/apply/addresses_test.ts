@@ -500,17 +500,6 @@ describe("a step whose look is out of date", () => {
     expect(rig.store.view?.rules.size).toBe(0);
   });
 
-  test("a backend that is there already asks for a new look instead of failing", async () => {
-    const ip = await takeIp();
-    await rig.apply(toRule(ip));
-    const { id: ruleId } = onlyRule();
-    const vmIds = [rig.idOf("worker-1")];
-    await rig.change("assignToLoadBalancerRule", { id: ruleId, virtualmachineids: vmIds.join() });
-    expect(await rig.apply({ kind: "addBackends", ruleId, vmIds })).toBeUndefined();
-    expect(rig.store.isValid).toBe(false);
-    expect((await rig.look()).members.get(ruleId)).toEqual(new Set(vmIds));
-  });
-
   test("a port that is in use asks for a new look once, and then says so with CloudStack's words", async () => {
     const ip = await takeIp();
     await rig.change("createPortForwardingRule", {

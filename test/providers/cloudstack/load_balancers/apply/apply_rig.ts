@@ -94,7 +94,9 @@ export function useApply(): ApplyRig {
     const store = new LookStore();
     store.setClusterIds([CLUSTER_ID]);
     store.setSigningKey(SIGNING_KEY);
-    return { session, applier: new Applier({ session, clock: rig.clock, random }), store, stop };
+    const source = { readBackends: () => Promise.reject(new Error("no step reads VMs here")) };
+    const applier = new Applier({ session, clock: rig.clock, random, source });
+    return { session, applier, store, stop };
   };
   beforeEach(() => {
     record = new FakeRecord();
