@@ -543,6 +543,15 @@ describe("Deleter.delete()", () => {
     expect([world.server.writes, world.events, world.fleet.read().deleted]).toEqual([[], [], 0]);
   });
 
+  test("L-15 deletes the version that it read last, whatever the watch shows", async () => {
+    await using world = await setUp();
+    world.server.isWatchHeld = true;
+    world.server.onRead = () => {
+      world.server.setTaints("gone", [{ key: "x", effect: "NoSchedule" }]);
+    };
+    expect(await world.run()).toEqual({ kind: "deleted" });
+  });
+
   test("L-15 spares a Node that was created again between the fresh read and the DELETE", async () => {
     await using world = await setUp();
     world.server.beforeWrite = () => {
