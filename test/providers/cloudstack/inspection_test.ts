@@ -329,11 +329,18 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
         "check project-id",
       ],
     ],
-    [
-      "the project of others",
-      () => ({ settings: { projectId: secluded.project.id } }),
-      ["forbidden", /the account has no right to this object$/, "check project-id"],
-    ],
+    ...([432, 401] as const).map((code): [string, () => Case, Wanted] => [
+      `the project of others, ${code}`,
+      () => ({
+        settings: { projectId: secluded.project.id },
+        change: set(cloud.settings, { refusesBy: code }),
+      }),
+      [
+        "forbidden",
+        `CloudStack answered ${code} to listVirtualMachines: the account is no member of the project`,
+        "make it a member, or correct project-id",
+      ],
+    ]),
     [
       "a name that no project has",
       () => ({ settings: { projectId: "nope" } }),

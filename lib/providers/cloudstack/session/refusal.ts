@@ -37,6 +37,9 @@ const UNKNOWN_PROJECT = /\bparameter projectid value=/i;
 /** The server's words for a command that the account's role lacks, or that does not exist. */
 const NO_COMMAND = /does not exist,? (or )?is not available/i;
 
+/** What it adds if the account is no member of the project. */
+const NO_MEMBER = /\bin project\b/i;
+
 /** What a refusal means. */
 interface Judgement extends Omit<Explanation, "problem"> {
   readonly kind: CloudErrorKind;
@@ -174,6 +177,15 @@ const BY_CODE: ReadonlyMap<number, Judgement> = new Map<number, Judgement>([
 /** What a refusal means. */
 export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
   const lacksCommand = code === 432 || (code === 401 && NO_COMMAND.test(text));
+  if (lacksCommand && NO_MEMBER.test(text)) {
+    return {
+      kind: "denied",
+      word: "forbidden",
+      what: "the account is no member of the project",
+      advice: "make it a member, or correct project-id",
+      isClear: true,
+    };
+  }
   if (lacksCommand) {
     return {
       kind: "denied",

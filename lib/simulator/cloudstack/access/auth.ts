@@ -49,7 +49,7 @@ export class Auth {
    * The caller of a command.
    *
    * @throws {ApiError} 401 for a key, signature or time that is not accepted, the code of the settings for a command
-   * that the role lacks, 429 over the rate limit
+   * that the role lacks, or about a project of which the account is no member, 429 over the rate limit
    */
   identify(parameters: Parameters): Caller {
     const signature = parameters.get("signature");
@@ -60,6 +60,7 @@ export class Auth {
     if (caller === undefined) throw toUnverified();
     this.#checkRate(caller.account);
     this.#checkRole(caller, parameters.command);
+    this.#checkProject(caller, parameters);
     if (signature !== toSignature(caller.user.secretKey, parameters.raw)) throw toUnverified();
     return caller;
   }
@@ -90,6 +91,18 @@ export class Auth {
       refusesBy === 432
         ? toUnavailable(command, account)
         : `The given command '${command}' either does not exist, is not available for user.`,
+    );
+  }
+
+  #checkProject({ account }: Caller, parameters: Parameters): void {
+    const { state, settings } = this.#options;
+    const project = state.projects.get(parameters.get("projectid") ?? "");
+    if (project === undefined || account.type !== "user") return;
+    if (project.memberIds.includes(account.id)) return;
+    const text = `The API [${parameters.command}] does not exist or is not available`;
+    throw new ApiError(
+      settings.refusesBy,
+      `${text} for this account/user in project [${project.id}].`,
     );
   }
 
