@@ -161,6 +161,8 @@ export const HAND_STEPS: readonly HandStep[] = [
       state.loadBalancerRules.set(rule.id, rule);
       book.keep("rule", rule.id, nowMs);
     } else if (how === "forwarding") {
+      // The server refuses one on an address of a VPC that has load balancers.
+      if (network.vpcId !== undefined) return undefined;
       const vm = [...state.vms.values()].find(({ isRemoved }) => !isRemoved);
       if (vm === undefined) return undefined;
       const one = toPortForwarding({ ip: placed, vmId: vm.id, publicPort: port });
