@@ -18,7 +18,8 @@ const CLOUDSTACK_PAGE = await readSource("docs/guides/troubleshooting-cloudstack
 /** Commands, settings, and what Kubernetes says. */
 const OTHERS = /^(?:kubectl|landfall|ss|systemctl) |^[\w.]+: |^[\w-]+ = |^didn't have free ports$/;
 /** What the code puts into messages. */
-const VARIABLES = /…|\bvms\b|\bpool is\b|\bare\b|ahead of|behind|in project|in no project/;
+const VARIABLES =
+  /…|\bvms\b|\bpool is\b|\bzone and\b|\bare\b|ahead of|behind|in project|in no project/;
 
 describe("messages that troubleshooting.md and troubleshooting-cloudstack.md quote", () => {
   test.each([
@@ -32,7 +33,7 @@ describe("messages that troubleshooting.md and troubleshooting-cloudstack.md quo
       "troubleshooting-cloudstack.md",
       CLOUDSTACK_PAGE,
       30,
-      ["providers/cloudstack", "controllers/node_lifecycle"],
+      ["providers/cloudstack", "controllers/node_lifecycle", "cli/check"],
     ],
   ])("are in the code: %s", async (_, page, least, rooms) => {
     const folders = [...rooms, "cloud", "cloud_http"].map((room) => `lib/${room}`);

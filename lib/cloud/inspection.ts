@@ -42,6 +42,11 @@ export interface Inspection {
   readonly findings: readonly Finding[];
   /** All visible instances; absent only when the cloud did not answer. */
   readonly inventory?: Inventory;
+  /**
+   * What to do when instances are visible, but none of a Node: the credentials may be another account's. Absent: a
+   * cloud that says which instance it hides, so that each Node has its own advice.
+   */
+  readonly strangersAdvice?: string;
 }
 
 /** The cloud's words for what an inventory holds. */
@@ -76,7 +81,7 @@ export function inspectInventory(
   const counts = { [`${words.part}s`]: parts.length, [words.instances]: instances.size };
   const findings = [
     ...(isNothingSeen(inventory)
-      ? listNothing(words)
+      ? [toNothing(words)]
       : [...listPartFindings(parts, words), toSizeFinding(instances.size, words)]),
     ...listUndecodableFindings(undecodable, words),
   ];
@@ -125,12 +130,9 @@ export function isNothingSeen({ instances, coverage, undecodable }: Inventory): 
 /**
  * Without parts or without instances alone a cloud may be as intended. Without both, Landfall has nothing to work with.
  */
-function listNothing({ part, instances, noneAdvice }: InspectionWords): Finding[] {
-  const level = "failure";
-  return [
-    { level, code: "noParts", message: `no ${part} is visible` },
-    { level, code: "noInstances", message: `no ${instances} are visible`, advice: noneAdvice },
-  ];
+function toNothing({ part, instances, noneAdvice }: InspectionWords): Finding {
+  const message = `no ${part} and no ${instances} are visible`;
+  return { level: "failure", code: "noInstances", message, advice: noneAdvice };
 }
 
 function listPartFindings(parts: readonly InspectedPart[], words: InspectionWords): Finding[] {

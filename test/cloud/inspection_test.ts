@@ -39,13 +39,8 @@ describe("inspectInventory()", () => {
     expect(findings).toEqual([
       {
         level: "failure",
-        code: "noParts",
-        message: "no pool is visible",
-      },
-      {
-        level: "failure",
         code: "noInstances",
-        message: "no vms are visible",
+        message: "no pool and no vms are visible",
         advice: "look at the rights",
       },
     ]);

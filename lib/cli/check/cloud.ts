@@ -17,7 +17,7 @@ import {
 } from "./report.ts";
 
 /** The step, and what Nodes are compared with. */
-interface CheckedCloud {
+interface CheckedCloud extends Pick<Inspection, "strangersAdvice"> {
   readonly step: CloudStep;
   /** Of all instances; absent when the cloud cannot be used. */
   readonly inventory?: Inventory;
@@ -40,10 +40,14 @@ export async function checkCloud(
   });
   return await inTime<CheckedCloud>(signal, late, async (deadline) => {
     const inspection = await inspectCloud(provider, deadline);
-    const { findings: found, inventory, ...facts } = inspection;
+    const { findings: found, inventory, strangersAdvice, ...facts } = inspection;
     const findings = found.map((finding) => hintAtProxy(finding, facts.endpoint, env));
     const step = { status: toStatus(findings), findings, ...facts };
-    return { step, ...(inventory === undefined ? {} : { inventory }) };
+    return {
+      step,
+      ...(inventory === undefined ? {} : { inventory }),
+      ...(strangersAdvice === undefined ? {} : { strangersAdvice }),
+    };
   });
 }
 

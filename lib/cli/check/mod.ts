@@ -3,7 +3,7 @@
  * @module
  */
 import type { Needs } from "../../app/rights.ts";
-import { isNothingSeen } from "../../cloud/inspection.ts";
+import { type Inspection, isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { NODE_SELECTION } from "../../cloud/settings/sections.ts";
 import type { Provider } from "../../cloud/provider.ts";
@@ -36,7 +36,7 @@ import { listMissingKinds } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { toInstalledLease } from "./leases/other_leaders.ts";
 import { checkLeases, type LeasesSearch } from "./leases/mod.ts";
-import { listNodePlans } from "./nodes.ts";
+import { findStrangers, listNodePlans } from "./nodes.ts";
 import { findRightsManifest, type RightsManifest, toManifest } from "./manifests.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
@@ -238,7 +238,7 @@ async function checkRights(
 const NO_CLOUD = "no chosen controller needs a cloud";
 const NO_KUBERNETES = "the API server cannot be used";
 
-interface NodeSources {
+interface NodeSources extends Pick<Inspection, "strangersAdvice"> {
   readonly definition: Pick<ProviderDefinition, "install" | "settings">;
   readonly provider: Provider | undefined;
   readonly inventory?: Inventory;
@@ -251,7 +251,7 @@ interface NodeSources {
 
 async function checkNodes(
   client: KubeClient | undefined,
-  { definition, provider, inventory, fitting, acting, selector, sections }: NodeSources,
+  { definition, provider, inventory, fitting, acting, selector, sections, ...cloud }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
   if (fitting.length > 0 && fitting.every(isSeparable)) {
@@ -275,11 +275,14 @@ async function checkNodes(
       const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
       const others = await readOtherAddresses(client, sections, deadline);
       const sources = { provider, inventory, acting, selector, others };
-      const nodes = await listNodePlans(items, sources, deadline);
+      const plans = await listNodePlans(items, sources, deadline);
+      const strangers = findStrangers(plans, cloud.strangersAdvice);
+      const nodes = strangers?.others ?? plans;
       const shifts = listShifts(nodes, definition.settings);
       const taints = fitting.includes(nodeOutOfServiceController) ? listTaintFindings(items) : [];
       const findings = [
-        ...listNodeFindings(nodes, { items, install: definition.install }),
+        ...(strangers ? [strangers.finding] : []),
+        ...listNodeFindings(plans, { items, install: definition.install }),
         ...shifts,
         ...taints,
       ];

@@ -2,7 +2,7 @@
  * What Landfall would do about each Node. Reads and compares; writes nothing.
  * @module
  */
-import type { FindingLevel } from "../../cloud/inspection.ts";
+import type { Finding, FindingLevel } from "../../cloud/inspection.ts";
 import { findPresence, type PresenceSources } from "../../cloud/inventory/resolver.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { InstanceState, NodeIdentity } from "../../cloud/instance.ts";
@@ -97,6 +97,45 @@ export async function listNodePlans(
   return matched.map(({ node, presence }) =>
     toPlan(node, presence, toOutlook(node, presence, { ...sources, claims, uses })),
   );
+}
+
+/** Why the cloud may only hide a machine. */
+const HIDDEN: ReadonlySet<UnknownReason | undefined> = new Set([
+  "notListed",
+  "notCovered",
+  "notFound",
+]);
+
+/**
+ * Says once that the cloud shows no machine of any Node: its words about each of them would be about one that is lost.
+ *
+ * @param advice As in `Inspection`
+ * @returns The finding, and the Nodes that it is not about; `undefined` when the plans say what is wrong
+ */
+export function findStrangers(
+  plans: readonly NodePlan[],
+  advice: string | undefined,
+): { readonly finding: Finding; readonly others: readonly NodePlan[] } | undefined {
+  if (advice === undefined) return undefined;
+  const others = plans.filter(({ presence }) => presence === "foreign");
+  const unseen = plans.filter(({ presence }) => presence !== "foreign");
+  const [first] = unseen;
+  const isHidden = ({ reason, message, problems }: NodePlan): boolean =>
+    HIDDEN.has(reason) && problems.every((text) => text === message);
+  if (first === undefined || !unseen.every(isHidden)) return undefined;
+  const what =
+    unseen.length === 1
+      ? `the machine of Node ${first.name} is not visible`
+      : `none of the machines of ${unseen.length} Nodes is visible`;
+  const named = unseen.find(({ providerId }) => providerId === undefined);
+  const example = named?.message === undefined ? "" : `. Of ${named.name}: ${named.message}`;
+  const finding = {
+    level: "failure",
+    code: "noNodeVisible",
+    message: what + example,
+    advice,
+  } as const;
+  return { finding, others };
 }
 
 async function readPresence(

@@ -69,6 +69,28 @@ async function report(
   return { ...JSON.parse(out), code };
 }
 
+/** The report with the keys of a user of the demo's CloudStack. */
+async function reportCloudStack(
+  username: string,
+  ...argv: readonly string[]
+): Promise<CheckReport & { code: number }> {
+  const { world } = cloudStackWorld();
+  const cloudstack = await startCloudStackSimulator({ clock: systemClock, world });
+  try {
+    const user = [...cloudstack.state.users.values()].find((one) => one.username === username);
+    const { apiKey = "", secretKey = "" } = user ?? {};
+    const config = join(folder, "cloud-config");
+    const lines = [`api-url=${cloudstack.url}`, `api-key=${apiKey}`, `secret-key=${secretKey}`];
+    await writeFile(config, ["[Global]", ...lines, ""].join("\n"));
+    const flags = ["--cloud-provider=external-cloudstack", `--cloud-config=${config}`];
+    const found = await report({}, ...flags, ...argv);
+    expect(JSON.stringify(found)).not.toContain(secretKey);
+    return found;
+  } finally {
+    await cloudstack.stop();
+  }
+}
+
 function byToken(): Record<string, string> {
   return { XOA_URL: cloud.url, XOA_TOKEN: cloud.token };
 }
@@ -140,41 +162,51 @@ describe("check()", () => {
   ])(
     "on CloudStack, says with %s who serves load balancers",
     async (_what, list, finalizers, expected) => {
-      const cloudstack = await startCloudStackSimulator({
-        clock: systemClock,
-        world: cloudStackWorld().world,
-      });
-      try {
-        const config = join(folder, "cloud-config");
-        const { url, apiKey, secretKey } = cloudstack;
-        await writeFile(
-          config,
-          `[Global]\napi-url=${url}\napi-key=${apiKey}\nsecret-key=${secretKey}\n`,
-        );
-        const metadata = { name: "web", namespace: "default", finalizers: [...finalizers] };
-        const spec = { type: "LoadBalancer", ports: [{ port: 80 }] };
-        kubernetes.objects.create("services", { metadata, spec });
-        const cloudFlags = ["--cloud-provider=external-cloudstack", `--cloud-config=${config}`];
-        const { code, out } = await run(
-          {},
-          ...cloudFlags,
-          `--controllers=${list}`,
-          "--output=json",
-        );
-        const { settings, kubernetes: cluster }: CheckReport = JSON.parse(out);
-        const findings = [...settings.findings, ...cluster.findings].map(
-          (one) => `${one.level} ${one.code}`,
-        );
-        expect(findings.filter((one) => /serviceController|services/.test(one))).toEqual([
-          ...expected,
-        ]);
-        if (expected.some((one) => one.startsWith("failure"))) expect(code).toBe(1);
-        expect(out).not.toContain(secretKey);
-      } finally {
-        await cloudstack.stop();
-      }
+      const metadata = { name: "web", namespace: "default", finalizers: [...finalizers] };
+      const spec = { type: "LoadBalancer", ports: [{ port: 80 }] };
+      kubernetes.objects.create("services", { metadata, spec });
+      const found = await reportCloudStack("kubeadmin", `--controllers=${list}`);
+      const findings = [...found.settings.findings, ...found.kubernetes.findings].map(
+        (one) => `${one.level} ${one.code}`,
+      );
+      expect(findings.filter((one) => /serviceController|services/.test(one))).toEqual([
+        ...expected,
+      ]);
+      if (expected.some((one) => one.startsWith("failure"))) expect(found.code).toBe(1);
     },
   );
+
+  test("says once on CloudStack that no VM has the name of a Node that waits", async () => {
+    const { code, nodes } = await reportCloudStack("ops");
+    const [found, ...others] = nodes.findings.filter(({ level }) => level !== "ok");
+    expect([code, nodes.nodes, others, found?.code]).toEqual([1, [], [], "noNodeVisible"]);
+    expect(found?.message).toMatch(/8 Nodes is visible\. Of \S+: .* no VM with the name "/);
+  });
+
+  test("says once on CloudStack that the account sees VMs, but none of a Node", async () => {
+    for (const { metadata } of kubernetes.objects.list("nodes")) {
+      kubernetes.objects.delete("nodes", { name: metadata.name });
+    }
+    for (const { vmId, nodeName } of cloudStackWorld().machines.values()) {
+      const providerID = `external-cloudstack://${vmId}`;
+      kubernetes.objects.createNode({ metadata: { name: nodeName }, spec: { providerID } });
+    }
+    const elsewhere = { metadata: { name: "elsewhere" }, spec: { providerID: "aws:///a/i-1" } };
+    kubernetes.objects.createNode(elsewhere);
+    const { code, nodes, cloud: seen } = await reportCloudStack("ops");
+    expect([code, seen.status, nodes.status]).toEqual([1, "ok", "failure"]);
+    expect(nodes.findings.filter(({ level }) => level !== "ok")).toEqual([
+      {
+        level: "failure",
+        code: "noNodeVisible",
+        message: "none of the machines of 8 Nodes is visible",
+        advice: expect.stringMatching(/whose keys .* the domain of that account, and project-id/),
+      },
+    ]);
+    expect(nodes.nodes.map(({ name }) => name)).toEqual(["elsewhere"]);
+    // Of the account that the VMs belong to, each Node is shown.
+    expect((await reportCloudStack("kubeadmin")).nodes.nodes).toHaveLength(9);
+  });
 
   test("ends with 1 when a tainted Node matches nothing", async () => {
     const [machine] = createDemoWorld().machines.values();
@@ -322,7 +354,7 @@ describe("check()", () => {
     const found = await report(byToken());
     expect(found).toMatchObject({
       code: 1,
-      cloud: { status: "failure", findings: [{ code: "answers" }, {}, { code: "noInstances" }] },
+      cloud: { status: "failure", findings: [{ code: "answers" }, { code: "noInstances" }] },
       nodes: { status: "skipped", skipped: "the cloud shows nothing to compare them with" },
     });
     const { out } = await run(byToken());

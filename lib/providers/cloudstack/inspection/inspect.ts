@@ -39,7 +39,8 @@ const WORDS = {
   instance: "VM",
   part: "zone",
   noneAdvice:
-    "check the account of the keys and project-id: CloudStack silently leaves out what the account may not see",
+    "check whose keys api-key and secret-key are, the domain of that account, and project-id: CloudStack silently " +
+    "leaves out what the account may not see",
   incompleteAdvice: "try again; the list may have changed while Landfall read it",
 } as const;
 
@@ -60,6 +61,7 @@ export async function inspectCloudStack(
     return {
       ...shown,
       inventory,
+      strangersAdvice: WORDS.noneAdvice,
       findings: [
         { level: "ok", code: "answers", message },
         ...listSafetyFindings(settings),
