@@ -35,7 +35,7 @@ export function toInvalid(text: string): ApiError {
 export function toHidden(): ApiError {
   return new ApiError(
     530,
-    "Internal error executing command, please contact your administrator",
+    "Internal error executing command, please contact your system administrator",
     4250,
   );
 }

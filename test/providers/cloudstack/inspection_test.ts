@@ -402,10 +402,19 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
       ["serverError", /the management server shuts down or starts$/, "try again later"],
     ],
     [
-      "an internal error, with the server's words",
+      "a command that failed, with the server's reason",
       () => ({ fault: { kind: "error", code: 530, text: "Unable to plug" } }),
-      ["serverError", /\(Unable to plug\).*: an internal error$/, "the log of the management"],
+      [
+        "serverError",
+        /\(Unable to plug\).*: the command failed for the reason in parentheses$/,
+        "remove the reason; the log of the management server",
+      ],
     ],
+    ...["", undefined].map((text): [string, () => Case, Wanted] => [
+      `an internal error, ${text === undefined ? "in words without a reason" : "without words"}`,
+      () => ({ fault: { kind: "error", code: 530, ...(text !== undefined && { text }) } }),
+      ["serverError", /: an internal error$/, "the log of the management server says more"],
+    ]),
     [
       "an account with two factors",
       () => ({ fault: { kind: "error", code: 411 } }),

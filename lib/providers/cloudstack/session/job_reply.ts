@@ -6,6 +6,7 @@ import { isFields } from "../../../core/text/values.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { ApiError } from "./errors.ts";
 import type { JobOutcome } from "./jobs.ts";
+import { INTERNAL } from "./refusal.ts";
 import { type Body, toObject } from "./reply.ts";
 
 /**
@@ -21,7 +22,7 @@ export function toOutcome(body: Body, secrets: readonly string[]): JobOutcome {
   if (jobstatus === 0) return undefined;
   if (jobstatus === 1) return { result: jobresult };
   const { errorcode, errortext } = isFields(jobresult) ? jobresult : {};
-  const refusal = { code: Number(errorcode) || 530, text: toText(errortext ?? jobresult) };
+  const refusal = { code: Number(errorcode) || INTERNAL, text: toText(errortext ?? jobresult) };
   return { failure: new ApiError(refusal, { command: toJobName(body["cmd"]), secrets }) };
 }
 

@@ -26,6 +26,8 @@ export interface Asked {
 
 /** The code for a parameter that is not valid. */
 export const INVALID = 431;
+/** The code for an internal error, and for a command that failed. */
+export const INTERNAL = 530;
 
 /** A smaller difference never matters. */
 const CLOCK_MS_MIN = 60_000;
@@ -49,6 +51,8 @@ interface Judgement extends Omit<Explanation, "problem"> {
   readonly isClear?: true;
 }
 
+/** An internal error whose text has no cause: the server shows it to administrators alone. */
+const NO_CAUSE = /^\s*$|\binternal (?:server )?error\b/i;
 const REPORT = "report this with the version of CloudStack";
 const LIMIT: Judgement = {
   kind: "denied",
@@ -114,15 +118,6 @@ const BY_CODE: ReadonlyMap<number, Judgement> = new Map<number, Judgement>([
       what: "the management server shuts down or starts",
       advice: "try again later",
       isClear: true,
-    },
-  ],
-  [
-    530,
-    {
-      kind: "unreachable",
-      word: "serverError",
-      what: "an internal error",
-      advice: "the log of the management server says more",
     },
   ],
   [
@@ -205,6 +200,7 @@ export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
       isClear: true,
     };
   }
+  if (code === INTERNAL) return judgeInternal(text);
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
   return code >= 500
@@ -215,6 +211,21 @@ export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
         advice: "try again later",
       }
     : { kind: "protocol", word: "refused", what: "this was not expected", advice: REPORT };
+}
+
+function judgeInternal(text: string): Judgement {
+  const shared = { kind: "unreachable", word: "serverError" } as const;
+  return NO_CAUSE.test(text)
+    ? {
+        ...shared,
+        what: "an internal error",
+        advice: "the log of the management server says more",
+      }
+    : {
+        ...shared,
+        what: "the command failed for the reason in parentheses",
+        advice: "remove the reason; the log of the management server may say more",
+      };
 }
 
 /**

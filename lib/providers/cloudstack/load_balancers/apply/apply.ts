@@ -6,6 +6,7 @@ import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_bal
 import { CloudError } from "../../../../cloud/errors.ts";
 import { remember } from "../../../../core/maps.ts";
 import { ApiError, JobOverError } from "../../session/errors.ts";
+import { INTERNAL } from "../../session/refusal.ts";
 import type { LookSource } from "../look.ts";
 import type { Change, ChangeOf, Step } from "../steps.ts";
 import { createAclItem, deleteAclItem, updateAclItem } from "./acl_items.ts";
@@ -37,8 +38,6 @@ interface ApplyContext extends Pick<Acting, "store" | "projectId"> {
 
 /** What a refusal says that differs from the look: an invalid or unknown object, in use, a conflict. */
 const DIFFERS: ReadonlySet<number> = new Set([431, 536, 537]);
-/** What createTags says of a key that an address has already: an internal error. */
-const TAG_EXISTS = 530;
 /** The server does not know a job any more, so it is over. */
 const UNKNOWN_JOB = 431;
 /** More than Services that are changed at the same time. */
@@ -158,6 +157,7 @@ function isWithoutEffect(error: unknown): boolean {
 function isOutdated({ kind }: Change, error: unknown): boolean {
   if (error instanceof JobOverError) return true;
   if (!(error instanceof ApiError)) return false;
-  if (kind === "tagAddress" && error.code === TAG_EXISTS) return true;
+  // Also that an address has a key already.
+  if (kind === "tagAddress" && error.code === INTERNAL) return true;
   return DIFFERS.has(error.code) || (kind === "addBackends" && isNotAssigned(error));
 }

@@ -5,7 +5,7 @@
 import { RefusedStepError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { assert } from "../../../../core/errors.ts";
 import { ApiError } from "../../session/errors.ts";
-import { INVALID } from "../../session/refusal.ts";
+import { INTERNAL, INVALID } from "../../session/refusal.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
 import { toWaiting } from "../wanted/problems.ts";
@@ -19,8 +19,6 @@ const NOT_SUPPORTED = /LB service provider cannot support this rule/i;
 
 /** What the server says before its reason: a VM is gone, is there already, or is in another network. */
 const NOT_ASSIGNED = /Failed to assign load balancer rule due to:/i;
-/** An internal error, as which the job fails. */
-const NOT_ASSIGNED_CODE = 530;
 
 /** Makes a rule without backends. It opens no firewall: that is another step. */
 export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): Promise<void> {
@@ -75,7 +73,7 @@ export async function addBackends(
 
 /** Whether CloudStack refused to send traffic to the VMs of a step. */
 export function isNotAssigned(error: ApiError): boolean {
-  return error.code === NOT_ASSIGNED_CODE && NOT_ASSIGNED.test(error.message);
+  return error.code === INTERNAL && NOT_ASSIGNED.test(error.message);
 }
 
 /** Sends traffic to fewer VMs. */

@@ -2,7 +2,7 @@
  * `associateIpAddress` and `disassociateIpAddress`: an account takes a free public address, and gives it back.
  * @module
  */
-import { ApiError, toInvalid } from "../../replies.ts";
+import { ApiError, toHidden, toInvalid } from "../../replies.ts";
 import { free, toSerialKey, wipe } from "../../world/addresses.ts";
 import type { PublicIp } from "../../world/records.ts";
 import type { CloudStackState } from "../../world/state.ts";
@@ -54,10 +54,7 @@ export function associate(call: Call): WantedJob {
 export function disassociate(call: Call): WantedJob {
   const { state } = call;
   const ip = needIp(call);
-  if (ip.accountId === undefined) {
-    const text = "Internal error executing command, please contact your system administrator";
-    throw new ApiError(530, text, 4250);
-  }
+  if (ip.accountId === undefined) throw toHidden();
   return {
     instanceType: "IpAddress",
     instanceId: ip.id,
