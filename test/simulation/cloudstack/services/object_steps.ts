@@ -43,6 +43,8 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
     return `${text}`;
   }),
   ofService("status edited by hand", 2, (world, _balancing, service) => {
+    // The API server refuses it of any other type.
+    if (service.spec?.type !== "LoadBalancer") return undefined;
     const ingress = world.random.pick([null, [{ ip: "192.0.2.1" }]]);
     const name = { name: service.metadata.name, namespace: "default", subresource: "status" };
     world.server.objects.patch("services", name, { status: { loadBalancer: { ingress } } });
