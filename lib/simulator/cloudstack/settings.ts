@@ -37,6 +37,8 @@ export interface Settings {
   sendsDate: boolean;
   /** Public addresses that one account may have. */
   publicIpsMax: number;
+  /** Whether `listAsyncJobs` lists jobs that ended within a day, as before 4.12. */
+  listsEndedJobs: boolean;
   /** Whether `listPublicIpAddresses` shows users the free ones, when they ask for them. */
   showsFreeIps: boolean;
 }
@@ -56,6 +58,7 @@ export function toSettings(changes: Partial<Settings> = {}): Settings {
     clockSkewMs: 0,
     sendsDate: false,
     publicIpsMax: Infinity,
+    listsEndedJobs: false,
     showsFreeIps: true,
     ...changes,
   };

@@ -39,7 +39,7 @@ export const LB_COMMANDS: readonly NeededCommand[] = [
   may("listLBStickinessPolicies", "see the stickiness of a rule"),
   may("createLBStickinessPolicy", "make a rule sticky"),
   may("deleteLBStickinessPolicy", "end the stickiness of a rule"),
-  may("listAsyncJobs", "prove, after a crash, that Landfall took an address"),
+  may("listAsyncJobs", "see, after a crash, who is taking an address"),
   may("listUsers", "know, after a crash, which user took an address"),
   may("listCapabilities", "know what this version can do"),
 ];

@@ -173,8 +173,8 @@ export interface View {
   /** By the ID of the rule; only rules of Services in networks with stickiness. Absent: not known. */
   readonly policies: ReadonlyMap<string, readonly StickinessPolicy[]>;
   /**
-   * Whose API user took an address, by the ID of the address, for addresses that a record names. Absent: CloudStack
-   * does not say.
+   * Whose API user took an address, by the ID of the address, for addresses that a record names. Absent, or without an
+   * address: CloudStack does not say.
    */
   readonly takers?: ReadonlyMap<string, "us" | "others">;
   /**

@@ -15,11 +15,14 @@ export const JOB_COMMANDS: Readonly<Record<string, Command>> = {
   queryAsyncJobResult: { kind: "answer", run: queryJob },
 };
 
-/** Jobs that are running or ended, the oldest first. A job is of the account that asked, not of the object's owner. */
-function listJobs({ caller, parameters, state, jobs }: Call): List {
+/** Jobs that have not ended, the oldest first. A job is of the account that asked, not of the object's owner. */
+function listJobs({ caller, parameters, state, settings, jobs }: Call): List {
   const isOwned = toScope(caller.account, parameters, state);
   const found = [...jobs.values()].filter(
-    (job) => isOwned(job.accountId) && matches(parameters, toClassName(job.command)),
+    (job) =>
+      (job.status === 0 || settings.listsEndedJobs) &&
+      isOwned(job.accountId) &&
+      matches(parameters, toClassName(job.command)),
   );
   return toList("asyncjobs", found, (job) => ({
     ...toJobReply(job),

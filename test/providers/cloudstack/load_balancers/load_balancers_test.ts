@@ -11,6 +11,7 @@ import type { Provider } from "../../../../lib/cloud/provider.ts";
 import { CloudStackLoadBalancers } from "../../../../lib/providers/cloudstack/load_balancers/load_balancers.ts";
 import type { Rule, View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
+import { toUser } from "../../../../lib/simulator/cloudstack/access/accounts.ts";
 import {
   type CloudStackSimulator,
   startCloudStackSimulator,
@@ -20,6 +21,7 @@ import {
   type NetworkKind,
 } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
 import type { Step } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
+import { ask } from "../../../support/cloud/cloudstack_asks.ts";
 import { type ChangingProvider, createChanging } from "../../../support/cloud/changing_provider.ts";
 import { PacedClock } from "../../../support/paced_clock.ts";
 import { until } from "../../../support/nodes/rig.ts";
@@ -114,11 +116,18 @@ function toLive(uid: string): LiveServices {
   return { uids: new Set([uid]), addresses: new Set() };
 }
 
+/** What is there before {@linkcode converge}, and what happens meanwhile. */
+interface Course {
+  readonly record?: string | undefined;
+  readonly beforeStep?: (step: Step) => void;
+}
+
 /** Works as the controller does, until a plan has no steps. */
-async function converge(
-  beforeStep?: (step: Step) => void,
-): Promise<{ steps: number; record: string | undefined }> {
-  let record: string | undefined;
+async function converge({ record: before, beforeStep }: Course = {}): Promise<{
+  steps: number;
+  record: string | undefined;
+}> {
+  let record = before;
   const keeper = {
     save: (text: string | undefined): Promise<void> => {
       record = text;
@@ -171,11 +180,12 @@ describe("CloudStackLoadBalancers", () => {
   ])("adds the other VMs at once if one %s since the last list", async (_what, spoil, backends) => {
     const [vm] = kinds.vms[kind];
     let tries = 0;
-    await converge(({ change: { kind: what } }) => {
+    const beforeStep = ({ change: { kind: what } }: Step): void => {
       if (what !== "addBackends") return;
       tries += 1;
       if (tries === 1) spoil(vm?.id ?? "");
-    });
+    };
+    await converge({ beforeStep });
     const [rule] = simulator.state.loadBalancerRules.values();
     expect([tries, rule?.members.length]).toEqual([2, backends]);
   });
@@ -301,6 +311,36 @@ describe("CloudStackLoadBalancers", () => {
     change(toSettings({ apiKey: "other-key", secretKey: "other-secret" }));
     end();
     await applying;
+  });
+
+  test("leaves an address alone that another user takes, although the record names it", async () => {
+    const view = await observe();
+    const [step] = balancers().plan(view, toSpec()).steps;
+    if (step === undefined) throw new Error("there is nothing to do");
+    let record: string | undefined;
+    const save = (text: string | undefined): Promise<void> => {
+      record = text;
+      return Promise.reject(new Error("killed"));
+    };
+    await expect(balancers().apply(step, { save }, signal)).rejects.toThrow("killed");
+    const { state, settings, user } = simulator;
+    const account = state.accounts.get(user.accountId);
+    if (account === undefined) throw new Error("the user has no account");
+    const other = toUser({ username: "deployer", account });
+    state.users.set(other.id, other);
+    const [, ipaddress = ""] = /"ip":"([^"]+)"/.exec(record ?? "") ?? [];
+    const { jobMs } = settings;
+    settings.jobMs = 5_000;
+    const fields = { networkid: kinds.networks[kind].id, ipaddress };
+    const { username } = other;
+    await ask(simulator, "associateIpAddress", fields, { method: "POST", username });
+    settings.jobMs = jobMs;
+    await converge({ record });
+    const taken = [...state.publicIps.values()].find(({ address }) => address === ipaddress);
+    expect(taken).toMatchObject({ state: "Allocated" });
+    expect(state.tags.of(taken?.id ?? "")).toEqual([]);
+    expect([...state.loadBalancerRules.values()].map(({ ipId }) => ipId)).not.toContain(taken?.id);
+    expect(state.loadBalancerRules.size).toBe(1);
   });
 
   test("a look is no inventory: Nodes wait for one after new settings", async () => {

@@ -78,6 +78,7 @@ export function drawSite(seed: Seed): Site | undefined {
       showsFreeIps: random.chance(0.8),
       jobMs: random.pick([200, 200, 1_000, 4_000]),
       sendsPortsAsText: random.chance(0.3),
+      listsEndedJobs: random.chance(0.2),
     },
   };
 }

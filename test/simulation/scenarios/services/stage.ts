@@ -5,6 +5,7 @@
  */
 import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
+import type { Settings } from "../../../../lib/simulator/cloudstack/settings.ts";
 import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summary.ts";
 import { withoutIds } from "../../../support/services/without_ids.ts";
 import { CloudStackWorld } from "../../cloudstack/cloud.ts";
@@ -24,6 +25,8 @@ export interface ServiceStory {
   readonly name: string;
   /** @default {"isolated"} */
   readonly network?: SiteKind;
+  /** The server's settings other than usual. @default {none} */
+  readonly settings?: Partial<Settings>;
   /** Whether addresses are not those that Landfall chose. @default {false} */
   readonly namesAddress?: boolean;
   /** The Services before the change, brought to rest one after another without any crash. @default {none} */
@@ -32,6 +35,8 @@ export interface ServiceStory {
   readonly frees?: string;
   /** Whether only CI tells it. @default {false} */
   readonly isOfCi?: boolean;
+  /** Whether it is told with a crash after every change, also where only some tests run. @default {false} */
+  readonly isDense?: boolean;
   /** Whether it is told with crashes, too. @default {true} */
   readonly hasCrashes?: boolean;
   /** The change. From here on every request may be the last one of its process. */
@@ -60,11 +65,13 @@ const SETTINGS: WorldSettings = {
 
 /** Tells a story. @param jobMs How long each job of the cloud takes @param whole How it should end */
 export async function tellService(
-  { name, network = "isolated", before = [], act, frees, namesAddress = false }: ServiceStory,
+  story: ServiceStory,
   jobMs: number,
   { point, whole }: { readonly point?: CrashPoint; readonly whole?: CrashEnding } = {},
 ): Promise<CrashEnding> {
-  const site = { kind: network, isInOneZone: true, periodMs: NEVER_MS, settings: { jobMs } };
+  const { name, network = "isolated", before = [], act, frees, namesAddress = false } = story;
+  const settings = { ...story.settings, jobMs };
+  const site = { kind: network, isInOneZone: true, periodMs: NEVER_MS, settings };
   const world = new CloudStackWorld("settled", () => SETTINGS, { site });
   const { crashPoints, timeline } = world;
   const pass = async (): Promise<void> => {

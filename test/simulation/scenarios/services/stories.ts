@@ -2,6 +2,7 @@
  * What is asked of a load balancer in scenarios, step by step.
  * @module
  */
+import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
 import { dropRule } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
 import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
@@ -127,6 +128,12 @@ function loseRule({ cloud: { state, server }, server: { objects } }: CloudStackW
   objects.patch("services", WEB, { spec: { sessionAffinity: "ClientIP" } });
 }
 
+/** The role lacks what says who took an address. */
+const denyJobs: Act = ({ cloud: { server } }) => {
+  const names = [...LB_COMMANDS.map(({ name }) => name), "listVirtualMachines", "listZones"];
+  server.user.role.commands = names.filter((name) => name !== "listAsyncJobs");
+};
+
 /** What there is before, and the change. */
 type Row = readonly [
   name: string,
@@ -161,6 +168,7 @@ const STICKY = annotate("stickiness-method-name", "SourceBased");
 const BOTH = create({ ports: [HTTP, HTTPS] });
 const ALL = create({ ports: [HTTP, HTTPS, DNS] });
 const OF_CI = { isOfCi: true };
+const DENSE = { isDense: true };
 /** The address is not one that Landfall chose. */
 const NAMED = { namesAddress: true };
 const FREED = { ...NAMED, frees: FREE_IP };
@@ -194,7 +202,20 @@ const ROWS: readonly Row[] = [
     // Only the process that had the rule knows whose its firewall rule is. Another one keeps the address and says so.
     { ...FREED, hasCrashes: false },
   ],
-  ["service-is-created", [], create()],
+  ["service-is-created", [], create(), DENSE],
+  [
+    "service-is-created-on-server-that-lists-ended-jobs",
+    [],
+    create(),
+    { ...DENSE, settings: { listsEndedJobs: true } },
+  ],
+  ["service-is-created-without-right-to-list-jobs", [denyJobs], create(), DENSE],
+  [
+    "service-is-created-without-right-to-list-jobs-on-server-that-lists-ended-jobs",
+    [denyJobs],
+    create(),
+    { ...OF_CI, settings: { listsEndedJobs: true } },
+  ],
   ["service-with-three-ports-is-created", [], ALL, OF_CI],
   [
     "service-that-restricts-its-clients-is-created",

@@ -100,9 +100,11 @@ async function findAskedBefore(
   const { id } = address ?? {};
   if (address === undefined || id === undefined || !isSame(address.place, place)) return undefined;
   if (ip !== undefined && ip !== address.ip) return undefined;
-  const known = acting.store.view?.addresses.get(id);
-  // While its job runs, an address leads nowhere. Otherwise, the plan decided against it.
-  if (known !== undefined) return isNowhere(known) ? "lookAgain" : undefined;
+  const { addresses, takers } = acting.store.view ?? {};
+  const known = addresses?.get(id);
+  // While our job runs, an address leads nowhere. Otherwise, the plan decided against it.
+  if (known !== undefined)
+    return isNowhere(known) && takers?.get(id) !== "others" ? "lookAgain" : undefined;
   const shown = await readAddress(id, acting);
   if (shown === undefined) return undefined;
   if (isFree(shown)) return toAsked(shown, place, acting);

@@ -61,14 +61,16 @@ export function mayTag(scene: Scene, address: PublicAddress): boolean {
 }
 
 /**
- * Whether the record names an address: free when it was chosen, now in the place that it was taken for, used by
- * nothing, without tags. Where CloudStack says who took it, that must be us; otherwise, the record must be of the last
- * day.
+ * Whether the record names an address: free when it was chosen, or named by CloudStack's answer; now in the place that
+ * it was taken for, used by nothing, without tags. Where CloudStack says who took it, that must be us; otherwise, the
+ * record must be of the last day.
  */
 export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean {
   const asked = findAsked(scene, address);
   if (asked === undefined) return false;
-  const isProof = asked.wasFree && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
+  // One that was not free has an ID only since CloudStack answered the request for it.
+  const isTaken = asked.wasFree || asked.id !== undefined;
+  const isProof = isTaken && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
   const taker = scene.view.takers?.get(address.id);
   return (
     isIn(asked, address) &&
@@ -134,9 +136,12 @@ export function checkPending(scene: Scene): readonly LoadBalancerProblem[] {
     });
 }
 
+/** Another user's job is nothing to wait for: CloudStack may show it no more as soon as it ends. */
 function isPending(scene: Scene, address: PublicAddress): boolean {
-  const { state, tags } = address;
-  return state === "Allocating" && tags.size === 0 && findAsked(scene, address) !== undefined;
+  const { id, state, tags } = address;
+  if (state !== "Allocating" || tags.size > 0 || scene.view.takers?.get(id) === "others")
+    return false;
+  return findAsked(scene, address) !== undefined;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { PublicAddress } from "../view.ts";
 
 /**
  * Lists the addresses without tags that the records of Services name. A record may be older than what happened to its
- * address since, so CloudStack must say who took it.
+ * address since, so CloudStack is asked who took it.
  *
  * @returns When each was recorded, by its ID, in milliseconds since 1970
  */

@@ -67,10 +67,10 @@ const JOBS: Query<Job> = {
 /**
  * Asks whose API user took addresses after they were recorded. Two commands, for any number of addresses.
  *
- * CloudStack shows the jobs of the own account of about a day. An address without such a job is not ours by what can be
- * proven.
+ * CloudStack lists jobs of the own account that have not ended; before 4.12, also those that ended within about a day.
+ * So no job says nothing about an address.
  *
- * @returns `us` or `others` for each address; `undefined` if this account may not ask
+ * @returns `us` or `others` for each address that has jobs; `undefined` if this account may not ask
  * @throws {CloudError} when there is no usable answer
  */
 export async function readTakers(
@@ -80,15 +80,18 @@ export async function readTakers(
   try {
     const userId = await readUserId(session, signal);
     if (userId === undefined) return undefined;
-    const { objects, gap } = await session.list(JOBS, signal);
+    const { objects, gap, unreadable = [] } = await session.list(JOBS, signal);
     if (gap !== undefined) {
       throw new CloudError("unreachable", `CloudStack's list of jobs is not whole: ${gap}`);
     }
-    const toTaker = (id: string, atMs: number): "us" | "others" => {
+    const takers = new Map<string, "us" | "others">();
+    for (const [id, atMs] of asked) {
       const users = findTakers(objects, id, atMs);
-      return users.size === 1 && users.has(userId) ? "us" : "others";
-    };
-    return new Map([...asked].map(([id, atMs]) => [id, toTaker(id, atMs)]));
+      // One that cannot be read may be another user's.
+      if (users === undefined && unreadable.length === 0) continue;
+      takers.set(id, users?.size === 1 && users.has(userId) ? "us" : "others");
+    }
+    return takers;
   } catch (error) {
     if (error instanceof ApiError && error.kind === "denied") return undefined;
     throw error;
@@ -107,12 +110,20 @@ async function readUserId(
   return undefined;
 }
 
-/** Who took an address last, after it was recorded; several if two jobs are of the same second. */
-function findTakers(jobs: readonly Job[], addressId: string, atMs: number): ReadonlySet<string> {
-  const taking = jobs.filter(
-    (job) =>
-      job.addressId === addressId && job.status !== FAILED && job.createdMs >= atMs - SKEW_MS,
+/**
+ * Who took an address last, after it was recorded: several if two jobs are of the same second, no user if all jobs
+ * failed or have no date, `undefined` if there is none.
+ */
+function findTakers(
+  jobs: readonly Job[],
+  addressId: string,
+  atMs: number,
+): ReadonlySet<string> | undefined {
+  const about = jobs.filter(
+    (job) => job.addressId === addressId && !(job.createdMs < atMs - SKEW_MS),
   );
+  if (about.length === 0) return undefined;
+  const taking = about.filter(({ status }) => status !== FAILED);
   const lastMs = Math.max(...taking.map(({ createdMs }) => createdMs));
   const last = taking.filter(({ createdMs }) => createdMs === lastMs);
   return new Set(last.map(({ userId }) => userId));

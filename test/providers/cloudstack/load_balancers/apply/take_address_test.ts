@@ -428,27 +428,39 @@ async function advance(): Promise<void> {
   await rig.clock.advance(50);
 }
 
+/** Another user of the account asks for an address. */
+async function askAsOther(address: string): Promise<void> {
+  const { state, user } = rig.simulator;
+  const account = state.accounts.get(user.accountId);
+  if (account === undefined) throw new Error("The user has no account");
+  const other = toUser({ username: "deployer", account });
+  state.users.set(other.id, other);
+  const fields = { networkid: rig.networkId, ipaddress: address };
+  await rig.ask("associateIpAddress", fields, { method: "POST", username: other.username });
+}
+
 describe("whose job took the address", () => {
-  test.each(["us", "others"] as const)("CloudStack says: %s", async (taker) => {
-    const { state, user } = rig.simulator;
-    const account = state.accounts.get(user.accountId);
-    if (account === undefined) throw new Error("The user has no account");
-    const other = toUser({ username: "deployer", account });
-    state.users.set(other.id, other);
+  test.each([
+    ["us", "runs", false],
+    ["others", "runs", false],
+    ["us", "has ended", true],
+    ["others", "has ended", true],
+    [undefined, "has ended", false],
+  ] as const)("CloudStack says: %p, when the job %s", async (taker, state, listsEndedJobs) => {
+    Object.assign(rig.simulator.settings, { listsEndedJobs, jobMs: 60_000 });
     await rig.look();
-    const id = rig.ipId("192.0.2.12");
-    if (taker === "us") {
+    if (taker === "others") await askAsOther("192.0.2.12");
+    else {
       rig.simulator.faults.set({ kind: "resetAfter" }, { command: "associateIpAddress", times: 1 });
       await rig.apply(toTake());
-    } else {
-      const fields = { networkid: rig.networkId, ipaddress: "192.0.2.12" };
-      await rig.change("associateIpAddress", fields, { username: other.username });
     }
+    if (state === "has ended") await rig.clock.advance(60_000);
+    const id = rig.ipId("192.0.2.12");
     const asked = new Map([[id, rig.clock.now()]]);
     const { signal } = new AbortController();
     const { session } = rig;
     expect(await rig.finish(readTakers({ session, asked }, signal))).toEqual(
-      new Map([[id, taker]]),
+      new Map(taker && [[id, taker]]),
     );
   });
 });

@@ -406,11 +406,19 @@ test("who took an address decides, where CloudStack says it", () => {
     ["us", true, true],
     ["us", false, true],
     ["others", true, false],
+    [undefined, true, true],
+    [undefined, false, false],
   ] as const) {
     const { cloud, address } = setUp();
-    cloud.takers = new Map([[address.id, taker]]);
+    cloud.takers = new Map(taker && [[address.id, taker]]);
     expect(isProvenByRecord(withRecord(cloud, { ...ASKED, wasFree }), address)).toBe(isProven);
   }
+});
+
+test("an address that CloudStack's answer named was taken for the Service, although it was not free", () => {
+  const { cloud, address } = setUp();
+  const scene = withRecord(cloud, { ...ASKED, id: address.id, wasFree: false });
+  expect(isProvenByRecord(scene, address)).toBe(true);
 });
 
 test("the record proves an address of a VPC by its VPC", () => {

@@ -392,18 +392,18 @@ describe("readTakers()", () => {
   });
   afterEach(() => fake.stop());
 
-  test.each<[string, () => object[], "us" | "others"]>([
+  test.each<[string, () => object[], "us" | "others" | undefined]>([
     ["a job of our user", () => [toJob(OUR_USER)], "us"],
     ["a job of our user that runs", () => [toJob(OUR_USER, { jobstatus: 0 })], "us"],
     ["a job of another user", () => [toJob(OTHER_USER)], "others"],
-    ["no job", () => [], "others"],
-    ["a job for another address", () => [toJob(OUR_USER, { jobinstanceid: OUR_USER })], "others"],
-    ["a job without an address", () => [toJob(OUR_USER, { jobinstanceid: undefined })], "others"],
+    ["no job", () => [], undefined],
+    ["a job for another address", () => [toJob(OUR_USER, { jobinstanceid: OUR_USER })], undefined],
+    ["a job without an address", () => [toJob(OUR_USER, { jobinstanceid: undefined })], undefined],
     ["a job that failed", () => [toJob(OUR_USER, { jobstatus: 2 })], "others"],
     [
       "a job from long before",
-      () => [toJob(OUR_USER, { created: "2026-01-02T10:59:00+0000" })],
-      "others",
+      () => [toJob(OTHER_USER, { created: "2026-01-02T10:59:00+0000" })],
+      undefined,
     ],
     [
       "a job of a server whose clock is behind",
@@ -411,6 +411,7 @@ describe("readTakers()", () => {
       "us",
     ],
     ["a job without a date", () => [toJob(OUR_USER, { created: undefined })], "others"],
+    ["a job that cannot be read", () => [toJob(OUR_USER, { jobstatus: "odd" })], "others"],
     [
       "another user's job, and then ours",
       () => [toJob(OTHER_USER, { created: "2026-01-02T11:59:00+0000" }), toJob(OUR_USER)],
