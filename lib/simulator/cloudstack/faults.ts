@@ -35,6 +35,8 @@ export type Fault =
   | { readonly kind: "shrinkingList" }
   /** A job is taken, and stays pending until it is released. */
   | { readonly kind: "endlessJob" }
+  /** A job is taken, and ends half-way without a result, as when the server restarts. What it did until then stays. */
+  | { readonly kind: "cutOffJob" }
   /**
    * A job is taken, and fails without a change. With `isLate` it fails at its end, as it does when the router does not
    * answer: what it did meanwhile was to be seen, and is taken back.
@@ -67,6 +69,7 @@ export class Faults extends FaultSwitches<Fault, FaultScope> {
 /** What a fault makes of a job that the request starts. */
 export function toJobFate(fault: Fault | undefined): JobFate | undefined {
   if (fault?.kind === "endlessJob") return { kind: "endless" };
+  if (fault?.kind === "cutOffJob") return { kind: "cutOff" };
   if (fault?.kind !== "failedJob") return undefined;
   return { ...fault, kind: "failed" };
 }

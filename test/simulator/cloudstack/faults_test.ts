@@ -145,6 +145,18 @@ describe("the faults of a simulated CloudStack", () => {
     expect([ip?.state, ip?.accountId]).toEqual(["Free", undefined]);
   });
 
+  test("cut a job off, which has no result and stays half done", async () => {
+    const { faults, settings, state } = rig.simulator;
+    const id = rig.idOf("worker-1");
+    faults.set({ kind: "cutOffJob" }, { times: 1 });
+    const { body } = await rig.ask("stopVirtualMachine", { id }, { method: "POST" });
+    await rig.clock.advance(settings.jobMs);
+    const job = await rig.ask("queryAsyncJobResult", { jobid: String(body["jobid"]) });
+    expect(job.body).toMatchObject({ jobstatus: 2, jobresultcode: 530 });
+    expect(job.body).not.toHaveProperty("jobresult");
+    expect(state.vm(id).state).toBe("Stopping");
+  });
+
   test("make a job endless, which keeps its turn until it is released", async () => {
     const { faults, jobs, state } = rig.simulator;
     const id = rig.idOf("worker-1");

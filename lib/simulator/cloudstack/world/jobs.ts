@@ -44,6 +44,8 @@ export interface JobOptions extends Pick<
 export type JobFate =
   /** It stays pending until {@linkcode Jobs.release}. */
   | { readonly kind: "endless" }
+  /** It ends half-way without a result, as when the server restarts. What it did until then stays. */
+  | { readonly kind: "cutOff" }
   /** It fails and changes nothing; `isLate`: it takes as long as others, and what it did meanwhile is taken back. */
   | {
       readonly kind: "failed";
@@ -129,8 +131,11 @@ export class Jobs {
       if (fate?.kind === "endless") await this.#hold(job.id);
       await clock.sleep(durationMs(), signal);
       if (fate?.kind === "failed") throw toFailure(fate);
-      job.result = work.run();
-      job.status = 1;
+      if (fate?.kind === "cutOff") cutOff(job);
+      else {
+        job.result = work.run();
+        job.status = 1;
+      }
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
@@ -149,6 +154,11 @@ export class Jobs {
 
 function toFailure({ code, text }: Extract<JobFate, { readonly kind: "failed" }>): ApiError {
   return new ApiError(code, text);
+}
+
+function cutOff(job: Job): void {
+  job.status = 2;
+  job.resultCode = 530;
 }
 
 /** A job as `queryAsyncJobResult` shows it. */

@@ -24,9 +24,9 @@ const RANGES = [
   ["0.0.0.0/0"],
 ] as const;
 const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
-const WRITES = [
-  "associateIpAddress",
-  "disassociateIpAddress",
+/** What a job about an address leaves when it is cut off, only a real server knows. */
+const ADDRESS_WRITES = ["associateIpAddress", "disassociateIpAddress"];
+const OTHER_WRITES = [
   "createTags",
   "createLoadBalancerRule",
   "updateLoadBalancerRule",
@@ -40,6 +40,7 @@ const WRITES = [
   "createLBStickinessPolicy",
   "deleteLBStickinessPolicy",
 ];
+const WRITES = [...ADDRESS_WRITES, ...OTHER_WRITES];
 
 const change = ofService("Service changed", 8, (world, balancing, service) => {
   const { random } = world;
@@ -130,8 +131,10 @@ export const SERVICE_STEPS: readonly ServiceStep[] = [
       { kind: "failedJob", code: 530, text: "Failed to apply", isLate: random.chance(0.5) },
       { kind: "failedJob", code: 530, text: "Failed to apply", isLate: true },
       { kind: "endlessJob" },
+      { kind: "cutOffJob" },
     ]);
-    const command = random.chance(0.3) ? WRITES : random.pick(WRITES);
+    const writes = fault.kind === "cutOffJob" ? OTHER_WRITES : WRITES;
+    const command = random.chance(0.3) ? writes : random.pick(writes);
     const ms = random.between(5_000, 60_000);
     const times = random.between(1, 3);
     timeline.schedule(ms, cloud.server.faults.set(fault, { command, times }));

@@ -25,6 +25,7 @@ import type {
   StickinessPolicy,
 } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { LoadBalancingApi } from "../../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
+import type { Fault } from "../../../../../lib/simulator/cloudstack/faults.ts";
 import { addTier, makeRule, type Tier } from "../../../../support/cloud/cloudstack_networks.ts";
 
 const rig = useApply();
@@ -171,10 +172,13 @@ describe("a step that fails", () => {
     },
   );
 
-  test("a job that failed asks for a new look, and CloudStack's words go up", async () => {
+  test.each<[string, Fault, string]>([
+    ["failed", { kind: "failedJob", code: 530, text: "no router" }, "no router"],
+    ["was cut off by a restart", { kind: "cutOffJob" }, "CloudStack answered 530 to "],
+  ])("a job that %s asks for a new look, and CloudStack's words go up", async (_, fault, words) => {
     const opening = await toOpening();
-    rig.simulator.faults.set({ kind: "failedJob", code: 530, text: "no router" }, { times: 1 });
-    expect(String(await rig.apply(opening))).toContain("no router");
+    rig.simulator.faults.set(fault, { times: 1 });
+    expect(String(await rig.apply(opening))).toContain(words);
     expect(rig.store.isValid).toBe(false);
   });
 
