@@ -443,6 +443,8 @@ describe("roles", () => {
     const about = await zone.ask("listApis", { name: "listVirtualMachines" }, { as });
     expect(about.body["count"]).toBe(1);
     expect((await zone.ask("listApis", { name: "listZones" }, { as })).status).not.toBe(200);
+    const all = listNames(await zone.ask("listApis", {}, { as }), "api");
+    expect([all.includes("listVirtualMachines"), all.includes("listZones")]).toEqual([true, false]);
     // The server asks about the role before it looks at the signature.
     const unsigned = { name: "x" };
     expect(toRefusal(await zone.ask("listZones", {}, { as, unsigned }))).toEqual(expected);

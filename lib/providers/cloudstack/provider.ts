@@ -7,7 +7,7 @@ import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Place } from "../../cloud/instance.ts";
 import { type Presence, type Provider, toUnknown } from "../../cloud/provider.ts";
-import type { Clock } from "../../core/clock.ts";
+import { abortable, type Clock } from "../../core/clock.ts";
 import { assert } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";
@@ -72,6 +72,8 @@ export class CloudStackProvider implements Provider {
   #hasWarned = false;
   /** The last whole list, and what became of it. */
   #known: { readonly version: ListVersion; readonly inventory: CloudStackInventory } | undefined;
+  /** The newest list that is still read. */
+  #running: { readonly observedAtMs: number; readonly done: Promise<Inventory> } | undefined;
 
   constructor(options: CloudStackOptions) {
     const { session, settings, clock, log, memory, store } = options;
@@ -108,7 +110,8 @@ export class CloudStackProvider implements Provider {
   }
 
   /**
-   * The VMs of a list, for load balancers. Asks only if the last list is older.
+   * The VMs of a list, for load balancers. Asks only if the last list is older, and none is read now that will do. An
+   * inventory never waits for another list: it is for Nodes that may be newer than that.
    *
    * @param sinceMs Since when the list must have been requested, in monotonic milliseconds
    * @throws {CloudError} when CloudStack does not answer
@@ -116,7 +119,7 @@ export class CloudStackProvider implements Provider {
   async readBackends(sinceMs: number, signal: AbortSignal): Promise<Backends> {
     this.memory.followBackends();
     const isEnough = (this.memory.backends?.observedAtMs ?? -Infinity) >= sinceMs;
-    if (!isEnough || this.memory.lacksBackends) await this.#list(signal);
+    if (!isEnough || this.memory.lacksBackends) await this.#joinList(sinceMs, signal);
     const { backends } = this.memory;
     assert(backends !== undefined, "a list that is followed gives backends");
     return backends;
@@ -230,8 +233,33 @@ export class CloudStackProvider implements Provider {
     this.#log.warn(toNoNetwork(network), { advice: NETWORK_ADVICE });
   }
 
+  /** Waits for the list that is read now, or reads one if that fails or does not give the VMs. */
+  async #joinList(sinceMs: number, signal: AbortSignal): Promise<void> {
+    const running = this.#running;
+    if (running !== undefined && running.observedAtMs >= sinceMs) {
+      const isRead = await abortable(running.done, signal).then(
+        () => true,
+        () => false,
+      );
+      signal.throwIfAborted();
+      if (isRead && !this.memory.lacksBackends) return;
+    }
+    await this.#list(signal);
+  }
+
   async #list(signal: AbortSignal): Promise<Inventory> {
     const observedAtMs = this.#clock.monotonic();
+    const done = this.#readList(observedAtMs, signal);
+    const running = { observedAtMs, done };
+    this.#running = running;
+    try {
+      return await done;
+    } finally {
+      if (this.#running === running) this.#running = undefined;
+    }
+  }
+
+  async #readList(observedAtMs: number, signal: AbortSignal): Promise<Inventory> {
     const known = this.memory.lacksBackends ? undefined : this.#known;
     const listed = await this.facts.inProject(
       (projectId) => this.#api.listVms(projectId, known?.version, signal),

@@ -28,8 +28,6 @@ interface InspectionOptions extends LoadBalancerInspection {
 }
 
 const ADVICE = "allow them in the role; docs/guides/permissions-cloudstack.md has the whole list";
-/** What CloudStack answers about a command that does not exist or that the role lacks. */
-const NOT_FOUND = 530;
 
 /**
  * Says which commands the role lacks, what the networks of the Nodes offer, and which addresses have no Service.
@@ -56,20 +54,13 @@ async function inspectRole(
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const code = "loadBalancerRole";
-  const asked = await Promise.all(
-    LB_COMMANDS.map(async (command) => ({
-      command,
-      isAllowed: await asks(session, command, signal),
-    })),
-  );
-  if (asked.some(({ isAllowed }) => isAllowed === undefined)) {
+  const allowed = await readAllowed(session, signal);
+  if (allowed === undefined) {
     const unknown = "it is not known whether it allows the commands for load balancers";
     const message = `the role has no ${ROLE_COMMAND}, so ${unknown}`;
     return [{ level: "warning", code, message, advice: `allow ${ROLE_COMMAND} in the role` }];
   }
-  const lacking = asked
-    .filter(({ isAllowed }) => isAllowed === false)
-    .map(({ command }) => command);
+  const lacking = LB_COMMANDS.filter(({ name }) => !allowed.has(name));
   if (lacking.length === 0) {
     const message = `the role allows all ${LB_COMMANDS.length} commands for load balancers`;
     return [{ level: "ok", code, message }];
@@ -92,21 +83,17 @@ async function inspectRole(
   ];
 }
 
-/** Whether the role allows a command; `undefined` if it does not say. @throws {CloudError} of any other kind */
-async function asks(
+/** The commands that the role allows; `undefined` if it does not say. @throws {CloudError} of any other kind */
+async function readAllowed(
   session: InspectionOptions["session"],
-  { name }: NeededCommand,
   signal: AbortSignal,
-): Promise<boolean | undefined> {
+): Promise<ReadonlySet<string> | undefined> {
   const schema = v.optional(v.array(v.object({ name: v.string() })), []);
   try {
-    const query = { command: ROLE_COMMAND, key: "api", params: { name }, schema };
-    const apis = await session.read(query, signal);
-    return apis.some((one) => one.name === name);
+    const apis = await session.read({ command: ROLE_COMMAND, key: "api", schema }, signal);
+    return new Set(apis.map(({ name }) => name));
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.code === NOT_FOUND) return false;
-    if (error.explanation.word === "forbidden") return undefined;
+    if (error instanceof ApiError && error.explanation.word === "forbidden") return undefined;
     throw error;
   }
 }

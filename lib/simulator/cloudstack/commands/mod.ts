@@ -5,7 +5,9 @@
 import { ADDRESS_COMMANDS } from "./addresses/mod.ts";
 import { ADMINISTRATION_COMMANDS } from "./administration.ts";
 import { JOB_COMMANDS } from "./async_jobs.ts";
-import type { Command } from "./call.ts";
+import { isAllowed } from "../access/accounts.ts";
+import { ApiError } from "../replies.ts";
+import type { Call, Command } from "./call.ts";
 import { FIREWALL_COMMANDS } from "./rules/firewall_rules.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
 import { LOAD_BALANCING_COMMANDS } from "./load_balancing/mod.ts";
@@ -32,12 +34,24 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...ACL_COMMANDS,
     ...STICKINESS_COMMANDS,
     ...USER_COMMANDS,
+    listApis: { kind: "answer", run: listApis },
   }),
 );
 
 /** A command; names are compared as they are, as on the server. */
 export function findCommand(name: string): Command | undefined {
   return COMMANDS.get(name);
+}
+
+/** Describes the commands that the role allows: all of them, or the one with a name. */
+function listApis({ caller: { user }, parameters }: Call): object {
+  const name = parameters.get("name");
+  const api = [...COMMANDS]
+    .filter(([one]) => (name === undefined || one === name) && isAllowed(user.role, one))
+    .map(([one, { kind }]) => ({ name: one, isasync: kind === "job" || kind === "create" }));
+  if (api.length > 0) return { count: api.length, api };
+  const message = "Api Discovery plugin was unable to find an api by that name or process any apis";
+  throw new ApiError(530, message);
 }
 
 /** Whether a command only reads, so that it may come by GET where POST is enforced for the others. */

@@ -2,23 +2,11 @@
  * What the server says about itself and about projects.
  * @module
  */
-import { isAllowed } from "../access/accounts.ts";
-import { ApiError } from "../replies.ts";
-import {
-  findNamed,
-  isSame,
-  matches,
-  needText,
-  toList,
-  type Call,
-  type Command,
-  type List,
-} from "./call.ts";
+import { findNamed, isSame, matches, toList, type Call, type Command, type List } from "./call.ts";
 
 /** The commands. */
 export const SERVER_COMMANDS: Readonly<Record<string, Command>> = {
   listCapabilities: { kind: "answer", run: listCapabilities },
-  listApis: { kind: "answer", run: listApis },
   listProjects: { kind: "list", run: listProjects },
 };
 
@@ -46,14 +34,6 @@ function listCapabilities({ caller: { account }, settings }: Call): object {
     defaultuipagesize: 20,
   };
   return { capability };
-}
-
-/** Describes one command. The real server describes all of them without a name. */
-function listApis({ caller: { user }, parameters }: Call): object {
-  const name = needText(parameters, "name");
-  if (isAllowed(user.role, name)) return { count: 1, api: [{ name, isasync: false }] };
-  const message = "Api Discovery plugin was unable to find an api by that name or process any apis";
-  throw new ApiError(530, message);
 }
 
 function listProjects({ caller: { account }, parameters, state }: Call): List {

@@ -71,6 +71,7 @@ describe("inspectLoadBalancing()", () => {
     expect(more).toEqual([]);
     const sent = new Set(simulator.requests.entries.map(({ command }) => command));
     expect([...sent].filter((one) => !one.startsWith("list"))).toEqual([]);
+    expect(simulator.requests.count("listApis")).toBe(1);
   });
 
   test("names the commands that the role lacks, those that all load balancers need first", async () => {

@@ -249,6 +249,59 @@ describe("CloudStackLoadBalancers", () => {
     expect(balancers().planRelease(back, served).steps).not.toEqual([]);
   });
 
+  describe("of a process that starts", () => {
+    const command = "listVirtualMachines";
+    const countLists = (): number => simulator.requests.count(command);
+    const slowDown = (): unknown => simulator.faults.set({ kind: "delay", ms: 2_000 }, { command });
+    beforeEach(async () => {
+      await converge();
+      provider = cloudStack.create(toSettings(), { ...toDeps(), clock: new PacedClock(PACE) });
+      balancers().setClusterIds([CLUSTER]);
+      simulator.requests.reset();
+    });
+
+    test("look at the list of VMs that the inventory reads at the time", async () => {
+      const [inventory, { vms }] = await Promise.all([
+        provider.listInventory([], signal),
+        observe(),
+      ]);
+      expect(vms.size).toBe(inventory.instances.size);
+      expect(countLists()).toBe(1);
+    });
+
+    test("read one themselves if that of the inventory ends", async () => {
+      slowDown();
+      const ended = new AbortController();
+      const inventory = provider.listInventory([], ended.signal).catch(() => "ended");
+      const observed = observe();
+      await until("the list is asked for", () => countLists() > 0);
+      ended.abort();
+      expect(await inventory).toBe("ended");
+      expect((await observed).vms.size).toBeGreaterThan(0);
+    });
+
+    test("leave an inventory its own list: its Nodes may be newer than another", async () => {
+      slowDown();
+      const observed = observe();
+      await until("the list is asked for", () => countLists() > 0);
+      await provider.listInventory([], signal);
+      await observed;
+      expect(countLists()).toBe(2);
+    });
+  });
+
+  test("takes no list that began before a look as proof of which CloudStack this is", async () => {
+    await observe();
+    simulator.requests.reset();
+    const command = "listVirtualMachines";
+    simulator.faults.set({ kind: "delay", ms: 2_000 }, { command });
+    const inventory = provider.listInventory([{ name: kinds.vms[kind][0]?.name ?? "" }], signal);
+    await until("the list is asked for", () => simulator.requests.count(command) > 0);
+    expect(await observe(0)).toMatchObject({ isOurCloud: true });
+    await inventory;
+    expect(simulator.requests.count(command)).toBe(2);
+  });
+
   test("waits for the first inventory if nothing else shows which CloudStack this is", async () => {
     const deps = { ...toDeps(), clock: new PacedClock(PACE) };
     provider = cloudStack.create(toSettings(), deps);
