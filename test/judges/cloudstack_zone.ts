@@ -65,7 +65,6 @@ export interface ZoneAskOptions extends SendOptions {
 interface Place {
   /** What the cases ran on, for people. */
   readonly name: string;
-  readonly isDouble: boolean;
   readonly url: string;
   readonly users: Readonly<Record<Who, Keys>>;
   readonly names: Readonly<Record<"owner", string>>;
@@ -167,7 +166,6 @@ async function openDouble({ whyDouble }: { whyDouble: string }): Promise<Zone> {
   let count = 0;
   const place: Place = {
     name: `the double, because ${whyDouble}`,
-    isDouble: true,
     url: simulator.url,
     users: { owner, other, root, domainAdmin },
     names: { owner: "acme" },
@@ -242,7 +240,6 @@ async function openReal(url: string, keys: string): Promise<Zone> {
   let limit: string | undefined;
   const place: Place = {
     name: `the management server ${url}`,
-    isDouble: false,
     url,
     users: {
       owner: toKeys("kube"),

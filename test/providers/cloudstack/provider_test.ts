@@ -460,7 +460,7 @@ describe("provider", () => {
       using files = new RootKeyFiles();
       const clock = new ManualClock(Date.now());
       const { provider } = createToChange({ apiKey: "", secretKey: "", ...files.settings }, clock);
-      simulator.state.hide(findId(GONE));
+      simulator.state.assign(findId(GONE), accountIds.ops);
       const nodes = toNodes();
       const [node = { name: "" }] = nodes;
       const before = await provider.listInventory(nodes, signal);
@@ -482,7 +482,7 @@ describe("provider", () => {
         { ...settings, apiKey: "", secretKey: "" },
         clock,
       );
-      simulator.state.hide(findId(GONE));
+      simulator.state.assign(findId(GONE), accountIds.ops);
       const nodes = toNodes();
       const [node = { name: "" }] = nodes;
       await provider.listInventory(nodes, signal);
@@ -582,7 +582,7 @@ describe("provider", () => {
       const user = [...simulator.state.users.values()].find(({ username }) => username === "admin");
       const root = { apiKey: user?.apiKey, secretKey: user?.secretKey };
       const { provider, change } = createToChange(root);
-      simulator.state.hide(findId(GONE));
+      simulator.state.assign(findId(GONE), accountIds.ops);
       const nodes = toNodes();
       const before = await provider.listInventory(nodes, signal);
       expect(before.instances.has(findId(GONE))).toBe(true);

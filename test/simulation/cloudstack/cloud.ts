@@ -307,7 +307,7 @@ export class CloudStackCloud implements Cloud {
   isShown(vm: Vm): boolean {
     const { type, seesDestroyed } = this.places;
     if (!this.isOwned(vm) || vm.isRemoved || this.#forgotten.has(vm.id)) return false;
-    if (!vm.isDisplayed && type !== "admin") return false;
+    if (!vm.isDisplayed) return false;
     return type !== "user" || seesDestroyed || !["Destroyed", "Expunging"].includes(vm.state);
   }
 

@@ -46,9 +46,9 @@ function readIds({ parameters, state }: Call): ReadonlySet<string> | undefined {
   return new Set(wanted.map((one) => one.toLowerCase()));
 }
 
-/** Only the root administrator sees what is hidden; only some users see what is Destroyed. */
+/** No user sees what is hidden; only some users see what is Destroyed. */
 function isShown(vm: Vm, { caller: { account } }: Call): boolean {
-  if (!vm.isDisplayed && account.type !== "admin") return false;
+  if (!vm.isDisplayed) return false;
   const seesDestroyed = account.type !== "user" || account.seesDestroyed === true;
   return seesDestroyed || !GONE.has(vm.state);
 }

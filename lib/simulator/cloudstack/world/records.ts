@@ -88,7 +88,7 @@ export interface Vm {
   nics: Nic[];
   /** The hypervisor that it runs on or ran on last. */
   hostName: string;
-  /** A machine that an administrator hides is shown to the root administrator only. */
+  /** A machine that an administrator hides is shown to no user, not even by its ID. */
   isDisplayed: boolean;
   /** Since it is expunged, its ID is known and every list lacks it. */
   isRemoved: boolean;

@@ -107,7 +107,7 @@ export class CloudStackState {
     this.vm(vmId).state = state;
   }
 
-  /** Hides a virtual machine from every user but the root administrator, or shows it again. */
+  /** Hides a virtual machine from every user, or shows it again. */
   hide(vmId: string, isHidden: boolean = true): void {
     this.vm(vmId).isDisplayed = !isHidden;
   }

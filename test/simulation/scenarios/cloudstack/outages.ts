@@ -186,13 +186,6 @@ const RIGHTS: readonly CsOutage[] = [
     forgets: true,
   },
   {
-    name: "settings-get-keys-of-the-owner-who-does-not-see-one-zone",
-    how: { isHidden: true, hasManager: true },
-    begin: (stage) => writeKeys(stage, "acme"),
-    lists: ["beta"],
-    forgets: true,
-  },
-  {
     name: "settings-get-keys-of-the-owner-of-one-zone",
     how: { isShared: true, hasManager: true },
     begin: (stage) => writeKeys(stage, "acme"),

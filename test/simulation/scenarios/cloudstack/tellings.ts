@@ -30,8 +30,6 @@ export type CsStage = Stage<CloudStackCloud>;
 interface How extends CloudStackChoices {
   /** The machines of each zone belong to another account, and an administrator asks. */
   readonly isShared?: boolean;
-  /** An administrator hides the machines of `alpha` from others, and asks. */
-  readonly isHidden?: boolean;
 }
 
 /** An outage of CloudStack. */
@@ -96,7 +94,7 @@ const RULES = {
 };
 
 /** With small pages the machines of beta are on the first one, those of alpha on the second. */
-function toPreparations({ isShared, isHidden }: How): Preparations<CloudStackCloud> {
+function toPreparations({ isShared }: How): Preparations<CloudStackCloud> {
   const between = ({ cloud }: CsStage): void => {
     for (let at = 1; at <= SMALL_PAGE; at += 1) cloud.addOther(`other-${at}`);
   };
@@ -104,7 +102,6 @@ function toPreparations({ isShared, isHidden }: How): Preparations<CloudStackClo
     const { state, places } = stage.cloud;
     for (const [name, vmId] of stage.world.machines) {
       if (isShared && toPart(name) === "beta") state.assign(vmId, places.strangerId);
-      if (isHidden && toPart(name) === "alpha" && LIVE.includes(name)) state.hide(vmId);
     }
   };
   return { between, after };
