@@ -204,6 +204,13 @@ describe.skipIf(isSkipped)("the script of permissions-cloudstack.md", () => {
     },
   );
 
+  test("waits for a server that needs longer than the ten seconds of the client", async () => {
+    const [settings = ""] = script.split("umask");
+    const ask = `${PYTHON} -c 'import cs; print(cs.read_config()["timeout"])'`;
+    const { stdout } = await run("sh", ["-c", settings + ask], { env: { PATH: "/bin" } });
+    expect(Number(stdout)).toBeGreaterThanOrEqual(60);
+  });
+
   test("stops at the first command that fails, says why, and leaves no file", async () => {
     const projectId = "11111111-1111-4111-8111-111111111111";
     const said = await runScript("wrong", { PROJECT_ID: projectId }).then(
