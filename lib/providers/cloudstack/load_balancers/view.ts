@@ -12,6 +12,8 @@ export interface PublicAddress {
   readonly ip: string;
   /** `Allocated`, `Allocating`, `Releasing` … */
   readonly state: string;
+  /** When it was taken, by the clock of CloudStack, in milliseconds since 1970. Absent: free, or not known. */
+  readonly allocatedAtMs?: number;
   /** The network that it serves. Absent for an address of a VPC that no tier uses. */
   readonly networkId?: string;
   readonly vpcId?: string;

@@ -82,6 +82,11 @@ const policy = v.pipe(
   }),
 );
 
+function toAllocated(allocated: string): Pick<PublicAddress, "allocatedAtMs"> {
+  const allocatedAtMs = Date.parse(allocated);
+  return Number.isNaN(allocatedAtMs) ? {} : { allocatedAtMs };
+}
+
 /** Readers by kind of object. Texts of CloudStack keep their case. */
 export const LB_SCHEMAS: {
   readonly address: Field<PublicAddress>;
@@ -98,6 +103,7 @@ export const LB_SCHEMAS: {
       id: ID,
       ipaddress: IP,
       state: NAME,
+      allocated: TEXT,
       associatednetworkid: REFERENCE,
       vpcid: REFERENCE,
       issourcenat: v.nullish(FLAG),
@@ -109,6 +115,7 @@ export const LB_SCHEMAS: {
       id: one.id,
       ip: one.ipaddress,
       state: one.state,
+      ...toAllocated(one.allocated ?? ""),
       ...(one.associatednetworkid && { networkId: one.associatednetworkid }),
       ...(one.vpcid && { vpcId: one.vpcid }),
       isSourceNat: one.issourcenat ?? false,

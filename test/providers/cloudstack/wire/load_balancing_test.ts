@@ -90,6 +90,7 @@ describe("LB_SCHEMAS", () => {
         id: A,
         ip: "192.0.2.10",
         state: "Allocated",
+        allocatedAtMs: Date.UTC(2026, 0, 2, 3, 4, 5),
         networkId: B,
         isSourceNat: false,
         isStaticNat: true,

@@ -35,7 +35,7 @@ const EVERYBODY = ["203.0.113.0/24"];
 const TAKEN_MAX = 2;
 
 /** People take an address, perhaps the one that a process has just chosen. */
-const take = step("address taken by people", 3, ({ random }, balancing) => {
+const take = step("address taken by people", 3, ({ random, timeline }, balancing) => {
   const { cloud, book, nowMs } = balancing;
   const { state, places } = cloud;
   if (balancing.taken.size >= TAKEN_MAX) return undefined;
@@ -46,7 +46,8 @@ const take = step("address taken by people", 3, ({ random }, balancing) => {
   if (network === undefined) return undefined;
   const { id: networkId, vpcId } = network;
   const place = vpcId === undefined ? { networkId } : { vpcId };
-  Object.assign(ip, { state: "Allocated", accountId: places.ownerId, ...place });
+  const allocatedMs = timeline.now();
+  Object.assign(ip, { state: "Allocated", accountId: places.ownerId, allocatedMs, ...place });
   balancing.taken.add(ip.id);
   const { user, jobs } = cloud.server;
   jobs.start({

@@ -34,8 +34,8 @@ import { isOf1x, TAG_KEYS, toTags } from "../words.ts";
  * installation guide of CloudStack sets ten minutes.
  */
 const ANSWER_MS = 11 * 60_000;
-/** How far the clock of the process that wrote a record may be ahead of ours. */
-const AHEAD_MS = 3_600_000;
+/** How far the clock of the process that wrote a record may be ahead of ours, or behind that of CloudStack. */
+const SKEW_MS = 3_600_000;
 /** How long a record proves by itself that an address is ours. Users may write an old one again, backups bring it. */
 const PROOF_MS = 86_400_000;
 
@@ -63,14 +63,15 @@ export function mayTag(scene: Scene, address: PublicAddress): boolean {
 /**
  * Whether the record names an address: free when it was chosen, or named by CloudStack's answer; now in the place that
  * it was taken for, used by nothing, without tags. Where CloudStack says who took it, that must be us; otherwise, the
- * record must be of the last day.
+ * record must be of the last day, and the address taken when Landfall may have.
  */
 export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean {
   const asked = findAsked(scene, address);
   if (asked === undefined) return false;
   // One that was not free has an ID only since CloudStack answered the request for it.
   const isTaken = asked.wasFree || asked.id !== undefined;
-  const isProof = isTaken && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
+  const isProof =
+    isTaken && isTakenInTime(asked, address) && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
   const taker = scene.view.takers?.get(address.id);
   return (
     isIn(asked, address) &&
@@ -79,6 +80,14 @@ export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean 
     isIdle(scene, address) &&
     (taker === "us" || (taker === undefined && isProof))
   );
+}
+
+/**
+ * Whether the address was taken while CloudStack may have carried out the recorded request. It was free before, so an
+ * earlier time only says that clocks differ.
+ */
+function isTakenInTime({ atMs }: AskedAddress, { allocatedAtMs = atMs }: PublicAddress): boolean {
+  return allocatedAtMs <= atMs + ANSWER_MS + SKEW_MS;
 }
 
 /** What the record says about an address. */
@@ -156,7 +165,7 @@ export function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
   const untilMs = asked.atMs + ANSWER_MS;
   // A time far in the future is none that Landfall wrote, not even with a wrong clock.
   if (isShown || untilMs <= view.takenAtWallMs) return [];
-  if (asked.atMs > view.takenAtWallMs + AHEAD_MS) return [];
+  if (asked.atMs > view.takenAtWallMs + SKEW_MS) return [];
   const what = asked.ip === undefined ? "a public IP" : `public IP ${asked.ip}`;
   const until = new Date(untilMs).toISOString();
   const message = `${what} was asked for without an answer, and may come until ${until}`;
