@@ -32,9 +32,12 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
   ofService("record edited by hand", 3, (world, balancing, service) => {
     const { random, server } = world;
     const before = service.metadata.annotations?.[RECORD] ?? "";
-    // What only the record proves is lost with it.
-    for (const { id } of balancing.cloud.state.publicIps.values()) {
-      if (before.includes(id)) balancing.abandoned.add(id);
+    // What only the record proves is lost with it: where CloudStack chose, the record says no more than a network.
+    const { publicIps, tags } = balancing.cloud.state;
+    const isWithoutChoice = before.includes('"address"') && !before.includes('"id"');
+    for (const { id, accountId } of publicIps.values()) {
+      const mayBeMeant = isWithoutChoice && accountId !== undefined && tags.of(id).length === 0;
+      if (before.includes(id) || mayBeMeant) balancing.abandoned.add(id);
     }
     const others = server.services.flatMap(({ metadata }) => metadata.annotations?.[RECORD] ?? []);
     const forged = forge(world, balancing, service);
