@@ -8,7 +8,7 @@ import { describeFailure } from "../ending.ts";
 import { runStory } from "../story.ts";
 
 /** How many seeds are run. */
-export const SEED_COUNTS: Readonly<Record<Extent, number>> = { some: 20, all: 500 };
+export const SEED_COUNTS: Readonly<Record<Extent, number>> = { some: 10, all: 500 };
 /** The files that run them, so that they run at the same time. */
 export const PARTS: readonly number[] = [1, 2];
 /** So many seeds are one test. */
