@@ -6,6 +6,7 @@
  * record again, and backups copy it.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import { formatTime } from "../../../core/clock.ts";
 import { type Fields, isFields, parseFields, parseUuid } from "../../../core/text/values.ts";
 import { parseIp } from "../../../core/net/ip.ts";
@@ -13,6 +14,16 @@ import type { RecordSigner } from "./record_signer.ts";
 
 /** Where an address serves: a network, or a VPC whose tiers share it. IDs of CloudStack. */
 export type Place = { readonly networkId: string } | { readonly vpcId: string };
+
+/** Whether two places are the same one. */
+export function isSamePlace(one: Place, other: Place): boolean {
+  return isDeepStrictEqual(one, other);
+}
+
+/**
+ * How far the clocks of the process that wrote a record, of this process and of CloudStack may differ, in milliseconds.
+ */
+export const SKEW_MS = 3_600_000;
 
 /** An address that Landfall asked for, or is about to ask for, and has not tagged. */
 export interface AskedAddress {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { CloudClient, CloudRequest, Reply } from "../../../cloud_http/client.ts";
-import type { Clock } from "../../../core/clock.ts";
+import { type Clock, formatTime } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
 import type { KeyPair } from "./keys.ts";
 import { isJsonType } from "./reply.ts";
@@ -89,5 +89,5 @@ export async function sendCommand(
 
 /** The documented form: `2030-01-02T03:04:05+0000`. */
 function toExpiry(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "+0000");
+  return formatTime(ms).replace("Z", "+0000");
 }

@@ -16,7 +16,7 @@ import type { RecordWriter } from "./record_writer.ts";
 /** What is the same for every change. */
 export interface ActingOptions {
   readonly session: Pick<CloudStackSession, "awaitJob" | "call" | "list" | "read">;
-  readonly clock: Pick<Clock, "monotonic" | "now">;
+  readonly clock: Pick<Clock, "now">;
   /** Source of randomness in [0, 1). */
   readonly random: () => number;
 }

@@ -4,6 +4,7 @@
  */
 import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
+import type { Clock } from "../../../../core/clock.ts";
 import { remember } from "../../../../core/maps.ts";
 import { ApiError, JobOverError } from "../../session/errors.ts";
 import { INTERNAL } from "../../session/refusal.ts";
@@ -29,6 +30,7 @@ import { takeAddress } from "./take_address.ts";
 /** What an {@linkcode Applier} needs. */
 interface ApplierOptions extends ActingOptions {
   readonly source: Pick<LookSource, "readBackends">;
+  readonly clock: Pick<Clock, "monotonic" | "now">;
 }
 
 /** Where and for whom a step is carried out. */
@@ -74,13 +76,10 @@ export class Applier {
     } catch (error) {
       if (!isWithoutEffect(error)) store.invalidate();
       if (error instanceof ApiError) endJob(acting);
-      const isLookOld = isOutdated(step.change, error);
-      // One VM that is gone fails the whole step, and the list of VMs may be older than the look.
-      if (isLookOld && step.change.kind === "addBackends") {
-        await source.readBackends(startedAtMs, signal);
-      }
-      if (!isLookOld || this.#refused.delete(key)) throw error;
+      if (!isOutdated(step.change, error) || this.#refused.delete(key)) throw error;
       remember(this.#refused, key, true, REFUSED_MAX);
+      // One VM that is gone fails the whole step, and the list of VMs may be older than the look.
+      if (step.change.kind === "addBackends") await source.readBackends(startedAtMs, signal);
       return;
     }
     this.#refused.delete(key);

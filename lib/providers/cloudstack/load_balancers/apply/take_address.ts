@@ -5,11 +5,10 @@
  * and asks for exactly that one. A process that starts after a crash finds it by the record.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
 import { RefusedStepError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { ApiError } from "../../session/errors.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
-import type { AskedAddress, Place } from "../record.ts";
+import { type AskedAddress, isSamePlace, type Place } from "../record.ts";
 import type { ChangeOf } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
 import { toWaiting } from "../wanted/problems.ts";
@@ -98,7 +97,8 @@ async function findAskedBefore(
 ): Promise<AskedAddress | "lookAgain" | undefined> {
   const { address } = acting.record.kept;
   const { id } = address ?? {};
-  if (address === undefined || id === undefined || !isSame(address.place, place)) return undefined;
+  if (address === undefined || id === undefined || !isSamePlace(address.place, place))
+    return undefined;
   if (ip !== undefined && ip !== address.ip) return undefined;
   const { addresses, takers } = acting.store.view ?? {};
   const known = addresses?.get(id);
@@ -172,8 +172,4 @@ function toPlaceParam(place: Place): Readonly<Record<string, string>> {
 
 function isNowhere({ state, networkId, vpcId }: PublicAddress): boolean {
   return state !== "Allocated" && networkId === undefined && vpcId === undefined;
-}
-
-function isSame(one: Place, other: Place): boolean {
-  return isDeepStrictEqual(one, other);
 }

@@ -2,7 +2,6 @@
  * Chooses the public IP address of a Service. Pure.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
 import type {
   LoadBalancerBackend,
   LoadBalancerProblem,
@@ -22,7 +21,7 @@ import {
 } from "./ownership.ts";
 import { toWaiting } from "../wanted/problems.ts";
 import { isGoing, isOfAnother, isOwn, listOwnRules, type Scene, toStep } from "./scene.ts";
-import type { Place } from "../record.ts";
+import { isSamePlace, type Place } from "../record.ts";
 import type { Step } from "../steps.ts";
 import { findUnreadableAddresses } from "./unreadable.ts";
 import type { Network, PublicAddress } from "../view.ts";
@@ -191,7 +190,7 @@ function isInNetwork({ networkId, vpcId }: PublicAddress, network: Network): boo
 
 /** Whether the address that the record names was asked for to serve a network. */
 function isAskedFor({ record }: Scene, network: Network): boolean {
-  return isDeepStrictEqual(record?.address?.place, toPlace(network));
+  return record?.address !== undefined && isSamePlace(record.address.place, toPlace(network));
 }
 
 function toTaking(scene: Scene, network: Network, ip?: string): Step {

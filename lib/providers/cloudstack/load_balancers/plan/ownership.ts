@@ -11,7 +11,7 @@ import type {
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../../core/text/printable.ts";
 import { findOwner, isNamed, isOfSibling } from "../reading/inheritance.ts";
-import type { AskedAddress } from "../record.ts";
+import { type AskedAddress, SKEW_MS } from "../record.ts";
 import { isAssociatedBy1x } from "../wanted/annotations.ts";
 import { listFirewallRulesOf, listOrphans } from "../clients/firewall.ts";
 import { toNotice, toWaiting } from "../wanted/problems.ts";
@@ -34,8 +34,6 @@ import { isOf1x, TAG_KEYS, toTags } from "../words.ts";
  * installation guide of CloudStack sets ten minutes.
  */
 const ANSWER_MS = 11 * 60_000;
-/** How far the clock of the process that wrote a record may be ahead of ours, or behind that of CloudStack. */
-const SKEW_MS = 3_600_000;
 /** How long a record proves by itself that an address is ours. Users may write an old one again, backups bring it. */
 const PROOF_MS = 86_400_000;
 

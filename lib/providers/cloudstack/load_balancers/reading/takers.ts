@@ -7,6 +7,7 @@ import { CloudError } from "../../../../cloud/errors.ts";
 import { ApiError } from "../../session/errors.ts";
 import type { Query } from "../../session/lists.ts";
 import type { CloudStackSession } from "../../session/session.ts";
+import { SKEW_MS } from "../record.ts";
 import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../../wire/fields.ts";
 
 /** What {@linkcode readTakers} needs. */
@@ -16,11 +17,6 @@ interface TakersOptions {
   readonly asked: ReadonlyMap<string, number>;
 }
 
-/**
- * How far the clock of the server may be behind that of the process that recorded an address. Within it, an older job
- * of ours may hide that a user of another account took the address since.
- */
-const SKEW_MS = 3_600_000;
 const FAILED = 2;
 
 interface User {
@@ -119,6 +115,7 @@ function findTakers(
   addressId: string,
   atMs: number,
 ): ReadonlySet<string> | undefined {
+  // Within the skew, an older job of ours may hide that a user of another account took the address since.
   const about = jobs.filter(
     (job) => job.addressId === addressId && !(job.createdMs < atMs - SKEW_MS),
   );
