@@ -119,6 +119,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
   readonly #uid: string | undefined;
   readonly #options: VinoConvergenceOptions;
   #records: MachineRecords;
+  #found: { readonly vino: Vino; readonly task: Task | undefined } | undefined;
   /** The generation that the API server confirmed. */
   #confirmed: number | undefined;
   #writtenMs: number;
@@ -134,7 +135,10 @@ class VinoConvergence implements Convergence<Task, undefined> {
   /** Another object of the same name has its own reconcile. */
   find(): Task | undefined {
     const vino = this.#findVino();
-    return vino && toTask(vino);
+    if (vino === undefined) return undefined;
+    // The cache replaces objects, and to check a spec takes long.
+    if (this.#found?.vino !== vino) this.#found = { vino, task: toTask(vino) };
+    return this.#found.task;
   }
 
   async prepare(task: Task): Promise<PassResult | undefined> {
@@ -315,8 +319,8 @@ function toTask(vino: Vino): Task | undefined {
     return { kind: "unusable", vino, outcome: { kind: "incomplete", spec, missing: read.missing } };
   }
   if (!isOurs) return { kind: "adopt", vino };
-  const deletes = spec.xenOrchestra?.deletionPolicy === "Delete";
-  return { kind: "serve", vino, desired: { spec, roles: read.roles }, deletes };
+  const desired = { spec, roles: read.roles };
+  return { kind: "serve", vino, desired, deletes: deletesMachines(vino) };
 }
 
 /** When to reconcile again. */

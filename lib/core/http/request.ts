@@ -265,7 +265,7 @@ export async function readBytes(
  */
 export async function readRefusal(
   reply: Pick<Response, "body">,
-  sent: Parameters<typeof listSecrets>[0],
+  sent: HttpHeaders,
 ): Promise<string> {
   const text = await readText(reply, { bytesMax: REFUSAL_BYTES_MAX, isCut: true });
   return redact(text, listSecrets(sent));

@@ -52,7 +52,6 @@ const RETRY_GAP_MS = 10_000;
 /** Nanoseconds in a millisecond. */
 const SERIAL_MAX = 1_000_000;
 const FLUSH_MS_MAX = 2_000;
-const ALREADY_EXISTS = 409;
 
 /** Registers the metrics of Events. Call it once for a registry and hand the result to the sender. */
 export function createEventMetrics(registry: MetricsRegistry): EventMetrics {
@@ -145,7 +144,7 @@ export class EventSender {
       } catch (error) {
         const code = error instanceof KubeError ? error.code : 0;
         // An earlier try arrived, but not its answer.
-        if (tries > 1 && code === ALREADY_EXISTS) return this.#count("sent");
+        if (tries > 1 && isKubeError(error, "alreadyExists")) return this.#count("sent");
         // After the stop each Event has one try.
         if (code !== undefined || tries >= TRIES_MAX || signal.aborted) {
           return this.#giveUp(delivery.event, error);

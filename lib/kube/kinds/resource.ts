@@ -124,7 +124,7 @@ export function findDamage(resource: Kind<KubeObject>, object: unknown): string 
   if (typeof metadata["name"] !== "string" || metadata["name"] === "") return "it has no name";
   const inMetadata =
     findWrong(metadata, META_SHAPES) ??
-    findWrong(metadata, pick(OPTIONAL_SHAPES, resource.metadata ?? []));
+    (resource.metadata && findWrong(metadata, pick(OPTIONAL_SHAPES, resource.metadata)));
   if (inMetadata !== undefined) return `metadata.${inMetadata} has a wrong type`;
   const wrong = resource.shapes && findWrong(object, resource.shapes);
   return wrong && `${wrong} has a wrong type`;

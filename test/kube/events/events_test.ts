@@ -192,7 +192,7 @@ test("EventSender takes an event that exists already for sent, if an earlier try
   const { clock, client, metrics, recorder, lines } = setUpRunning();
   client.onWrite = () => {
     if (client.writes.length === 1) throw refused;
-    throw new KubeError("conflict", 'events "x" already exists', { code: 409 });
+    throw new KubeError("alreadyExists", 'events "x" already exists', { code: 409 });
   };
   warn(recorder);
   await clock.advance(300_000);

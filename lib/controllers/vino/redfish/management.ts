@@ -158,12 +158,8 @@ export class VinoManagement implements MachineManagement {
 
   /** Does one thing at a time with a machine. */
   async #alone<T>(id: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const lock = await this.#locks.take(id, signal);
-    try {
-      return await work();
-    } finally {
-      lock[Symbol.dispose]();
-    }
+    using _ = await this.#locks.take(id, signal);
+    return await work();
   }
 
   /**
