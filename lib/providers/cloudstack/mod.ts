@@ -4,7 +4,7 @@
  */
 import { compareSettings, type ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
-import { LookStore } from "./load_balancers/store.ts";
+import { ObservationStore } from "./load_balancers/store.ts";
 import { Memory } from "./memory.ts";
 import { type CloudStackHandover, CloudStackProvider } from "./provider.ts";
 import { CloudStackSession } from "./session/session.ts";
@@ -48,7 +48,7 @@ export const cloudStack: ProviderDefinition<CloudStackSettings, CloudStackHandov
     const memory = from !== undefined && change === "sameUser" ? from.memory : new Memory();
     const isSameProject =
       from?.settings.url === settings.url && from.settings.project === settings.project;
-    const store = isSameProject ? from.store : new LookStore();
+    const store = isSameProject ? from.store : new ObservationStore();
     // What was seen before does not count, but changes that still run do.
     if (change !== "sameUser") store.forget();
     return new CloudStackProvider({ settings, session, memory, store, clock, log });

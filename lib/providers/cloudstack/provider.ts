@@ -12,7 +12,7 @@ import { assert } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";
 import { CloudStackLoadBalancers } from "./load_balancers/load_balancers.ts";
-import type { LookStore } from "./load_balancers/store.ts";
+import type { ObservationStore } from "./load_balancers/store.ts";
 import type { Memory } from "./memory.ts";
 import type { Backends } from "./model/backends.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
@@ -43,7 +43,7 @@ export interface CloudStackHandover {
   /** For the same user. */
   readonly memory: Memory;
   /** For the same project. */
-  readonly store: LookStore;
+  readonly store: ObservationStore;
 }
 
 /** The dependencies of a {@linkcode CloudStackProvider}. */

@@ -173,15 +173,15 @@ function set<T extends object>(target: T, changes: Partial<T>): () => () => void
 }
 
 /** Code, what is wrong, what to do. */
-type Wanted = readonly [code: string, message: string | RegExp, advice: string];
+type Desired = readonly [code: string, message: string | RegExp, advice: string];
 
-const WRONG_KEYS: Wanted = [
+const WRONG_KEYS: Desired = [
   "unauthorized",
   "CloudStack answered 401 to listVirtualMachines: the keys or the signature are wrong, or a clock is: a signed " +
     "request is valid for ten minutes, and the answer has no date",
   "check api-key and secret-key, or their files; if that does not help, compare this machine's clock with the server's",
 ];
-const NO_API: Wanted = [
+const NO_API: Desired = [
   "wrongService",
   /^The server answered \d+ with \S+ to listVirtualMachines: this is not CloudStack's API$/,
   "check api-url, which usually ends in /client/api",
@@ -217,7 +217,7 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
     await Promise.all([cloud.stop(), ...servers.map((server) => server.stop(true))]);
   });
 
-  test.each<[string, () => Case, Wanted]>([
+  test.each<[string, () => Case, Desired]>([
     [
       "a name without an address",
       () => ({ url: "https://cloud.nowhere.invalid/client/api" }),
@@ -293,7 +293,7 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
       }),
       ["unauthorized", /its clock is 1h0m0s behind this machine's \(Date: /, "correct the clocks"],
     ],
-    ...([432, 401] as const).map((code): [string, () => Case, Wanted] => [
+    ...([432, 401] as const).map((code): [string, () => Case, Desired] => [
       `a role without the command, ${code}`,
       () => ({
         change: () => {
@@ -329,7 +329,7 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
         "check project-id",
       ],
     ],
-    ...([432, 401] as const).map((code): [string, () => Case, Wanted] => [
+    ...([432, 401] as const).map((code): [string, () => Case, Desired] => [
       `the project of others, ${code}`,
       () => ({
         settings: { projectId: secluded.project.id },
@@ -410,7 +410,7 @@ describe("landfall check on CloudStack names what is wrong, and what to do, abou
         "remove the reason; the log of the management server",
       ],
     ],
-    ...["", undefined].map((text): [string, () => Case, Wanted] => [
+    ...["", undefined].map((text): [string, () => Case, Desired] => [
       `an internal error, ${text === undefined ? "in words without a reason" : "without words"}`,
       () => ({ fault: { kind: "error", code: 530, ...(text !== undefined && { text }) } }),
       ["serverError", /: an internal error$/, "the log of the management server says more"],

@@ -3,8 +3,7 @@
  * @module
  */
 import type { LoadBalancerDocs } from "../../../cloud/provider_definition.ts";
-import { ANNOTATIONS } from "./words.ts";
-import { PROBLEM_REASONS } from "./wanted/problems.ts";
+import { ANNOTATIONS, PROBLEM_REASONS } from "./words.ts";
 
 /** See {@linkcode LoadBalancerDocs}. */
 export const LOAD_BALANCER_DOCS: LoadBalancerDocs = {

@@ -11,20 +11,19 @@ import { ApiError } from "../session/errors.ts";
 import type { Version } from "../session/facts.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
-import { isSince } from "./clients/versions.ts";
-import { chooseNetwork } from "./plan/backends.ts";
+import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
-import type { LookSource } from "./look.ts";
-import { listLeftovers, toLeftoverFindings } from "./reading/leftovers.ts";
-import { toMap } from "./reading/take_look.ts";
-import type { Network } from "./view.ts";
+import type { ObserverSource } from "./observer.ts";
+import { listLeftovers, toLeftoverFindings } from "./release.ts";
+import { toMap } from "./observe.ts";
+import { type Network, isSince } from "./observation.ts";
 import { isTagged } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */
 interface InspectionOptions extends LoadBalancerInspection {
   readonly session: Pick<CloudStackSession, "read">;
   readonly api: Pick<LoadBalancingApi, "listAddresses" | "listNetworks" | "listRules">;
-  readonly source: Pick<LookSource, "facts" | "readBackends">;
+  readonly source: Pick<ObserverSource, "facts" | "readBackends">;
 }
 
 const ADVICE = "allow them in the role; docs/guides/permissions-cloudstack.md has the whole list";

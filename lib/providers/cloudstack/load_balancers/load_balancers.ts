@@ -19,18 +19,16 @@ import type { Clock } from "../../../core/clock.ts";
 import { ApiError } from "../session/errors.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
-import { Applier } from "./apply/apply.ts";
-import { findDoubt } from "./doubts.ts";
+import { Applier } from "./apply.ts";
+import { findDoubt, Observer, type ObserverSource } from "./observer.ts";
 import { inspectLoadBalancing } from "./inspection.ts";
-import { Look, type LookSource } from "./look.ts";
-import { plan } from "./plan/plan.ts";
-import { planRelease } from "./plan/release.ts";
-import { listLeftovers } from "./reading/leftovers.ts";
-import { readTakers } from "./reading/takers.ts";
-import { SIGNING_PURPOSE } from "./record_signer.ts";
+import { plan } from "./plan.ts";
+import { listLeftovers, planRelease } from "./release.ts";
+import { readTakers } from "./address.ts";
+import { SIGNING_PURPOSE } from "./record.ts";
 import type { Step } from "./steps.ts";
-import type { LookStore } from "./store.ts";
-import type { View } from "./view.ts";
+import type { ObservationStore } from "./store.ts";
+import type { Observation } from "./observation.ts";
 
 /** What {@linkcode CloudStackLoadBalancers} need. */
 interface LoadBalancersOptions {
@@ -40,25 +38,25 @@ interface LoadBalancersOptions {
   >;
   readonly clock: Clock;
   /** What the rest of the provider knows. */
-  readonly source: LookSource;
-  readonly store: LookStore;
+  readonly source: ObserverSource;
+  readonly store: ObservationStore;
   /** Source of randomness in [0, 1). @default {Math.random} */
   readonly random?: () => number;
 }
 
 /** See {@linkcode LoadBalancers}. */
-export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
+export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step> {
   readonly #options: LoadBalancersOptions;
   readonly #api: LoadBalancingApi;
   readonly #applier: Applier;
-  readonly #look: Look;
+  readonly #look: Observer;
 
   constructor(options: LoadBalancersOptions) {
     const { session, clock, source, store, random = Math.random } = options;
     this.#options = options;
     this.#api = new LoadBalancingApi(session);
     this.#applier = new Applier({ session, clock, random, source });
-    this.#look = new Look({
+    this.#look = new Observer({
       api: this.#api,
       source,
       readTakers: (asked, signal) => readTakers({ session, asked }, signal),
@@ -68,7 +66,7 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
     });
   }
 
-  setClusterIds(ids: View["clusterIds"]): void {
+  setClusterIds(ids: Observation["clusterIds"]): void {
     this.#options.store.setClusterIds(ids);
   }
 
@@ -77,19 +75,19 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
     return inspectLoadBalancing({ ...known, session, api: this.#api, source }, signal);
   }
 
-  observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<View> {
+  observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<Observation> {
     return this.#look.observe(question, signal);
   }
 
-  listLeftovers(view: View, services: LiveServices): readonly LoadBalancerLeftover[] {
+  listLeftovers(view: Observation, services: LiveServices): readonly LoadBalancerLeftover[] {
     return listLeftovers(view, services);
   }
 
-  plan(view: View, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {
+  plan(view: Observation, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {
     return findDoubted(view, spec) ?? plan(view, spec);
   }
 
-  planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
+  planRelease(view: Observation, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
     return findDoubted(view, claim) ?? planRelease(view, claim);
   }
 
@@ -107,7 +105,10 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
 }
 
 /** Plans nothing while there is doubt. */
-function findDoubted(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> | undefined {
+function findDoubted(
+  view: Observation,
+  claim: LoadBalancerClaim,
+): LoadBalancerPlan<Step> | undefined {
   const doubt = findDoubt(view, claim);
   return doubt && { steps: [], problems: [doubt], parts: [] };
 }

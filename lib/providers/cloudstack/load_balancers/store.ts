@@ -1,26 +1,28 @@
 /**
- * Keeps the last look at CloudStack, with the changes that this process made since.
+ * Keeps the last observation of CloudStack, with the changes that this process made since.
  * @module
  */
 import type { FindHolder } from "../../../cloud/capabilities/load_balancers.ts";
-import { findOrphans } from "./reading/orphans.ts";
-import { RecordSigner } from "./record_signer.ts";
+import { RecordSigner } from "./record.ts";
 import {
-  changeMembers,
-  dropById,
-  putById,
-  removeRule,
-  renewAddress,
-  type Tables,
-  toTables,
-} from "./tables.ts";
-import type { AclItem, FirewallRule, PublicAddress, Rule, StickinessPolicy, View } from "./view.ts";
+  type AclItem,
+  type FirewallRule,
+  listRulesOn,
+  type PublicAddress,
+  type Rule,
+  type StickinessPolicy,
+  type Observation,
+} from "./observation.ts";
+import { parseRuleName } from "./words.ts";
 
 /** What a look found, besides what the store adds by itself. */
-export type Found = Omit<View, "clusterIds" | "endedJobs" | "findHolder" | "recordSigner" | "vms">;
+export type Found = Omit<
+  Observation,
+  "clusterIds" | "endedJobs" | "findHolder" | "recordSigner" | "vms"
+>;
 
 /** What a look was about. */
-export interface LookScope {
+export interface ObservationScope {
   /** What was known of Nodes: another object as soon as that may have changed. */
   readonly nodes: object;
   /** Networks of Nodes. */
@@ -28,20 +30,20 @@ export interface LookScope {
   /** Names of load balancers that have rules, but had no Service. */
   readonly unclaimed: ReadonlySet<string>;
   /** What CloudStack showed; those that this process took since are proven to be its own. */
-  readonly addresses: View["addresses"];
+  readonly addresses: Observation["addresses"];
   /** Addresses about which CloudStack was asked who took them. */
   readonly askedIds: ReadonlySet<string>;
 }
 
 /** A look that is being taken. */
-export interface OpenLook {
+export interface OpenObservation {
   /** Whether the store was invalidated since it began: what it finds may be out of date already. */
   readonly isOutdated: boolean;
 }
 
 type Change = (tables: Tables) => void;
 
-interface Opened extends OpenLook {
+interface Opened extends OpenObservation {
   isOutdated: boolean;
   /** Those that ended while the look was being taken. It may have seen the state before them. */
   readonly changes: Change[];
@@ -49,14 +51,14 @@ interface Opened extends OpenLook {
 
 interface Kept {
   readonly found: Found;
-  readonly scope: LookScope;
+  readonly scope: ObservationScope;
   readonly tables: Tables;
 }
 
-const NO_IDS: View["clusterIds"] = [""];
-const NO_VMS: View["vms"] = new Map();
+const NO_IDS: Observation["clusterIds"] = [""];
+const NO_VMS: Observation["vms"] = new Map();
 const NONE: ReadonlySet<string> = new Set();
-const NO_SCOPE: LookScope = {
+const NO_SCOPE: ObservationScope = {
   nodes: {},
   networkIds: NONE,
   unclaimed: NONE,
@@ -73,9 +75,9 @@ const ENDED_JOBS_MAX = 1_000;
  * before the change. What is not known stays not known: members of a rule whose members could not be read, for example.
  *
  * Assumptions: changes are reported when the cloud says that they are done; a refusal, or a change whose outcome is not
- * known, with {@linkcode LookStore.invalidate}.
+ * known, with {@linkcode ObservationStore.invalidate}.
  */
-export class LookStore {
+export class ObservationStore {
   readonly #open = new Set<Opened>();
   #kept: Kept | undefined;
   #isValid = false;
@@ -84,17 +86,17 @@ export class LookStore {
   #recordSigner = new RecordSigner();
   #endedJobs: ReadonlySet<string> = new Set();
   #findHolder: FindHolder | undefined;
-  #view: View | undefined;
+  #view: Observation | undefined;
 
   /** The last look, with all changes since; `undefined` before the first. */
-  get view(): View | undefined {
+  get view(): Observation | undefined {
     if (this.#kept === undefined) return undefined;
     this.#view ??= this.#toView(this.#kept);
     return this.#view;
   }
 
   /** What the last look was about. */
-  get scope(): LookScope {
+  get scope(): ObservationScope {
     return this.#kept?.scope ?? NO_SCOPE;
   }
 
@@ -104,12 +106,12 @@ export class LookStore {
   }
 
   /** The IDs of the cluster. */
-  get clusterIds(): View["clusterIds"] {
+  get clusterIds(): Observation["clusterIds"] {
     return this.#clusterIds;
   }
 
   /** Sets the IDs of the cluster for views from now on. */
-  setClusterIds(ids: View["clusterIds"]): void {
+  setClusterIds(ids: Observation["clusterIds"]): void {
     this.#clusterIds = ids;
     this.#view = undefined;
   }
@@ -133,13 +135,13 @@ export class LookStore {
   }
 
   /** Sets the VMs for views from now on. */
-  setVms(vms: View["vms"]): void {
+  setVms(vms: Observation["vms"]): void {
     if (vms !== this.#vms) this.#view = undefined;
     this.#vms = vms;
   }
 
   /** Begins a look. Ends with {@linkcode finish} or {@linkcode abandon}. */
-  begin(): OpenLook {
+  begin(): OpenObservation {
     const open = { isOutdated: false, changes: [] };
     this.#open.add(open);
     return open;
@@ -150,7 +152,7 @@ export class LookStore {
    *
    * @param scope What it was about. @default {nothing}
    */
-  finish(look: OpenLook, found: Found, scope: LookScope = NO_SCOPE): void {
+  finish(look: OpenObservation, found: Found, scope: ObservationScope = NO_SCOPE): void {
     for (const open of this.#open) {
       if (open !== look) continue;
       this.#open.delete(open);
@@ -164,7 +166,7 @@ export class LookStore {
   }
 
   /** Ends a look that failed. */
-  abandon(look: OpenLook): void {
+  abandon(look: OpenObservation): void {
     for (const open of this.#open) if (open === look) this.#open.delete(open);
   }
 
@@ -274,7 +276,7 @@ export class LookStore {
     this.#change(({ policies }) => dropById(policies, ruleId, id));
   }
 
-  #toView({ found, tables }: Kept): View {
+  #toView({ found, tables }: Kept): Observation {
     return Object.freeze({
       ...found,
       clusterIds: this.#clusterIds,
@@ -297,4 +299,173 @@ export class LookStore {
     change(this.#kept.tables);
     this.#view = undefined;
   }
+}
+
+/** The parts of a look that change. */
+export interface Tables {
+  readonly addresses: SharedMap<string, PublicAddress>;
+  readonly rules: SharedMap<string, Rule>;
+  readonly firewallRules: SharedMap<string, FirewallRule>;
+  readonly aclItems: SharedMap<string, readonly AclItem[]>;
+  readonly members: SharedMap<string, ReadonlySet<string>>;
+  readonly policies: SharedMap<string, readonly StickinessPolicy[]>;
+}
+
+/** Tables that begin with what a look found. */
+export function toTables(found: Pick<Observation, keyof Tables>): Tables {
+  return {
+    addresses: new SharedMap(found.addresses),
+    rules: new SharedMap(found.rules),
+    firewallRules: new SharedMap(found.firewallRules),
+    aclItems: new SharedMap(found.aclItems),
+    members: new SharedMap(found.members),
+    policies: new SharedMap(found.policies),
+  };
+}
+
+/** Changes members that are known. A rule without members has the state of a new one. */
+export function changeMembers(
+  { members, rules }: Tables,
+  ruleId: string,
+  change: (known: ReadonlySet<string>) => ReadonlySet<string>,
+): void {
+  const known = members.get(ruleId);
+  if (known === undefined) return;
+  const changed = change(known);
+  members.set(ruleId, changed);
+  const rule = rules.get(ruleId);
+  if (rule?.state !== "Add" && rule?.state !== "Active") return;
+  rules.set(ruleId, { ...rule, state: changed.size === 0 ? "Add" : "Active" });
+}
+
+/** Removes a rule with its members and policies. */
+export function removeRule(tables: Tables, rule: Rule): void {
+  tables.rules.delete(rule.id);
+  tables.members.delete(rule.id);
+  tables.policies.delete(rule.id);
+  renewAddress(tables, rule.addressId);
+}
+
+/**
+ * Changes an address as the server does when its rules changed. One of a VPC is bound to the tier of its first rule,
+ * and freed from it together with its last one.
+ */
+export function renewAddress(tables: Tables, id: string): void {
+  const address = tables.addresses.get(id);
+  if (address === undefined) return;
+  const { hasRules, networkId, ...apart } = address;
+  const boundTo = address.vpcId === undefined ? networkId : findTier(tables, address);
+  if (hasRules === undefined && boundTo === networkId) return;
+  tables.addresses.set(id, { ...apart, ...(boundTo !== undefined && { networkId: boundTo }) });
+}
+
+function findTier(
+  { rules, firewallRules }: Tables,
+  { id, networkId }: PublicAddress,
+): string | undefined {
+  const rule = rules.values().find(({ addressId }) => addressId === id);
+  const isUsed = rule !== undefined || firewallRules.values().some((one) => one.addressId === id);
+  return isUsed ? (networkId ?? rule?.networkId) : undefined;
+}
+
+/** Adds an object to the list of a key, or replaces it. A list that is not known stays so. */
+export function putById<T extends { readonly id: string }>(
+  map: SharedMap<string, readonly T[]>,
+  key: string,
+  one: T,
+): void {
+  const known = map.get(key);
+  if (known !== undefined) map.set(key, [...known.filter(({ id }) => id !== one.id), one]);
+}
+
+/** Removes an object from the list of a key. */
+export function dropById<T extends { readonly id: string }>(
+  map: SharedMap<string, readonly T[]>,
+  key: string,
+  id: string,
+): void {
+  const known = map.get(key);
+  if (known !== undefined) {
+    map.set(
+      key,
+      known.filter((one) => one.id !== id),
+    );
+  }
+}
+
+/** A map whose shared content never changes. Many changes between two shares cost one copy. */
+export class SharedMap<K, V> {
+  #map: ReadonlyMap<K, V>;
+  /** The same map as long as it is not shared. */
+  #own: Map<K, V> | undefined;
+
+  constructor(map: ReadonlyMap<K, V>) {
+    this.#map = map;
+  }
+
+  /** The content now. Later changes do not affect it. */
+  share(): ReadonlyMap<K, V> {
+    this.#own = undefined;
+    return this.#map;
+  }
+
+  get(key: K): V | undefined {
+    return this.#map.get(key);
+  }
+
+  has(key: K): boolean {
+    return this.#map.has(key);
+  }
+
+  values(): MapIterator<V> {
+    return this.#map.values();
+  }
+
+  set(key: K, value: V): void {
+    this.#change().set(key, value);
+  }
+
+  delete(key: K): void {
+    if (this.#map.has(key)) this.#change().delete(key);
+  }
+
+  #change(): Map<K, V> {
+    this.#own ??= new Map(this.#map);
+    this.#map = this.#own;
+    return this.#own;
+  }
+}
+
+type Shown = Pick<Observation, "firewallRules" | "orphans" | "rules">;
+
+/**
+ * Finds them among what a look found.
+ *
+ * @param before What was known right before, with the changes that this process made
+ * @returns The name of the load balancer that each belonged to, by the ID of the firewall rule
+ */
+export function findOrphans(
+  before: Shown | undefined,
+  found: Pick<Observation, "firewallRules" | "rules">,
+): ReadonlyMap<string, string> {
+  const orphans = new Map<string, string>();
+  if (before === undefined) return orphans;
+  for (const one of found.firewallRules.values()) {
+    if (findLbName(found.rules, one) !== undefined || !before.firewallRules.has(one.id)) continue;
+    const lbName = findLbName(before.rules, one) ?? before.orphans?.get(one.id);
+    if (lbName !== undefined) orphans.set(one.id, lbName);
+  }
+  return orphans;
+}
+
+/** The name of the load balancer with a rule for exactly the port of a firewall rule. */
+function findLbName(
+  rules: Observation["rules"],
+  { addressId, protocol, startPort, endPort }: FirewallRule,
+): string | undefined {
+  if (startPort === undefined || (endPort ?? startPort) !== startPort) return undefined;
+  const rule = listRulesOn({ rules }, addressId, startPort).find(
+    (one) => (one.protocol === "udp" ? "udp" : "tcp") === protocol,
+  );
+  return rule && parseRuleName(rule.name)?.lbName;
 }

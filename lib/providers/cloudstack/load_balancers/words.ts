@@ -1,8 +1,11 @@
 /**
- * Words that Landfall writes to CloudStack's objects, and the annotations that it reads. Frozen: they must not change.
+ * Words that Landfall writes to CloudStack's objects, to Events, and the annotations that it reads. Frozen.
  * @module
  */
-import type { LoadBalancerOwner } from "../../../cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerOwner,
+  LoadBalancerProblem,
+} from "../../../cloud/capabilities/load_balancers.ts";
 
 /** Keys of the tags of a public IP address. */
 export const TAG_KEYS = {
@@ -103,3 +106,90 @@ export function isAclReason(reason: string | undefined): boolean {
 export function isPolicyDescription(text: string | undefined): boolean {
   return text === POLICY_DESCRIPTION || text === APACHE;
 }
+
+/** Reasons of Events about load balancers of CloudStack. */
+type ProblemReason =
+  | "InvalidAnnotation"
+  | "UnsupportedService"
+  | "NetworkNotUsable"
+  | "NodesInOtherNetworks"
+  | "AddressNotUsable"
+  | "AddressNotOurs"
+  | "AddressKept"
+  | "PortInUse"
+  | "SourceRangesNotPossible"
+  | "StickinessNotPossible"
+  | "UnreadableObject"
+  | "NotKnown";
+
+/** What each reason means, for the documentation. */
+export const PROBLEM_REASONS: Readonly<Record<ProblemReason, string>> = {
+  InvalidAnnotation: "An annotation has a value that Landfall does not understand.",
+  UnsupportedService: "The Service asks for something that CloudStack's load balancers cannot do.",
+  NetworkNotUsable: "The network of the Nodes cannot have the load balancer.",
+  NodesInOtherNetworks: "Nodes are not in the network of the load balancer.",
+  AddressNotUsable: "The public IP address that the Service names, or has, cannot be used.",
+  AddressNotOurs:
+    "Landfall leaves a public IP address alone, because it may belong to another user or Service.",
+  AddressKept: "A public IP address stays, because another Service or something else uses it.",
+  PortInUse: "Another Service, or something else, uses a port that it needs.",
+  SourceRangesNotPossible: "Clients cannot be restricted as the Service asks.",
+  StickinessNotPossible: "Stickiness cannot be set as the Service asks.",
+  UnreadableObject:
+    "CloudStack shows an object that may be of this Service, and Landfall cannot read it.",
+  NotKnown: "CloudStack did not show a part that the plan needs.",
+};
+
+/** A problem for which the Service must wait. */
+export function toWaiting(reason: ProblemReason, message: string): LoadBalancerProblem {
+  return { reason, message, isWaiting: true };
+}
+
+/** A problem that is only worth knowing. */
+export function toNotice(reason: ProblemReason, message: string): LoadBalancerProblem {
+  return { reason, message, isWaiting: false };
+}
+
+/** Whether a Service must wait for one of these. */
+export function isWaiting(problems: readonly LoadBalancerProblem[]): boolean {
+  return problems.some((one) => one.isWaiting ?? true);
+}
+
+/** Protocols of the rules that Landfall makes. */
+export type RuleProtocol = "tcp" | "udp" | "tcp-proxy";
+
+/** What the name of a rule says. */
+interface RuleName {
+  /** Of the Service, see {@linkcode toLbName}. */
+  readonly lbName: string;
+  /** Absent in the form of the provider that was part of Kubernetes. */
+  readonly protocol?: RuleProtocol;
+  /** Of the Service. */
+  readonly port: number;
+}
+
+const LB_NAME_CHARS_MAX = 32;
+/** `a` and a UID without dashes. */
+const NAME = /^(a[^-]{1,31})-(?:(tcp|udp|tcp-proxy)-)?([1-9]\d{0,4})$/;
+
+/** The name of a Service's load balancer: Kubernetes' default. Its last character does not fit. */
+export function toLbName(uid: string): string {
+  return `a${uid.replaceAll("-", "")}`.slice(0, LB_NAME_CHARS_MAX);
+}
+
+/** Writes the name of the rule for one port of a Service. */
+export function formatRuleName(lbName: string, protocol: RuleProtocol, port: number): string {
+  return `${lbName}-${protocol}-${port}`;
+}
+
+/** Reads the name of a rule for a Service of any cluster; `undefined` for any other name. */
+export function parseRuleName(name: string): RuleName | undefined {
+  const [, lbName, protocol, port] = NAME.exec(name) ?? [];
+  if (lbName === undefined || port === undefined) return undefined;
+  const number = Number(port);
+  if (number > 65_535) return undefined;
+  const known = PROTOCOLS.find((one) => one === protocol);
+  return { lbName, ...(known && { protocol: known }), port: number };
+}
+
+const PROTOCOLS: readonly RuleProtocol[] = ["tcp", "udp", "tcp-proxy"];

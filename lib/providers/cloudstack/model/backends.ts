@@ -3,7 +3,7 @@
  * @module
  */
 import { parseIp } from "../../../core/net/ip.ts";
-import type { BackendVm } from "../load_balancers/view.ts";
+import type { BackendVm } from "../load_balancers/observation.ts";
 import type { ObjectList } from "../session/lists.ts";
 import type { Nic, Vm } from "../wire/schema.ts";
 import { toRank } from "./addresses.ts";

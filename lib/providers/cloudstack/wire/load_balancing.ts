@@ -12,7 +12,7 @@ import type {
   PublicAddress,
   Rule,
   StickinessPolicy,
-} from "../load_balancers/view.ts";
+} from "../load_balancers/observation.ts";
 import {
   CIDRS,
   type Field,

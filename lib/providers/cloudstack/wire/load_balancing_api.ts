@@ -13,7 +13,7 @@ import type {
   Rule,
   StickinessPolicy,
   Unreadable,
-} from "../load_balancers/view.ts";
+} from "../load_balancers/observation.ts";
 import type { ObjectList } from "../session/lists.ts";
 import type { Body } from "../session/reply.ts";
 import type { CloudStackSession } from "../session/session.ts";

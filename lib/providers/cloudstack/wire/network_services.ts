@@ -5,7 +5,7 @@
 import { parseJson } from "../../../core/text/values.ts";
 import * as v from "valibot";
 import { decode } from "../../../cloud_http/decode.ts";
-import type { Network, StickinessMethod } from "../load_balancers/view.ts";
+import type { Network, StickinessMethod } from "../load_balancers/observation.ts";
 import { FLAG } from "./fields.ts";
 
 /** A service of a network, as CloudStack shows it. */

@@ -8,13 +8,13 @@ import {
   planAcl,
   planAclRemoval,
   toDeletion,
-} from "../../../../lib/providers/cloudstack/load_balancers/clients/acl.ts";
-import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
+} from "../../../../lib/providers/cloudstack/load_balancers/acl.ts";
+import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
 import type {
   AclItem,
   FirewallRule,
   Network,
-} from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+} from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import type { CloudModel } from "./cloud/cloud_model.ts";
 import {
   createCloud,
@@ -32,7 +32,7 @@ import {
   needsRuleList,
   planGate,
   toNoRuleLists,
-} from "../../../../lib/providers/cloudstack/load_balancers/clients/gate.ts";
+} from "../../../../lib/providers/cloudstack/load_balancers/gate.ts";
 import {
   type GateSite,
   isFirewallWider,
@@ -41,7 +41,7 @@ import {
   planFirewall,
   planFirewallRemoval,
   planOrphanRemoval,
-} from "../../../../lib/providers/cloudstack/load_balancers/clients/firewall.ts";
+} from "../../../../lib/providers/cloudstack/load_balancers/firewall.ts";
 
 const A = "10.0.0.0/8";
 const B = "192.168.0.0/16";

@@ -7,7 +7,7 @@ import type { ClusterFacts } from "../../../../lib/cloud/capabilities/load_balan
 import { systemClock } from "../../../../lib/core/clock.ts";
 import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { toNetworkFinding } from "../../../../lib/providers/cloudstack/load_balancers/inspection.ts";
-import type { Network } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import type { Network } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
 import {
   type CloudStackSimulator,
@@ -16,7 +16,7 @@ import {
 import { createNetworkKinds } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
 import { TAG_KEYS } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toDeps } from "../fake_server.ts";
-import { toClaim } from "./look_rig.ts";
+import { toClaim } from "./observer_rig.ts";
 
 const { signal } = new AbortController();
 const { world, vms } = createNetworkKinds();

@@ -9,7 +9,10 @@ import type {
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import type { Provider } from "../../../../lib/cloud/provider.ts";
 import { CloudStackLoadBalancers } from "../../../../lib/providers/cloudstack/load_balancers/load_balancers.ts";
-import type { Rule, View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import type {
+  Rule,
+  Observation,
+} from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
 import { toUser } from "../../../../lib/simulator/cloudstack/access/accounts.ts";
 import {
@@ -26,12 +29,12 @@ import { type ChangingProvider, createChanging } from "../../../support/cloud/ch
 import { PacedClock } from "../../../support/paced_clock.ts";
 import { until } from "../../../support/nodes/rig.ts";
 import { toDeps } from "../fake_server.ts";
-import { toClaim } from "./look_rig.ts";
+import { toClaim } from "./observer_rig.ts";
 import { array, assert, boolean, constantFrom, property, record } from "fast-check";
 import {
   type Found,
-  LookStore,
-  type OpenLook,
+  ObservationStore,
+  type OpenObservation,
 } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import {
   byId,
@@ -84,7 +87,7 @@ function balancers(): CloudStackLoadBalancers {
   throw new Error("there are no load balancers of CloudStack");
 }
 
-function observe(maxAgeMs = 60_000): Promise<View> {
+function observe(maxAgeMs = 60_000): Promise<Observation> {
   return balancers().observe({ claims: () => [toSpec()], maxAgeMs }, signal);
 }
 
@@ -217,7 +220,7 @@ describe("CloudStackLoadBalancers", () => {
     const known = await observe();
     const seen = await observe(0);
     // Only the server knows whether there are rules that a look does not show. Items are in no order.
-    const toParts = (view: View): object => ({
+    const toParts = (view: Observation): object => ({
       addresses: new Map([...view.addresses].map(([id, one]) => [id, { ...one, hasRules: 0 }])),
       rules: view.rules,
       firewallRules: view.firewallRules,
@@ -411,14 +414,14 @@ describe("CloudStackLoadBalancers", () => {
   });
 });
 
-let store: LookStore;
+let store: ObservationStore;
 
 function look(found: Found): void {
   store.finish(store.begin(), found);
 }
 
 /** The view that there must be. */
-function view(): View {
+function view(): Observation {
   if (store.view === undefined) throw new Error("there is no view");
   return store.view;
 }
@@ -433,7 +436,11 @@ const FULL = toFound({
 });
 
 /** Each change, and what the view shows after it. */
-const CHANGES: readonly (readonly [string, (store: LookStore) => void, Partial<View>])[] = [
+const CHANGES: readonly (readonly [
+  string,
+  (store: ObservationStore) => void,
+  Partial<Observation>,
+])[] = [
   [
     "putAddress",
     (one) => one.putAddress(toAddress("new")),
@@ -536,9 +543,9 @@ const CHANGES: readonly (readonly [string, (store: LookStore) => void, Partial<V
   ["dropPolicy", (one) => one.dropPolicy("rule", "policy"), { policies: new Map([["rule", []]]) }],
 ];
 
-describe("LookStore", () => {
+describe("ObservationStore", () => {
   beforeEach(() => {
-    store = new LookStore();
+    store = new ObservationStore();
   });
 
   test("has no view before the first look, whatever changes", () => {
@@ -592,11 +599,11 @@ describe("LookStore", () => {
     );
     assert(
       property(events, (all) => {
-        const tested = new LookStore();
+        const tested = new ObservationStore();
         tested.finish(tested.begin(), toFound());
         let cloud = new Map<string, Rule>();
         const unreported: (() => void)[] = [];
-        let open: OpenLook | undefined;
+        let open: OpenObservation | undefined;
         let seen: ReadonlyMap<string, Rule> | undefined;
         const finish = (): void => {
           if (open && seen) tested.finish(open, toFound({ rules: seen }));
@@ -670,7 +677,7 @@ describe("LookStore", () => {
     expect(findTier()).toBeUndefined();
   });
 
-  test.each<[string, (one: LookStore) => void]>([
+  test.each<[string, (one: ObservationStore) => void]>([
     ["putRule", (one) => one.putRule(toRule("new"))],
     ["dropRule", (one) => one.dropRule("rule")],
     ["putFirewallRule", (one) => one.putFirewallRule(toFirewallRule("new"))],

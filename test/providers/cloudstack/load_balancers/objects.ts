@@ -2,7 +2,7 @@
  * Objects of a look, as tests need them: everything has a value, and a test says what matters to it.
  * @module
  */
-import { RecordSigner } from "../../../../lib/providers/cloudstack/load_balancers/record_signer.ts";
+import { RecordSigner } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import type { Found } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import type {
   AclItem,
@@ -11,7 +11,7 @@ import type {
   PublicAddress,
   Rule,
   StickinessPolicy,
-} from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+} from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 
 /** The key that signs records. */
 export const SIGNING_KEY: Uint8Array = new TextEncoder().encode("key of these tests");

@@ -4,12 +4,12 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
-import { RecordSigner } from "../../../../lib/providers/cloudstack/load_balancers/record_signer.ts";
 import {
   findUnsigned,
   formatRecord,
   type KeptRecord,
   parseRecord,
+  RecordSigner,
   withoutJobs,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import {
@@ -25,14 +25,17 @@ import {
 import {
   ANNOTATIONS,
   describeRule,
+  formatRuleName,
   isAclReason,
   isAclReasonOf,
   isOf1x,
   isPolicyDescription,
   isTagged,
   isTaggedFor,
+  parseRuleName,
   POLICY_DESCRIPTION,
   toAclReason,
+  toLbName,
   toTags,
 } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import {
@@ -41,16 +44,11 @@ import {
   putById,
   removeRule,
   renewAddress,
+  SharedMap,
   type Tables,
   toTables,
-} from "../../../../lib/providers/cloudstack/load_balancers/tables.ts";
+} from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import { array, assert, constantFrom, integer, oneof, property, record, uuid } from "fast-check";
-import {
-  formatRuleName,
-  parseRuleName,
-  toLbName,
-} from "../../../../lib/providers/cloudstack/load_balancers/rule_names.ts";
-import { SharedMap } from "../../../../lib/providers/cloudstack/load_balancers/shared_map.ts";
 
 const UID = "11111111-2222-4333-8444-555555555555";
 const ID = "aaaaaaaa-2222-4333-8444-555555555555";

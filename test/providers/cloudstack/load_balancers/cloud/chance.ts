@@ -3,7 +3,7 @@
  * @module
  */
 import type { LoadBalancerSpec } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
-import type { PublicAddress } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import type { PublicAddress } from "../../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import type { Random } from "../../../../support/random.ts";
 import { CLUSTER, type CloudModel } from "./cloud_model.ts";

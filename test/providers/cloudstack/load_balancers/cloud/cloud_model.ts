@@ -14,8 +14,8 @@ import type {
   PublicAddress,
   Rule,
   StickinessPolicy,
-  View,
-} from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+  Observation,
+} from "../../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import type { Version } from "../../../../../lib/providers/cloudstack/session/facts.ts";
 import { SIGNER } from "../objects.ts";
@@ -53,7 +53,7 @@ export class CloudModel {
     return `${kind}-${String(this.#lastId).padStart(3, "0")}`;
   }
 
-  view(): View {
+  view(): Observation {
     return {
       takenAtMs: 0,
       takenAtWallMs: this.nowMs,

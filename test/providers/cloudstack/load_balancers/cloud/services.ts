@@ -11,13 +11,13 @@ import type {
   LoadBalancerPort,
   LoadBalancerSpec,
 } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
-import { plan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/plan.ts";
-import { planRelease } from "../../../../../lib/providers/cloudstack/load_balancers/plan/release.ts";
+import { plan } from "../../../../../lib/providers/cloudstack/load_balancers/plan.ts";
+import { planRelease } from "../../../../../lib/providers/cloudstack/load_balancers/release.ts";
 import type { Step } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import type {
   Network,
   StickinessMethod,
-} from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+} from "../../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { SIGNER } from "../objects.ts";
 import { CloudModel } from "./cloud_model.ts";
 

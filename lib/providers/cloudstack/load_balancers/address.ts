@@ -1,0 +1,468 @@
+/**
+ * Takes an address for a Service so that no crash can lose it, tags it, and releases it.
+ *
+ * CloudStack gives an address before it can be tagged. So Landfall chooses a free address, records it on the Service,
+ * and asks for exactly that one. A process that starts after a crash finds it by the record.
+ * @module
+ */
+import * as v from "valibot";
+import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
+import { ApiError } from "../session/errors.ts";
+import { LB_SCHEMAS } from "../wire/load_balancing.ts";
+import { type AskedAddress, isSamePlace, type Place, SKEW_MS } from "./record.ts";
+import type { ChangeOf } from "./steps.ts";
+import type { PublicAddress, Observation } from "./observation.ts";
+import { isTaggedFor, toTags, toWaiting } from "./words.ts";
+import { type Acting, send, sendPlain, sendRemoval, toIndexed, toProject } from "./acting.ts";
+import { decode } from "../../../cloud_http/decode.ts";
+import { isLeftBehind } from "./scene.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Query } from "../session/lists.ts";
+import type { CloudStackSession } from "../session/session.ts";
+import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../wire/fields.ts";
+
+type Desired = ChangeOf<"takeAddress">;
+
+/** How many addresses are asked for in one step. Another account may take each of them first. */
+const TRIES_MAX = 4;
+/** What the server says if no free address fits what was asked for. */
+const NO_CAPACITY = 533;
+/** A parameter is not valid, no capacity, in use, a conflict: what the server says of an address that is not free. */
+const TAKEN: ReadonlySet<number> = new Set([431, NO_CAPACITY, 536, 537]);
+
+/**
+ * Takes an address and tags it.
+ *
+ * @throws {CloudError} when there is none to take, or CloudStack refuses, or the outcome is not known
+ */
+export async function takeAddress(wanted: Desired, acting: Acting): Promise<void> {
+  const { store, record, owner } = acting;
+  const taken = await take(wanted, acting);
+  if (taken === "lookAgain") return store.invalidate();
+  // The server shows the state from before the job.
+  store.putAddress({ ...taken, state: "Allocated" });
+  if (!isIn(taken, wanted.place)) store.invalidate();
+  const [clusterId] = store.view?.clusterIds ?? [];
+  if (clusterId === undefined) return store.invalidate();
+  await tag(taken.id, toTags(clusterId, owner), acting);
+  await record.keepAddress();
+}
+
+async function take(wanted: Desired, acting: Acting): Promise<PublicAddress | "lookAgain"> {
+  const before = await findAskedBefore(wanted, acting);
+  if (before === "lookAgain") return before;
+  if (before !== undefined) {
+    const answer = await ask(before, acting);
+    if (!(answer instanceof ApiError)) return answer;
+    // The request of an earlier process may have been carried out just now.
+    if ((await findAskedBefore(wanted, acting)) === "lookAgain") return "lookAgain";
+  }
+  const free = await listFree(wanted, acting);
+  const others = free.filter(({ id }) => id !== before?.id);
+  const choices = choose(others, acting.random).map((one) => toAsked(one, wanted.place, acting));
+  const [first = toUnseen(wanted, acting), ...more] = choices;
+  let answer = await ask(first, acting);
+  for (const choice of more) {
+    if (!(answer instanceof ApiError)) return answer;
+    answer = await ask(choice, acting);
+  }
+  if (!(answer instanceof ApiError)) return answer;
+  // None of them is ours, and another account may get the last one later.
+  await acting.record.keepAddress();
+  throw wanted.ip === undefined ? answer : toNotTaken(wanted.ip, answer);
+}
+
+/** Says which address it is about: the server only says that there is none. */
+function toNotTaken(ip: string, refusal: ApiError): RefusedStepError {
+  const advice = "name an address that the account has or that is free, or remove the field";
+  const message =
+    refusal.code === NO_CAPACITY
+      ? `spec.loadBalancerIP: CloudStack has no free public IP ${ip} for this account (error ${NO_CAPACITY}): ${advice}`
+      : `spec.loadBalancerIP: public IP ${ip} cannot be taken: ${refusal.message}`;
+  return new RefusedStepError(toWaiting("AddressNotUsable", message), refusal);
+}
+
+/** Some of the addresses, in a random order. */
+function choose(free: readonly PublicAddress[], random: () => number): readonly PublicAddress[] {
+  const left = [...free];
+  const count = Math.min(TRIES_MAX, left.length);
+  return Array.from({ length: count }).flatMap(() =>
+    left.splice(Math.floor(random() * left.length), 1),
+  );
+}
+
+/**
+ * The address that was recorded and then perhaps never asked for. A request whose answer was lost may be carried out
+ * late. To ask for the same address again can give only that one.
+ */
+async function findAskedBefore(
+  { place, ip }: Desired,
+  acting: Acting,
+): Promise<AskedAddress | "lookAgain" | undefined> {
+  const { address } = acting.record.kept;
+  const { id } = address ?? {};
+  if (address === undefined || id === undefined || !isSamePlace(address.place, place))
+    return undefined;
+  if (ip !== undefined && ip !== address.ip) return undefined;
+  const { addresses, takers } = acting.store.view ?? {};
+  const known = addresses?.get(id);
+  // While our job runs, an address leads nowhere. Otherwise, the plan decided against it.
+  if (known !== undefined)
+    return isNowhere(known) && takers?.get(id) !== "others" ? "lookAgain" : undefined;
+  const shown = await readAddress(id, acting);
+  if (shown === undefined) return undefined;
+  if (isFree(shown)) return toAsked(shown, place, acting);
+  return isIn(shown, place) || isNowhere(shown) ? "lookAgain" : undefined;
+}
+
+/**
+ * Records an address, then asks for exactly that one.
+ *
+ * @returns The refusal if CloudStack says that it is not free
+ */
+async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress | ApiError> {
+  const { record } = acting;
+  const { address: before } = record.kept;
+  const isNew = before?.id !== asked.id || asked.id === undefined;
+  // Without a choice, nothing else may say which address an earlier try got.
+  const isRetry = before !== undefined && before.id === undefined && asked.id === undefined;
+  let hasStarted = false;
+  const onObject = async (id: string): Promise<void> => {
+    hasStarted = true;
+    if (id !== asked.id) await record.keepAddress(toChosenByServer(id, asked));
+  };
+  await record.keepAddress(asked);
+  try {
+    return await send(acting, {
+      command: "associateIpAddress",
+      params: {
+        ...toPlaceParam(asked.place),
+        ...(asked.ip !== undefined && { ipaddress: asked.ip }),
+        ...toProject(acting),
+      },
+      key: "ipaddress",
+      schema: LB_SCHEMAS.address,
+      owner: acting.owner.uid,
+      isRetry,
+      hooks: { onObject },
+    });
+  } catch (error) {
+    if (hasStarted || !(error instanceof ApiError)) throw error;
+    if (TAKEN.has(error.code)) return error;
+    // A user may take the address later: it must not count as the Service's then.
+    if (isNew && error.kind === "denied") await record.keepAddress();
+    throw error;
+  }
+}
+
+/** A server that ignores which address is asked for gives one that it did not show as free. */
+function toChosenByServer(id: string, { id: wanted, ...asked }: AskedAddress): AskedAddress {
+  const { place, atMs } = asked;
+  return wanted === undefined ? { ...asked, id } : { id, place, atMs, wasFree: false };
+}
+
+/** Where CloudStack shows no free address, it chooses. A crash may then leave one that cannot be proven ours. */
+function toUnseen({ place, ip }: Desired, { clock }: Acting): AskedAddress {
+  return { ...(ip !== undefined && { ip }), place, atMs: clock.now(), wasFree: false };
+}
+
+function toAsked({ id, ip }: PublicAddress, place: Place, { clock }: Acting): AskedAddress {
+  return { id, ip, place, atMs: clock.now(), wasFree: true };
+}
+
+function toPlaceParam(place: Place): Readonly<Record<string, string>> {
+  return "vpcId" in place ? { vpcid: place.vpcId } : { networkid: place.networkId };
+}
+
+function isNowhere({ state, networkId, vpcId }: PublicAddress): boolean {
+  return state !== "Allocated" && networkId === undefined && vpcId === undefined;
+}
+
+/** Every server allows pages of this size. The first page is enough to choose from. */
+const PAGE_SIZE = 20;
+const QUERY = { command: "listPublicIpAddresses", key: "publicipaddress" } as const;
+
+/**
+ * Reads one address, free or not.
+ *
+ * @returns `undefined` if CloudStack does not show it
+ * @throws {CloudError} when there is no usable answer
+ */
+export async function readAddress(id: string, acting: Acting): Promise<PublicAddress | undefined> {
+  const params = { id, allocatedonly: "false", ...toScope(acting), ...toPage(1) };
+  const shown = await readPage(params, acting);
+  return shown.find((one) => one.id === id);
+}
+
+/**
+ * Lists some of the free addresses that this account may take for a place.
+ *
+ * @param ip Only this one. @default {any}
+ * @returns Nothing also if the server or the role of the account shows no free ones
+ * @throws {CloudError} when there is no usable answer
+ */
+export async function listFree(
+  { place, ip }: { readonly place: Place; readonly ip?: string | undefined },
+  acting: Acting,
+): Promise<readonly PublicAddress[]> {
+  const zoneId = findZone(acting.store.view, place);
+  const params = {
+    allocatedonly: "false",
+    state: "Free",
+    forvirtualnetwork: "true",
+    ...(zoneId !== undefined && { zoneid: zoneId }),
+    ...(ip !== undefined && { ipaddress: ip }),
+    ...toScope(acting),
+    ...toPage(1),
+  };
+  try {
+    const shown = await readPage(params, acting);
+    return shown.filter((one) => isFree(one) && (ip === undefined || one.ip === ip));
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "denied") return [];
+    throw error;
+  }
+}
+
+/** Whether an address belongs to no account. */
+export function isFree({ state, networkId, vpcId }: PublicAddress): boolean {
+  return state.toLowerCase() === "free" && networkId === undefined && vpcId === undefined;
+}
+
+/** Whether an address serves a place. */
+export function isIn({ networkId, vpcId }: PublicAddress, place: Place): boolean {
+  return "vpcId" in place ? vpcId === place.vpcId : networkId === place.networkId;
+}
+
+/** One page: an address that cannot be read is no choice. */
+async function readPage(
+  params: Readonly<Record<string, string>>,
+  { session, signal }: Acting,
+): Promise<readonly PublicAddress[]> {
+  const objects = await session.read({ ...QUERY, params, schema: LIST }, signal);
+  return objects.flatMap((one) => {
+    const decoded = decode(LB_SCHEMAS.address, one);
+    return "value" in decoded ? [decoded.value] : [];
+  });
+}
+
+const LIST = v.nullish(v.array(v.unknown()), []);
+
+function findZone(view: Observation | undefined, place: Place): string | undefined {
+  const networks = [...(view?.networks.values() ?? [])];
+  const network = networks.find(({ id, vpcId }) =>
+    "vpcId" in place ? vpcId === place.vpcId : id === place.networkId,
+  );
+  return network?.zoneId;
+}
+
+function toScope(acting: Acting): Readonly<Record<string, string>> {
+  return { listall: "true", ...toProject(acting) };
+}
+
+function toPage(page: number): Readonly<Record<"page" | "pagesize", string>> {
+  return { page: String(page), pagesize: String(PAGE_SIZE) };
+}
+
+/** Tags an address. The record then need not say that it was asked for. */
+export async function tagAddress(
+  { addressId, tags }: ChangeOf<"tagAddress">,
+  acting: Acting,
+): Promise<void> {
+  await tag(addressId, tags, acting);
+  const { record } = acting;
+  if (record.kept.address?.id === addressId) await record.keepAddress();
+}
+
+/** Adds tags to an address. CloudStack adds none of them if it has one of the keys already. */
+async function tag(
+  addressId: string,
+  tags: ReadonlyMap<string, string>,
+  acting: Acting,
+): Promise<void> {
+  await sendPlain(acting, "createTags", {
+    resourceids: addressId,
+    resourcetype: "PublicIpAddress",
+    ...toIndexed("tags", "key", tags),
+  });
+  const { store } = acting;
+  const address = store.view?.addresses.get(addressId);
+  if (address === undefined) return store.invalidate();
+  store.putAddress({ ...address, tags: new Map([...address.tags, ...tags]) });
+}
+
+/**
+ * Releases an address if it is ours, or was left behind by a Service that is gone, and nothing is on it. If not, it
+ * releases nothing, and the next look or the store shows why.
+ */
+export async function releaseAddress(
+  { addressId }: ChangeOf<"releaseAddress">,
+  acting: Acting,
+): Promise<void> {
+  const { store, record } = acting;
+  const address = await readAddress(addressId, acting);
+  if (address === undefined || !isOurs(address, acting)) return store.invalidate();
+  if (address.isSourceNat || address.isStaticNat) return store.putAddress(address);
+  const use = await findUse(address, acting);
+  if (use === "visible") return store.invalidate();
+  if (use !== undefined) return store.putAddress({ ...address, usedBy: use });
+  // A Service that was losing its load balancer may be getting one again.
+  if (!isOurs(address, acting)) return store.invalidate();
+  await sendRemoval(acting, "disassociateIpAddress", addressId);
+  store.dropAddress(addressId);
+  await record.forgetAddress(address);
+}
+
+function isOurs({ tags }: PublicAddress, { store, owner }: Acting): boolean {
+  const { view } = store;
+  if (view === undefined) return false;
+  return isTaggedFor(tags, view.clusterIds, owner.uid) || isLeftBehind(view, tags, owner.uid);
+}
+
+/** What is on an address: `visible` if a look shows it, otherwise in words; `undefined` if nothing is. */
+async function findUse(
+  { id, hasRules }: PublicAddress,
+  acting: Acting,
+): Promise<string | undefined> {
+  // The server counts rules of every kind.
+  if (hasRules === false) return undefined;
+  const [rules, firewallRules, forwardings] = await Promise.all([
+    count("listLoadBalancerRules", "loadbalancerrule", { publicipid: id }, acting),
+    count("listFirewallRules", "firewallrule", { ipaddressid: id }, acting),
+    count("listPortForwardingRules", "portforwardingrule", { ipaddressid: id }, acting),
+  ]);
+  if (rules + firewallRules > 0) return "visible";
+  if (forwardings > 0)
+    return forwardings === 1 ? "a port forwarding" : `${forwardings} port forwardings`;
+  return hasRules ? "a rule of another kind" : undefined;
+}
+
+/** @throws {CloudError} also if the list is not whole */
+async function count(
+  command: string,
+  key: string,
+  params: Readonly<Record<string, string>>,
+  acting: Acting,
+): Promise<number> {
+  const { session, signal } = acting;
+  const asked = { listall: "true", ...params, ...toProject(acting) };
+  const schema = LB_SCHEMAS.identified;
+  const list = await session.list({ command, key, params: asked, schema }, signal);
+  return list.objects.length + list.undecodable.size + (list.gap === undefined ? 0 : 1);
+}
+
+/** What {@linkcode readTakers} needs. */
+interface TakersOptions {
+  readonly session: Pick<CloudStackSession, "isOwnKey" | "list">;
+  /** When each address was recorded as free, by its ID, in milliseconds since 1970. */
+  readonly asked: ReadonlyMap<string, number>;
+}
+
+const FAILED = 2;
+
+interface User {
+  readonly id: string;
+  readonly apikey?: string | null | undefined;
+}
+
+interface Job {
+  readonly id: string;
+  readonly userId: string;
+  readonly addressId: string | undefined;
+  readonly status: number;
+  readonly createdMs: number;
+}
+
+const USERS: Query<User> = {
+  command: "listUsers",
+  key: "user",
+  schema: v.object({ id: ID, apikey: TEXT }),
+};
+const JOBS: Query<Job> = {
+  command: "listAsyncJobs",
+  key: "asyncjobs",
+  // Part of the name of the class that takes addresses.
+  params: { keyword: "AssociateIPAddrCmd" },
+  schema: v.pipe(
+    v.object({
+      jobid: ID,
+      userid: ID,
+      jobinstanceid: REFERENCE,
+      jobstatus: WHOLE_NUMBER,
+      created: NAME,
+    }),
+    v.transform(({ jobid, userid, jobinstanceid, jobstatus, created }) => ({
+      id: jobid,
+      userId: userid,
+      addressId: jobinstanceid,
+      status: jobstatus,
+      createdMs: Date.parse(created),
+    })),
+  ),
+};
+
+/**
+ * Asks whose API user took addresses after they were recorded. Two commands, for any number of addresses.
+ *
+ * CloudStack lists jobs of the own account that have not ended; before 4.12, also those that ended within about a day.
+ * So no job says nothing about an address.
+ *
+ * @returns `us` or `others` for each address that has jobs; `undefined` if this account may not ask
+ * @throws {CloudError} when there is no usable answer
+ */
+export async function readTakers(
+  { session, asked }: TakersOptions,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, "us" | "others"> | undefined> {
+  try {
+    const userId = await readUserId(session, signal);
+    if (userId === undefined) return undefined;
+    const { objects, gap, unreadable = [] } = await session.list(JOBS, signal);
+    if (gap !== undefined) {
+      throw new CloudError("unreachable", `CloudStack's list of jobs is not whole: ${gap}`);
+    }
+    const takers = new Map<string, "us" | "others">();
+    for (const [id, atMs] of asked) {
+      const users = findTakers(objects, id, atMs);
+      // One that cannot be read may be another user's.
+      if (users === undefined && unreadable.length === 0) continue;
+      takers.set(id, users?.size === 1 && users.has(userId) ? "us" : "others");
+    }
+    return takers;
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "denied") return undefined;
+    throw error;
+  }
+}
+
+/** The ID of the user whose keys are in use; `undefined` if the server does not show it. */
+async function readUserId(
+  session: TakersOptions["session"],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { objects } = await session.list(USERS, signal);
+  for (const { id, apikey } of objects) {
+    if (apikey && (await session.isOwnKey(apikey))) return id;
+  }
+  return undefined;
+}
+
+/**
+ * Who took an address last, after it was recorded: several if two jobs are of the same second, no user if all jobs
+ * failed or have no date, `undefined` if there is none.
+ */
+function findTakers(
+  jobs: readonly Job[],
+  addressId: string,
+  atMs: number,
+): ReadonlySet<string> | undefined {
+  // Within the skew, an older job of ours may hide that a user of another account took the address since.
+  const about = jobs.filter(
+    (job) => job.addressId === addressId && !(job.createdMs < atMs - SKEW_MS),
+  );
+  if (about.length === 0) return undefined;
+  const taking = about.filter(({ status }) => status !== FAILED);
+  const lastMs = Math.max(...taking.map(({ createdMs }) => createdMs));
+  const last = taking.filter(({ createdMs }) => createdMs === lastMs);
+  return new Set(last.map(({ userId }) => userId));
+}

@@ -1,0 +1,241 @@
+/**
+ * The firewall rules of an address that let clients reach a load-balancer rule: how they are planned, and changed.
+ * @module
+ */
+import type { LoadBalancerProblem } from "../../../cloud/capabilities/load_balancers.ts";
+import { covers, EVERYONE, isSame, sharesBlock, toBlocks } from "./cidrs.ts";
+import { toWaiting } from "./words.ts";
+import {
+  type FirewallRule,
+  listFirewallRulesFor,
+  listFirewallRulesOn,
+  listRulesOn,
+  type PublicAddress,
+  type Rule,
+} from "./observation.ts";
+import { isGoing, type Scene, toIpProtocol, toStep } from "./scene.ts";
+import type { ChangeOf, Step } from "./steps.ts";
+import type { DesiredPort } from "./desired.ts";
+import { assert } from "../../../core/errors.ts";
+import { LB_SCHEMAS } from "../wire/load_balancing.ts";
+import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";
+
+/** What is planned for one port, and in which order: `before` its load-balancer rule is made, and `after`. */
+export interface GatePlan {
+  readonly before: readonly Step[];
+  readonly after: readonly Step[];
+  readonly problems: readonly LoadBalancerProblem[];
+}
+
+/** What firewalls and ACLs see of a port. */
+export type GatePort = Pick<DesiredPort, "ipProtocol" | "publicPort">;
+
+/** A port whose clients are to be restricted. */
+export interface GateSite {
+  readonly scene: Scene;
+  readonly address: PublicAddress;
+  readonly networkId: string;
+  readonly port: GatePort;
+  /** Who may connect. Absent: everyone. */
+  readonly sources: readonly string[] | undefined;
+  /** The load-balancer rule of the port, if it is there. */
+  readonly rule: Rule | undefined;
+  /** Whether the address is the Service's own, by its tags. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Plans the firewall rules for exactly one port.
+ *
+ * CloudStack refuses two rules for a port that have a block in common. So a rule is made before the old one goes if
+ * they have none in common; otherwise the old one has to go first. It never lets in more clients than those that it let
+ * in before, and those that the Service asks for.
+ */
+export function planFirewall(site: GateSite): GatePlan {
+  const { scene, address, port, rule, isOwn, networkId } = site;
+  const wanted = site.sources ?? EVERYONE;
+  const remove = (one: FirewallRule): Step => toDeletion(scene, one, address.ip, networkId);
+  const { exact, foreign } = listAbout(site);
+  if (rule === undefined && !isOwn && exact.length > 0)
+    return { ...NONE, problems: [inTheWay(site, exact)] };
+  if (rule === undefined) {
+    // On an address of its own, they are left from a rule that was deleted by hand. They must not open the new one.
+    return { ...NONE, before: listWider(exact, wanted).map(remove) };
+  }
+  const kept = exact.find(
+    (one) => !isGoing(one) && one.cidrs && isSame(toBlocks(one.cidrs), wanted),
+  );
+  const others = exact.filter((one) => one !== kept);
+  const isOpen = foreign.some(({ cidrs }) => cidrs && covers(toBlocks(cidrs), wanted));
+  if (kept !== undefined || isOpen) {
+    return { ...NONE, after: others.map(remove) };
+  }
+  const conflicting = foreign.filter(
+    (one) => one.protocol === port.ipProtocol && mayShare(one, wanted),
+  );
+  if (conflicting.length > 0) {
+    const after = listWider(exact, wanted).map(remove);
+    return { ...NONE, after, problems: [inTheWay(site, conflicting)] };
+  }
+  const first = others.filter((one) => mayShare(one, wanted));
+  const last = others.filter((one) => !first.includes(one));
+  const after = [...first.map(remove), toCreation(site, wanted), ...last.map(remove)];
+  return { ...NONE, after };
+}
+
+/**
+ * Whether firewall rules that are not of the load balancer let in more clients than the Service asks for. Then only the
+ * list of the load-balancer rule itself can keep them out.
+ */
+export function isFirewallWider(site: GateSite): boolean {
+  const { sources } = site;
+  return sources !== undefined && listWider(listAbout(site).foreign, sources).length > 0;
+}
+
+/** The firewall rules that belong to a load-balancer rule of a Service: for exactly its port. */
+export function listFirewallRulesOf(scene: Scene, rule: Rule): readonly FirewallRule[] {
+  // Where the network has no firewall, none was made for the rule.
+  if (scene.view.networks.get(rule.networkId)?.hasFirewall === false) return [];
+  const { exact } = listFirewallRulesFor(scene.view, rule.addressId, rule.publicPort);
+  return exact.filter(({ protocol }) => protocol === toIpProtocol(rule));
+}
+
+/**
+ * Firewall rules on an address of the Service whose load-balancer rule was deleted by hand: for exactly one of its
+ * ports, or seen beside a rule of the Service before. The address was taken for the Service alone, so they are its own.
+ */
+export function listOrphans(scene: Scene, address: PublicAddress): readonly FirewallRule[] {
+  const { view, claim, lbName } = scene;
+  const { ports = [] } = claim;
+  // A rule of another Service on the address has its own firewall rules.
+  const hasRule = (one: FirewallRule, port: number | undefined): boolean =>
+    listRulesOn(view, address.id, port).some((rule) => toIpProtocol(rule) === one.protocol);
+  const asked = ports.flatMap(({ protocol, port }) =>
+    listFirewallRulesFor(view, address.id, port).exact.filter(
+      (one) => one.protocol === protocol.toLowerCase() && !hasRule(one, port),
+    ),
+  );
+  const seen = listFirewallRulesOn(view, address.id).filter(
+    (one) => view.orphans?.get(one.id) === lbName && !hasRule(one, one.startPort),
+  );
+  return [...new Set([...asked, ...seen])];
+}
+
+/** Plans the deletion of firewall rules that no load-balancer rule belongs to. */
+export function planOrphanRemoval(scene: Scene, address: PublicAddress): readonly Step[] {
+  const lock = address.networkId ?? address.vpcId;
+  return listOrphans(scene, address).map((one) => toDeletion(scene, one, address.ip, lock));
+}
+
+/** Plans the deletion of the firewall rules of a load-balancer rule that goes. */
+export function planFirewallRemoval(scene: Scene, rule: Rule): readonly Step[] {
+  return listFirewallRulesOf(scene, rule).map((one) =>
+    toDeletion(scene, one, rule.ip, rule.networkId),
+  );
+}
+
+const NONE: GatePlan = { before: [], after: [], problems: [] };
+
+/** The firewall rules that let packets to a port through: for exactly it, and others, which are foreign. */
+function listAbout({ scene, address, port }: Pick<GateSite, "scene" | "address" | "port">): {
+  readonly exact: readonly FirewallRule[];
+  readonly foreign: readonly FirewallRule[];
+} {
+  const { exact, ranges } = listFirewallRulesFor(scene.view, address.id, port.publicPort);
+  const about = [...exact, ...ranges].filter((one) => isAbout(one, port));
+  const isOurs = (one: FirewallRule): boolean =>
+    one.protocol === port.ipProtocol && exact.includes(one);
+  return {
+    exact: about.filter((one) => isOurs(one)),
+    foreign: about.filter((one) => !isOurs(one)),
+  };
+}
+
+/** Whether a firewall rule lets packets to the port through. */
+function isAbout({ protocol, startPort, endPort }: FirewallRule, port: GatePort): boolean {
+  if (protocol !== port.ipProtocol && protocol !== "all") return false;
+  const first = startPort ?? 1;
+  const last = endPort ?? startPort ?? 65_535;
+  return first <= port.publicPort && port.publicPort <= last;
+}
+
+/** Those that let in more clients than wanted, as far as can be read. */
+function listWider(
+  rules: readonly FirewallRule[],
+  wanted: readonly string[],
+): readonly FirewallRule[] {
+  return rules.filter(({ cidrs }) => cidrs === undefined || !covers(wanted, toBlocks(cidrs)));
+}
+
+/** A list that cannot be read may have any block. */
+function mayShare({ cidrs }: FirewallRule, wanted: readonly string[]): boolean {
+  return cidrs === undefined || sharesBlock(toBlocks(cidrs), wanted);
+}
+
+function inTheWay(
+  { address, port }: GateSite,
+  rules: readonly FirewallRule[],
+): LoadBalancerProblem {
+  const what = `firewall rule ${rules.map(({ id }) => id).join(", ")} on ${address.ip}`;
+  const advice = "delete it, or use another port";
+  return toWaiting(
+    "PortInUse",
+    `${what} is not of this Service and covers its port ${port.ipProtocol} ${port.publicPort}: ${advice}`,
+  );
+}
+
+function toDeletion(
+  scene: Scene,
+  { id, protocol, startPort }: FirewallRule,
+  ip: string,
+  lock: string | undefined,
+): Step {
+  const summary = `delete firewall rule ${protocol} ${startPort ?? "all"} on ${ip}`;
+  return toStep(scene, summary, { kind: "deleteFirewallRule", firewallRuleId: id }, lock);
+}
+
+function toCreation({ scene, address, port, networkId }: GateSite, cidrs: readonly string[]): Step {
+  const { ipProtocol: protocol, publicPort } = port;
+  const summary = `create firewall rule ${protocol} ${publicPort} on ${address.ip}`;
+  const change = {
+    kind: "createFirewallRule",
+    addressId: address.id,
+    protocol,
+    port: publicPort,
+    cidrs,
+  };
+  return toStep(scene, summary, { ...change, kind: "createFirewallRule" }, networkId);
+}
+
+/** Opens one port of an address. */
+export async function createFirewallRule(
+  { addressId, protocol, port, cidrs }: ChangeOf<"createFirewallRule">,
+  acting: Acting,
+): Promise<void> {
+  // CloudStack takes an empty list for everyone.
+  assert(cidrs.length > 0, "a firewall rule names at least one block");
+  const made = await send(acting, {
+    command: "createFirewallRule",
+    params: {
+      ipaddressid: addressId,
+      protocol,
+      startport: String(port),
+      endport: String(port),
+      cidrlist: cidrs.join(","),
+    },
+    key: "firewallrule",
+    schema: LB_SCHEMAS.firewallRule,
+  });
+  acting.store.putFirewallRule(made);
+  const ports = { startPort: port, endPort: port };
+  compare(acting, made, { addressId, protocol, ...ports, cidrs: toSorted(cidrs) });
+}
+
+/** Closes what a firewall rule opened. */
+export async function deleteFirewallRule(
+  { firewallRuleId: id }: ChangeOf<"deleteFirewallRule">,
+  acting: Acting,
+): Promise<void> {
+  await sendRemoval(acting, "deleteFirewallRule", id);
+  acting.store.dropFirewallRule(id);
+}

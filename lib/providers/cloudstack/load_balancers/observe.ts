@@ -1,0 +1,472 @@
+/**
+ * Reads everything that load balancers are made of, for all Services together, with as few requests as possible.
+ * @module
+ */
+import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
+import { Limiter } from "../../../core/concurrency.ts";
+import type { Version } from "../session/facts.ts";
+import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
+import { type AskedAddress, parseRecord, type RecordSigner } from "./record.ts";
+import { ANNOTATIONS, isAclReason, parseRuleName } from "./words.ts";
+import type { Found } from "./store.ts";
+import type {
+  AclItem,
+  BackendVm,
+  Network,
+  PublicAddress,
+  Rule,
+  StickinessPolicy,
+  Unreadable,
+  Observation,
+} from "./observation.ts";
+import { ApiError } from "../session/errors.ts";
+import type { Clock } from "../../../core/clock.ts";
+
+/** What a look needs. */
+interface ObserveOptions {
+  readonly api: LoadBalancingApi;
+  readonly networks: Networks;
+  readonly projectId: string | undefined;
+  readonly readVersion: () => Promise<Version | undefined>;
+  /** Every Service, by the name of its load balancer. */
+  readonly claims: ReadonlyMap<string, LoadBalancerClaim>;
+  readonly recordSigner: RecordSigner;
+  readonly vms: ReadonlyMap<string, BackendVm>;
+  /** Whether `vms` are all that this user may see. */
+  readonly isEveryVm: boolean;
+  /** IDs of the networks that Nodes are in. */
+  readonly nodeNetworkIds: ReadonlySet<string>;
+  /** Of the look before. */
+  readonly knownPolicies: ReadonlyMap<string, readonly StickinessPolicy[]>;
+  /** Of the look before. */
+  readonly knownItems: Observation["aclItems"];
+  /** Asks whose API user took addresses, see `readTakers`. */
+  readonly readTakers: (
+    asked: ReadonlyMap<string, number>,
+  ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
+  /** When the look began, in monotonic milliseconds. */
+  readonly takenAtMs: number;
+  /** The same by the wall clock, in milliseconds since 1970. */
+  readonly takenAtWallMs: number;
+}
+
+/** Lists of ACLs that every account has, and that no account can change. */
+const FIXED_LISTS: ReadonlySet<string> = new Set(["default_allow", "default_deny"]);
+/** Questions about single rules, VMs and lists at once. A look must not hold up what else asks CloudStack. */
+const CONCURRENCY_MAX = 4;
+
+/**
+ * Takes one look. One list each of rules, addresses and firewall rules, one list for each list of ACLs, and what
+ * {@linkcode readMemberships} and {@linkcode readPolicies} need.
+ *
+ * @throws {CloudError} when CloudStack does not answer one of the questions, or not in full
+ */
+export async function observe(
+  options: ObserveOptions,
+  signal: AbortSignal,
+): Promise<Omit<Found, "isOurCloud">> {
+  const { api, projectId, claims, nodeNetworkIds, takenAtMs } = options;
+  const [rules, addresses, firewallRules, version] = await Promise.all([
+    api.listRules(projectId, signal),
+    api.listAddresses(projectId, signal),
+    api.listFirewallRules(projectId, signal),
+    options.readVersion(),
+  ]);
+  const ours = rules.objects.filter((rule) => findClaim(claims, rule) !== undefined);
+  const wanted = new Set([...nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
+  const networks = await options.networks.read({ wanted, projectId }, signal);
+  const limited = { ...options, limiter: new Limiter(CONCURRENCY_MAX) };
+  const asked = listAsked(claims.values(), toMap(addresses), options.recordSigner);
+  const [takers, members, policies, aclItems] = await Promise.all([
+    asked.size === 0 ? undefined : options.readTakers(asked),
+    readMembers(ours, rules, limited, signal),
+    readPoliciesOf(ours, { ...limited, networks: networks.networks }, signal),
+    readAclItems(
+      toListIds(wanted, networks.networks).union(findLeftLists(options)),
+      limited,
+      signal,
+    ),
+  ]);
+  return {
+    takenAtMs,
+    takenAtWallMs: options.takenAtWallMs,
+    ...(version !== undefined && { version }),
+    rules: toMap(rules),
+    addresses: toMap(addresses),
+    firewallRules: toMap(firewallRules),
+    networks: networks.networks,
+    members,
+    policies,
+    ...(takers !== undefined && { takers }),
+    aclItems: new Map(aclItems.map(({ listId, objects }) => [listId, objects])),
+    unreadable: [rules, addresses, firewallRules, networks, ...aclItems].flatMap(
+      (list): readonly Unreadable[] => list.unreadable,
+    ),
+  };
+}
+
+async function readMembers(
+  ours: readonly Rule[],
+  { objects }: WholeList<Rule>,
+  { api, vms, isEveryVm, projectId, limiter }: Limited,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const question = {
+    rules: new Map(ours.map((rule) => [rule.id, rule])),
+    ruleCount: objects.length,
+    vms: isEveryVm ? vms : undefined,
+    projectId,
+    limiter,
+  };
+  return await readMemberships(api, question, signal);
+}
+
+interface Limited extends ObserveOptions {
+  readonly limiter: Limiter;
+}
+
+interface Stickiness extends Pick<Limited, "api" | "claims" | "knownPolicies" | "limiter"> {
+  readonly networks: ReadonlyMap<string, Network>;
+}
+
+async function readPoliciesOf(
+  ours: readonly Rule[],
+  { api, claims, knownPolicies, networks, limiter }: Stickiness,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly StickinessPolicy[]>> {
+  const rules = ours.filter(({ networkId }) => networks.get(networkId)?.stickiness !== undefined);
+  const asksForIt = (rule: Rule): boolean => {
+    const { annotations = {} } = findClaim(claims, rule) ?? {};
+    return annotations[ANNOTATIONS.stickinessMethod] !== undefined;
+  };
+  const question = {
+    rules: new Map(rules.map((rule) => [rule.id, asksForIt(rule)])),
+    known: knownPolicies,
+    limiter,
+  };
+  return await readPolicies(api, question, signal);
+}
+
+type ListedItems = WholeList<AclItem> & { readonly listId: string };
+
+/** A list about which CloudStack refuses to answer is not known, which is of no concern to Services elsewhere. */
+async function readAclItems(
+  listIds: ReadonlySet<string>,
+  { api, projectId, limiter }: Pick<Limited, "api" | "projectId" | "limiter">,
+  signal: AbortSignal,
+): Promise<readonly ListedItems[]> {
+  const read = async (listId: string): Promise<ListedItems[]> => {
+    try {
+      return [{ ...(await api.listAclItems(listId, projectId, signal)), listId }];
+    } catch (error) {
+      if (isAboutOne(error)) return [];
+      throw error;
+    }
+  };
+  const reading = [...listIds].map((listId) => limiter.run(() => read(listId), signal));
+  return (await Promise.all(reading)).flat();
+}
+
+/** The Service that a rule is for, by its name. */
+function findClaim(
+  claims: ObserveOptions["claims"],
+  { name }: Rule,
+): LoadBalancerClaim | undefined {
+  return claims.get(parseRuleName(name)?.lbName ?? "");
+}
+
+function toListIds(
+  networkIds: ReadonlySet<string>,
+  networks: ReadonlyMap<string, Network>,
+): ReadonlySet<string> {
+  const listIds = [...networkIds].flatMap((id) => {
+    const { aclListId, aclListName = "" } = networks.get(id) ?? {};
+    return aclListId === undefined || FIXED_LISTS.has(aclListName) ? [] : [aclListId];
+  });
+  return new Set(listIds);
+}
+
+/** Lists that had items of Services: a tier may have another list since, and the items are still to be removed. */
+function findLeftLists({ knownItems, claims }: ObserveOptions): ReadonlySet<string> {
+  const isOfService = ({ reason = "" }: AclItem): boolean =>
+    isAclReason(reason) && claims.has(reason.slice(reason.lastIndexOf(" ") + 1));
+  const left = [...knownItems].filter(([, items]) => items.some((one) => isOfService(one)));
+  return new Set(left.map(([listId]) => listId));
+}
+
+/** What can be read of a list, by ID. */
+export function toMap<T extends { readonly id: string }>({
+  objects,
+}: WholeList<T>): Map<string, T> {
+  return new Map(objects.map((one) => [one.id, one]));
+}
+
+/** What is asked about. */
+interface MembershipQuestion {
+  /** The rules, by ID, each with its network. */
+  readonly rules: ReadonlyMap<string, { readonly networkId: string }>;
+  /** How many rules all lists together show, also those of others. */
+  readonly ruleCount: number;
+  /** All VMs that this user may see. Absent: not known, or not all of them. */
+  readonly vms: ReadonlyMap<string, BackendVm> | undefined;
+  readonly projectId: string | undefined;
+  /** Bounds how many questions are asked at once. */
+  readonly limiter: Limiter;
+}
+
+type Api = Pick<LoadBalancingApi, "listMembers" | "listRulesOf">;
+
+/** Of the largest page. */
+const PAGE_SIZE = 500;
+/** Codes of CloudStack that are about the account, the keys or the whole server, not about one rule. */
+const ABOUT_EVERYTHING: ReadonlySet<number> = new Set([401, 405, 411, 429, 432, 503]);
+
+/**
+ * Reads the members of rules: rule by rule, or VM by VM if that takes fewer requests. Only a VM with an interface in
+ * the network of a rule can be behind it.
+ *
+ * @returns IDs of VMs by the ID of the rule. A rule about which CloudStack does not answer, or not in full, is missing
+ * @throws {CloudError} when CloudStack answers nothing at all
+ */
+export async function readMemberships(
+  api: Api,
+  question: MembershipQuestion,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const vmIds = listCandidates(question);
+  const pages = Math.ceil(question.ruleCount / PAGE_SIZE);
+  return vmIds !== undefined && vmIds.length * pages < question.rules.size
+    ? await readByVm(api, { ...question, vmIds }, signal)
+    : await readByRule(api, question, signal);
+}
+
+/** Whether a refusal is about what the question names, and says nothing about other questions. */
+export function isAboutOne(error: unknown): error is ApiError {
+  return error instanceof ApiError && !ABOUT_EVERYTHING.has(error.code);
+}
+
+function listCandidates({ rules, vms }: MembershipQuestion): string[] | undefined {
+  if (vms === undefined) return undefined;
+  const networkIds = new Set([...rules.values()].map(({ networkId }) => networkId));
+  const isCandidate = ({ isGone, nics }: BackendVm): boolean =>
+    !isGone && nics.some(({ networkId }) => networkIds.has(networkId));
+  return [...vms.values()].filter(isCandidate).map(({ id }) => id);
+}
+
+async function readByRule(
+  api: Api,
+  { rules, limiter }: MembershipQuestion,
+  signal: AbortSignal,
+): Promise<Map<string, ReadonlySet<string>>> {
+  const members = new Map<string, ReadonlySet<string>>();
+  const read = async (ruleId: string): Promise<void> => {
+    try {
+      const found = await api.listMembers(ruleId, signal);
+      if (found !== undefined) members.set(ruleId, found);
+    } catch (error) {
+      if (!isAboutOne(error)) throw error;
+    }
+  };
+  await Promise.all([...rules.keys()].map((id) => limiter.run(() => read(id), signal)));
+  return members;
+}
+
+async function readByVm(
+  api: Api,
+  { rules, vmIds, projectId, limiter }: MembershipQuestion & { readonly vmIds: readonly string[] },
+  signal: AbortSignal,
+): Promise<Map<string, ReadonlySet<string>>> {
+  const members = new Map([...rules.keys()].map((id) => [id, new Set<string>()]));
+  const read = async (vmId: string): Promise<void> => {
+    for (const ruleId of await listRulesOf(api, vmId, projectId, signal)) {
+      members.get(ruleId)?.add(vmId);
+    }
+  };
+  await Promise.all(vmIds.map((id) => limiter.run(() => read(id), signal)));
+  return members;
+}
+
+/** A VM that was expunged since the list of VMs is behind no rule. */
+async function listRulesOf(
+  api: Api,
+  vmId: string,
+  projectId: string | undefined,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  try {
+    return await api.listRulesOf(vmId, projectId, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.unknownId === vmId) return new Set();
+    throw error;
+  }
+}
+
+/** What is asked about. */
+export interface PolicyQuestion {
+  /** IDs of the rules in networks with stickiness, each with whether its Service asks for it. */
+  readonly rules: ReadonlyMap<string, boolean>;
+  /** What was known before, by the ID of the rule. */
+  readonly known: ReadonlyMap<string, readonly StickinessPolicy[]>;
+  /** Bounds how many questions are asked at once. */
+  readonly limiter: Limiter;
+}
+
+/**
+ * Reads the policies of rules: of those whose Service asks for stickiness, that had a policy, or that were never asked
+ * about. A rule without policies whose Service asks for none is not asked about again.
+ *
+ * @returns The policies by the ID of the rule. Rules that CloudStack, or the role, refuses to show are missing
+ * @throws {CloudError} when CloudStack does not answer
+ */
+export async function readPolicies(
+  api: Pick<LoadBalancingApi, "listPolicies">,
+  { rules, known, limiter }: PolicyQuestion,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly StickinessPolicy[]>> {
+  const policies = new Map<string, readonly StickinessPolicy[]>();
+  let isDenied = false;
+  const read = async (ruleId: string): Promise<void> => {
+    if (isDenied) return;
+    try {
+      const found = await api.listPolicies(ruleId, signal);
+      if (found !== undefined) policies.set(ruleId, found);
+    } catch (error) {
+      if (isAboutOne(error)) return;
+      // A role may lack this command if no Service asks for stickiness. Wrong keys make the look fail elsewhere.
+      isDenied ||= error instanceof ApiError && error.kind === "denied";
+      if (!isDenied) throw error;
+    }
+  };
+  const reading = [...rules].map(async ([ruleId, isWanted]) => {
+    const before = known.get(ruleId);
+    if (before?.length === 0 && !isWanted) policies.set(ruleId, before);
+    else await limiter.run(() => read(ruleId), signal);
+  });
+  await Promise.all(reading);
+  return policies;
+}
+
+/** What is known about networks. */
+interface KnownNetworks {
+  readonly networks: ReadonlyMap<string, Network>;
+  readonly unreadable: readonly Unreadable[];
+}
+
+interface Kept extends KnownNetworks {
+  readonly readAtMs: number;
+  /** Networks that were wanted: the names of their lists were asked for. */
+  readonly wanted: ReadonlySet<string>;
+}
+
+/** The networks that are wanted, and how to ask for more. */
+interface WantedNetworks {
+  /** IDs. */
+  readonly wanted: ReadonlySet<string>;
+  readonly projectId: string | undefined;
+}
+
+const AGE_MS_MAX = 3_600_000;
+/** A user may give a tier another ACL list at any time, which lets no client in. Less than the time of a full pass. */
+const TIER_AGE_MS_MAX = 540_000;
+
+/**
+ * Lists all networks, and again after an hour, or nine minutes if one that is wanted is a tier of a VPC; while one is
+ * wanted that is not shown; or after {@linkcode Networks.forget}.
+ */
+export class Networks {
+  readonly #api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">;
+  readonly #clock: Clock;
+  #kept: Kept | undefined;
+
+  constructor(api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">, clock: Clock) {
+    this.#api = api;
+    this.#clock = clock;
+  }
+
+  /**
+   * The networks, with the names of the ACL lists of those that are wanted.
+   *
+   * @throws {CloudError} when CloudStack does not answer
+   */
+  async read({ wanted, projectId }: WantedNetworks, signal: AbortSignal): Promise<KnownNetworks> {
+    const kept = this.#kept;
+    const hasTiers = [...wanted].some((id) => kept?.networks.get(id)?.vpcId !== undefined);
+    const ageMsMax = hasTiers ? TIER_AGE_MS_MAX : AGE_MS_MAX;
+    const isFresh = kept && this.#clock.monotonic() - kept.readAtMs < ageMsMax;
+    if (isFresh && [...wanted].every((id) => isKnown(kept, id))) return kept;
+    const readAtMs = this.#clock.monotonic();
+    const { objects, unreadable } = await this.#api.listNetworks(projectId, signal);
+    const networks = new Map(objects.map((one) => [one.id, one]));
+    await this.#addListNames(networks, { wanted, projectId }, signal);
+    this.#kept = { networks, unreadable, readAtMs, wanted };
+    return this.#kept;
+  }
+
+  /** Lists them again the next time. */
+  forget(): void {
+    this.#kept = undefined;
+  }
+
+  /** Old servers show only the ID of the list of a network. */
+  async #addListNames(
+    networks: Map<string, Network>,
+    { wanted, projectId }: WantedNetworks,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const nameless = [...networks.values()].filter(
+      ({ id, aclListId, aclListName }) =>
+        wanted.has(id) && aclListId !== undefined && aclListName === undefined,
+    );
+    const listIds = new Set(nameless.flatMap(({ aclListId }) => aclListId ?? []));
+    const names = new Map<string, string>();
+    const readName = async (listId: string): Promise<void> => {
+      const name = await this.#api.readAclListName(listId, projectId, signal);
+      if (name !== undefined) names.set(listId, name);
+    };
+    await Promise.all([...listIds].map(readName));
+    for (const network of nameless) {
+      const aclListName = names.get(network.aclListId ?? "");
+      if (aclListName !== undefined) networks.set(network.id, { ...network, aclListName });
+    }
+  }
+}
+
+/** Whether listing them again would say no more about a network. */
+function isKnown({ networks, wanted }: Kept, id: string): boolean {
+  const network = networks.get(id);
+  // A fault may have hidden it.
+  if (network === undefined) return false;
+  return network.aclListId === undefined || network.aclListName !== undefined || wanted.has(id);
+}
+
+/**
+ * Lists the addresses without tags that the records of Services name. A record may be older than what happened to its
+ * address since, so CloudStack is asked who took it.
+ *
+ * @returns When each was recorded, by its ID, in milliseconds since 1970
+ */
+export function listAsked(
+  claims: Iterable<LoadBalancerClaim>,
+  addresses: ReadonlyMap<string, PublicAddress>,
+  signer: RecordSigner,
+): ReadonlyMap<string, number> {
+  const asked = new Map<string, number>();
+  for (const { record, owner } of claims) {
+    if (record === undefined) continue;
+    const named = parseRecord(record, owner.uid, signer)?.address;
+    if (named === undefined) continue;
+    const address = findNamed(named, addresses);
+    if (address === undefined || address.tags.size > 0) continue;
+    asked.set(address.id, Math.min(named.atMs, asked.get(address.id) ?? Infinity));
+  }
+  return asked;
+}
+
+function findNamed(
+  { id, ip }: AskedAddress,
+  addresses: ReadonlyMap<string, PublicAddress>,
+): PublicAddress | undefined {
+  if (id !== undefined) return addresses.get(id);
+  if (ip === undefined) return undefined;
+  return addresses.values().find((one) => one.ip === ip);
+}

@@ -1,0 +1,302 @@
+/**
+ * Observes CloudStack for all who ask, as rarely as they allow.
+ * @module
+ */
+import type {
+  LoadBalancerClaim,
+  LoadBalancerProblem,
+  LoadBalancerQuestion,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import { abortable, type Clock } from "../../../core/clock.ts";
+import type { Backends } from "../model/backends.ts";
+import type { Facts } from "../session/facts.ts";
+import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import { listAsked, Networks, observe } from "./observe.ts";
+import { isOfCluster, parseRuleName, toLbName, toWaiting } from "./words.ts";
+import type { Found, ObservationScope, ObservationStore, OpenObservation } from "./store.ts";
+import type { Rule, Observation } from "./observation.ts";
+
+/** What a {@linkcode Observer} needs of the rest of the provider. */
+export interface ObserverSource {
+  readonly facts: Pick<Facts, "inProject" | "readVersion">;
+  readonly memory: {
+    /** The VMs of Nodes. */
+    readonly nodeVmIds: ReadonlySet<string>;
+    /** Whether these are known yet. */
+    readonly hasInventory: boolean;
+    /** The VMs of the last list; `undefined` before the first. */
+    readonly backends: Backends | undefined;
+  };
+  /** Those of a list that was requested since then, in monotonic milliseconds. Asks CloudStack if need be. */
+  readBackends(sinceMs: number, signal: AbortSignal): Promise<Backends>;
+}
+
+/** What a {@linkcode Observer} needs. */
+export interface ObserverOptions {
+  readonly api: LoadBalancingApi;
+  readonly source: ObserverSource;
+  /** Asks whose API user took addresses, see `readTakers`. */
+  readonly readTakers: (
+    asked: ReadonlyMap<string, number>,
+    signal: AbortSignal,
+  ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
+  /** The key that signs records now. */
+  readonly readSigningKey: () => Promise<Uint8Array>;
+  readonly store: ObservationStore;
+  readonly clock: Clock;
+}
+
+interface Running {
+  readonly open: OpenObservation;
+  readonly startedAtMs: number;
+  readonly done: Promise<void>;
+}
+
+/** What is known of Nodes: their networks, and what these were found from. */
+interface KnownNodes extends Pick<ObserverSource["memory"], "nodeVmIds" | "backends"> {
+  readonly instanceIds: ReadonlySet<string>;
+  readonly networkIds: ReadonlySet<string>;
+}
+
+const TOO_EARLY =
+  "Landfall waits for the first list of VMs: it shows whether this is the CloudStack of the cluster";
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Looks at CloudStack.
+ *
+ * Guarantees: one look runs at a time. Those who ask while it runs share it if it is young enough for them, else the
+ * next one. A look that failed changes nothing: the last one stays, for those who may use it.
+ */
+export class Observer {
+  readonly #options: ObserverOptions;
+  readonly #networks: Networks;
+  #claims: () => Iterable<LoadBalancerClaim> = () => [];
+  #instanceIds: () => ReadonlySet<string> = () => NONE;
+  #running: Running | undefined;
+  #next: Promise<void> | undefined;
+  #nodes: KnownNodes = {
+    nodeVmIds: NONE,
+    instanceIds: NONE,
+    backends: undefined,
+    networkIds: NONE,
+  };
+
+  constructor(options: ObserverOptions) {
+    this.#options = options;
+    this.#networks = new Networks(options.api, options.clock);
+  }
+
+  /**
+   * Shows CloudStack as it was at most so long ago, with all changes that this process made since.
+   *
+   * @throws {CloudError} when CloudStack does not answer, or not in full
+   */
+  async observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<Observation> {
+    const { maxAgeMs, claims, instanceIds, findHolder } = question;
+    signal.throwIfAborted();
+    this.#options.store.setFindHolder(findHolder);
+    this.#claims = claims;
+    this.#instanceIds = instanceIds ?? this.#instanceIds;
+    const sinceMs = this.#options.clock.monotonic() - maxAgeMs;
+    if (!this.#isEnough(sinceMs)) await abortable(this.#lookSince(sinceMs), signal);
+    return this.#view;
+  }
+
+  get #view(): Observation {
+    const { store, source } = this.#options;
+    const { backends } = source.memory;
+    if (backends !== undefined) store.setVms(backends.vms);
+    if (store.view !== undefined) return store.view;
+    throw new CloudError("unreachable", "the settings changed while Landfall looked at CloudStack");
+  }
+
+  /** Whether the last look is young enough, and shows what Services may need that appeared since. */
+  #isEnough(sinceMs: number): boolean {
+    const { isValid, view, scope } = this.#options.store;
+    if (!isValid || view === undefined || view.takenAtMs <= sinceMs) return false;
+    const { unclaimed, addresses, askedIds, networkIds, nodes } = scope;
+    const now = this.#findNodes();
+    // What is known of Nodes by now may prove which CloudStack this is.
+    if (!view.isOurCloud && nodes !== now) return false;
+    if (unclaimed.size > 0) {
+      for (const { owner } of this.#claims()) if (unclaimed.has(toLbName(owner.uid))) return false;
+    }
+    for (const id of listAsked(this.#claims(), addresses, view.recordSigner).keys()) {
+      if (!askedIds.has(id)) return false;
+    }
+    return now.networkIds.isSubsetOf(networkIds);
+  }
+
+  /** Joins the look that runs if it began late enough, else the next one. */
+  #lookSince(sinceMs: number): Promise<void> {
+    const running = this.#running;
+    const isLateEnough = running && !running.open.isOutdated && running.startedAtMs >= sinceMs;
+    if (isLateEnough) return running.done;
+    this.#next ??= this.#lookNext(running?.done);
+    return this.#next;
+  }
+
+  async #lookNext(before: Promise<void> | undefined): Promise<void> {
+    await before?.catch(() => {});
+    this.#next = undefined;
+    const open = this.#options.store.begin();
+    const startedAtMs = this.#options.clock.monotonic();
+    const done = this.#look(open, startedAtMs);
+    const running = { open, startedAtMs, done };
+    this.#running = running;
+    try {
+      await done;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #look(open: OpenObservation, takenAtMs: number): Promise<void> {
+    const { store } = this.#options;
+    // After a refusal, also what changes rarely may be another.
+    if (!store.isValid) this.#networks.forget();
+    const ending = new AbortController();
+    try {
+      const { found, scope } = await this.#read(takenAtMs, ending.signal);
+      store.finish(open, found, scope);
+    } catch (error) {
+      store.abandon(open);
+      throw error;
+    } finally {
+      // Other questions of a look that failed need no answer any more.
+      ending.abort();
+    }
+  }
+
+  async #read(
+    takenAtMs: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly found: Found; readonly scope: ObservationScope }> {
+    const { api, source, store, clock } = this.#options;
+    const takenAtWallMs = clock.now();
+    store.setSigningKey(await this.#options.readSigningKey());
+    const { vms, isWhole } = await source.readBackends(-Infinity, signal);
+    const { networkIds } = this.#findNodes();
+    const claims = new Map(
+      [...this.#claims()].map((claim) => [toLbName(claim.owner.uid), claim] as const),
+    );
+    const taken = await source.facts.inProject(
+      async (projectId) =>
+        await observe(
+          {
+            api,
+            networks: this.#networks,
+            projectId,
+            readTakers: (asked) => this.#options.readTakers(asked, signal),
+            readVersion: () => source.facts.readVersion(signal),
+            claims,
+            recordSigner: store.recordSigner,
+            vms,
+            isEveryVm: isWhole,
+            nodeNetworkIds: networkIds,
+            knownPolicies: store.view?.policies ?? new Map(),
+            knownItems: store.view?.aclItems ?? new Map(),
+            takenAtMs,
+            takenAtWallMs,
+          },
+          signal,
+        ),
+      signal,
+    );
+    const recognized = await this.#recognize(taken, new Set(claims.keys()), signal);
+    const found = { ...taken, ...recognized };
+    const lbNames = [...found.rules.values()].flatMap(
+      (one) => parseRuleName(one.name)?.lbName ?? [],
+    );
+    const unclaimed = new Set(lbNames.filter((one) => !claims.has(one)));
+    const { addresses } = found;
+    const askedIds = new Set(listAsked(claims.values(), addresses, store.recordSigner).keys());
+    return {
+      found,
+      scope: { nodes: this.#findNodes(), networkIds, unclaimed, addresses, askedIds },
+    };
+  }
+
+  /** A list of VMs is asked for only if the look shows no load balancer of the cluster. */
+  async #recognize(
+    taken: Omit<Found, "isOurCloud">,
+    lbNames: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<Pick<Found, "isOurCloud" | "hasNoNodes">> {
+    const { source, store } = this.#options;
+    if (showsLoadBalancer(taken, { clusterIds: store.clusterIds, lbNames })) {
+      return { isOurCloud: true };
+    }
+    const nodeVmIds = source.memory.nodeVmIds.union(this.#instanceIds());
+    if (nodeVmIds.size > 0) {
+      const { vms } = await source.readBackends(taken.takenAtMs, signal);
+      return { isOurCloud: nodeVmIds.values().some((id) => vms.has(id)) };
+    }
+    if (!source.memory.hasInventory) throw new CloudError("unreachable", TOO_EARLY);
+    return { isOurCloud: false, hasNoNodes: true };
+  }
+
+  #findNodes(): KnownNodes {
+    const { nodeVmIds, backends } = this.#options.source.memory;
+    const instanceIds = this.#instanceIds();
+    const known = this.#nodes;
+    const isSame = known.nodeVmIds === nodeVmIds && known.instanceIds === instanceIds;
+    if (isSame && known.backends === backends) return known;
+    const networkIds = new Set<string>();
+    for (const vmId of nodeVmIds.union(instanceIds)) {
+      for (const { networkId } of backends?.vms.get(vmId)?.nics ?? []) networkIds.add(networkId);
+    }
+    this.#nodes = { nodeVmIds, instanceIds, backends, networkIds };
+    return this.#nodes;
+  }
+}
+
+const NOT_OURS =
+  "CloudStack shows neither a VM of a Node nor a load balancer of this cluster, so it may be another CloudStack, " +
+  "project or account: check api-url, project-id and the keys";
+
+/** Whether a look shows a load balancer of this cluster: an address with its tag, or a rule of one of its Services. */
+export function showsLoadBalancer(
+  { addresses, rules }: Pick<Observation, "addresses" | "rules">,
+  { clusterIds, lbNames }: { clusterIds: readonly string[]; lbNames: ReadonlySet<string> },
+): boolean {
+  return (
+    addresses.values().some(({ tags }) => isOfCluster(tags, clusterIds)) ||
+    rules.values().some((rule) => lbNames.has(findLbName(rule)))
+  );
+}
+
+/**
+ * Says why nothing may be done for a Service on the basis of a look, which may be about another CloudStack, or about
+ * two that answer in turn. Without any Node, a Service that shows no sign of a load balancer need not wait.
+ *
+ * @returns A problem for which the Service waits; `undefined` if there is no doubt
+ */
+export function findDoubt(
+  view: Observation,
+  claim: LoadBalancerClaim,
+): LoadBalancerProblem | undefined {
+  const hasSign = claim.ingress.length > 0 || claim.record !== undefined;
+  const lbName = toLbName(claim.owner.uid);
+  const mustRecognize = hasSign || view.hasNoNodes !== true;
+  if (mustRecognize && !isRecognized(view, lbName)) return toWaiting("NotKnown", NOT_OURS);
+  const isLost = (rule: Rule): boolean =>
+    !view.addresses.has(rule.addressId) && findLbName(rule) === lbName;
+  const lost = view.rules.values().find(isLost);
+  if (lost === undefined || view.unreadable.some(({ kind }) => kind === "address"))
+    return undefined;
+  const what = `CloudStack shows the rule ${lost.name} without its address ${lost.ip}`;
+  return toWaiting("NotKnown", `${what}: Landfall waits until it shows both`);
+}
+
+/** What this process made since the look counts, too: CloudStack has confirmed it. */
+function isRecognized(view: Observation, lbName: string): boolean {
+  const { isOurCloud, clusterIds } = view;
+  return isOurCloud || showsLoadBalancer(view, { clusterIds, lbNames: new Set([lbName]) });
+}
+
+function findLbName({ name }: Rule): string {
+  return parseRuleName(name)?.lbName ?? "";
+}

@@ -1,0 +1,312 @@
+/**
+ * Decides which public IP addresses are of a Service, and which of them may be released. Pure.
+ *
+ * An address is of a Service if its tags say so, or if they name a Service that is gone and this one uses the address.
+ * The record and what version 1.x left can only prove that it may be tagged.
+ * @module
+ */
+import type {
+  LoadBalancerOwner,
+  LoadBalancerProblem,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import { quote } from "../../../core/text/printable.ts";
+import {
+  findOwner,
+  isNamed,
+  isOfSibling,
+  isOwn,
+  isOwnOrInherited,
+  listForeignRules,
+  listOwnRules,
+  type Scene,
+  toStep,
+} from "./scene.ts";
+import { type AskedAddress, SKEW_MS } from "./record.ts";
+import { isAssociatedBy1x } from "./desired.ts";
+import { listFirewallRulesOf, listOrphans } from "./firewall.ts";
+import { isOf1x, TAG_KEYS, toNotice, toTags, toWaiting } from "./words.ts";
+import { listFirewallRulesOn, type PublicAddress } from "./observation.ts";
+import type { Step } from "./steps.ts";
+
+/**
+ * How long CloudStack may carry out a request: as long as its signature is valid, and its clock may be behind. With a
+ * shorter validity it would be no less: a request that was accepted may wait for a lock of the database, for which the
+ * installation guide of CloudStack sets ten minutes.
+ */
+const ANSWER_MS = 11 * 60_000;
+/** How long a record proves by itself that an address is ours. Users may write an old one again, backups bring it. */
+const PROOF_MS = 86_400_000;
+
+/** Whether an address is of the Service, or proven to become so. */
+export function isOwnOrProven(scene: Scene, address: PublicAddress): boolean {
+  return isOwnOrInherited(scene, address) || mayTag(scene, address);
+}
+
+/**
+ * The addresses that are of the Service, or have rules of it, by IP. The one that the record names comes first: the
+ * record has no room for the next one before that one is done.
+ */
+export function listAddresses(scene: Scene): readonly PublicAddress[] {
+  const rank = ({ ip }: PublicAddress): number => (ip === scene.record?.shared ? 0 : 1);
+  return [...scene.view.addresses.values()]
+    .filter((one) => isOwnOrProven(scene, one) || listOwnRules(scene, one.id).length > 0)
+    .toSorted((a, b) => rank(a) - rank(b) || (a.ip < b.ip ? -1 : 1));
+}
+
+/** Whether an address without tags may be tagged: the record or version 1.x prove that it was taken for the Service. */
+export function mayTag(scene: Scene, address: PublicAddress): boolean {
+  return isProvenByRecord(scene, address) || isLeftBy1x(scene, address);
+}
+
+/**
+ * Whether the record names an address: free when it was chosen, or named by CloudStack's answer; now in the place that
+ * it was taken for, used by nothing, without tags. Where CloudStack says who took it, that must be us; otherwise, the
+ * record must be of the last day, and the address taken when Landfall may have.
+ */
+export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean {
+  const asked = findAsked(scene, address);
+  if (asked === undefined) return false;
+  // One that was not free has an ID only since CloudStack answered the request for it.
+  const isTaken = asked.wasFree || asked.id !== undefined;
+  const isProof =
+    isTaken && isTakenInTime(asked, address) && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
+  const taker = scene.view.takers?.get(address.id);
+  return (
+    isIn(asked, address) &&
+    address.state === "Allocated" &&
+    address.hasRules !== true &&
+    isIdle(scene, address) &&
+    (taker === "us" || (taker === undefined && isProof))
+  );
+}
+
+/**
+ * Whether the address was taken while CloudStack may have carried out the recorded request. It was free before, so an
+ * earlier time only says that clocks differ.
+ */
+function isTakenInTime({ atMs }: AskedAddress, { allocatedAtMs = atMs }: PublicAddress): boolean {
+  return allocatedAtMs <= atMs + ANSWER_MS + SKEW_MS;
+}
+
+/** What the record says about an address. */
+export function findAsked({ record }: Scene, address: PublicAddress): AskedAddress | undefined {
+  const asked = record?.address;
+  return asked !== undefined && isNamedBy(asked, address) ? asked : undefined;
+}
+
+function isNamedBy(asked: AskedAddress, { id, ip }: PublicAddress): boolean {
+  if (isWithoutChoice(asked)) return false;
+  return (asked.id ?? id) === id && (asked.ip ?? ip) === ip;
+}
+
+/**
+ * Whether version 1.x of the Go provider took an address, which has no record of it: rules of that version are on it
+ * and nothing else is, and the Service does not name it, or has the annotation of that version.
+ *
+ * If the Service names another address, the field was changed: the address may be the user's own.
+ */
+function isLeftBy1x(scene: Scene, address: PublicAddress): boolean {
+  const { claim } = scene;
+  if (!hasRulesOf1x(scene, address) || address.tags.size > 0) return false;
+  if (listUses(scene, address).length > 0) return false;
+  if (claim.address === undefined || claim.address === "") return true;
+  return claim.address === address.ip && isAssociatedBy1x(claim.annotations);
+}
+
+/** Whether version 1.x of the Go provider made the rules of the Service on an address. */
+export function hasRulesOf1x(scene: Scene, { id }: PublicAddress): boolean {
+  const rules = listOwnRules(scene, id);
+  return rules.length > 0 && rules.every(({ description }) => isOf1x(description));
+}
+
+/** Addresses that the record names, and that cannot be proven to be the Service's: they stay. */
+export function findDoubtful(scene: Scene): readonly PublicAddress[] {
+  return [...scene.view.addresses.values()].filter(
+    (one) =>
+      findAsked(scene, one) &&
+      !isOwnOrInherited(scene, one) &&
+      !isProvenByRecord(scene, one) &&
+      !isPending(scene, one),
+  );
+}
+
+/**
+ * Says that the Service must wait for an address that the record names and CloudStack is still taking. Until it is
+ * done, CloudStack does not show its network, so nothing is proven yet, and no other address may be taken.
+ */
+export function checkPending(scene: Scene): readonly LoadBalancerProblem[] {
+  return [...scene.view.addresses.values()]
+    .filter((one) => isPending(scene, one))
+    .map(({ ip }) => {
+      const message = `public IP ${ip} is being taken for this Service, and CloudStack has not finished`;
+      return toWaiting("AddressNotUsable", message);
+    });
+}
+
+/** Another user's job is nothing to wait for: CloudStack may show it no more as soon as it ends. */
+function isPending(scene: Scene, address: PublicAddress): boolean {
+  const { id, state, tags } = address;
+  if (state !== "Allocating" || tags.size > 0 || scene.view.takers?.get(id) === "others")
+    return false;
+  return findAsked(scene, address) !== undefined;
+}
+
+/**
+ * An address that was asked for without an answer may still come: CloudStack carries out a request as long as its
+ * signature is valid. Only then a look proves that none came.
+ */
+export function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
+  const { view, record } = scene;
+  const asked = record?.address;
+  if (asked === undefined) return [];
+  const isShown = [...view.addresses.values()].some((one) => findAsked(scene, one) !== undefined);
+  const untilMs = asked.atMs + ANSWER_MS;
+  // A time far in the future is none that Landfall wrote, not even with a wrong clock.
+  if (isShown || untilMs <= view.takenAtWallMs) return [];
+  if (asked.atMs > view.takenAtWallMs + SKEW_MS) return [];
+  const what = asked.ip === undefined ? "a public IP" : `public IP ${asked.ip}`;
+  const until = new Date(untilMs).toISOString();
+  const message = `${what} was asked for without an answer, and may come until ${until}`;
+  return [toWaiting("NotKnown", message)];
+}
+
+/**
+ * Addresses that may have been taken for the Service without a choice: the record says that one was asked for, and not
+ * which one came.
+ */
+export function findLost(scene: Scene): readonly PublicAddress[] {
+  const asked = scene.record?.address;
+  if (asked === undefined || !isWithoutChoice(asked)) return [];
+  return [...scene.view.addresses.values()].filter((one) => isIdle(scene, one));
+}
+
+function isWithoutChoice({ id, ip }: AskedAddress): boolean {
+  return id === undefined && ip === undefined;
+}
+
+/** Whether nothing says whose an address is, or uses it. */
+function isIdle(scene: Scene, address: PublicAddress): boolean {
+  return (
+    address.tags.size === 0 &&
+    listUses(scene, address).length === 0 &&
+    listOwnRules(scene, address.id).length === 0
+  );
+}
+
+function isIn({ place }: AskedAddress, { vpcId, networkId }: PublicAddress): boolean {
+  return "vpcId" in place ? vpcId === place.vpcId : networkId === place.networkId;
+}
+
+/** Says that an address stays, although it may have been taken for the Service. */
+export function toDoubt({ ip }: PublicAddress): LoadBalancerProblem {
+  const why = "Landfall may have taken it for this Service, and cannot prove it";
+  const advice = "release it by hand if nothing needs it";
+  return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}; ${advice}`);
+}
+
+/**
+ * Says that an address stays that a record which Landfall did not sign names, or may mean. No advice to release it:
+ * anyone who may edit the Service can write any address there.
+ */
+export function checkUnsigned(scene: Scene): readonly LoadBalancerProblem[] {
+  const { unsigned } = scene;
+  if (unsigned === undefined) return [];
+  // One that CloudStack is still giving shows no network yet.
+  const mayBeMeant = (one: PublicAddress): boolean =>
+    isWithoutChoice(unsigned)
+      ? (isIn(unsigned, one) || one.state === "Allocating") && isIdle(scene, one)
+      : isNamedBy(unsigned, one) && !isOwnOrInherited(scene, one);
+  const what = isWithoutChoice(unsigned) ? "may mean it" : "names it";
+  const why = `the record on the Service ${what}, but is not signed with the keys in use`;
+  return [...scene.view.addresses.values()]
+    .filter((one) => mayBeMeant(one))
+    .map(({ ip }) => toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}`));
+}
+
+/**
+ * Says that addresses stay whose tags name the Service and another cluster: this cluster may have had another ID, or
+ * another one may be a copy of it.
+ */
+export function checkClusters(scene: Scene): readonly LoadBalancerProblem[] {
+  const { view, claim } = scene;
+  return [...view.addresses.values()]
+    .filter((one) => one.tags.get(TAG_KEYS.serviceUid) === claim.owner.uid && !isOwn(scene, one))
+    .map(({ ip, tags }) => {
+      const cluster = tags.get(TAG_KEYS.cluster) ?? "";
+      const why = `its tag ${TAG_KEYS.cluster} is ${quote(cluster)}, which is not the ID of this cluster`;
+      const advice = "release it by hand if nothing needs it";
+      return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}; ${advice}`);
+    });
+}
+
+/** What uses an address besides the Service, in words. */
+export function listUses(scene: Scene, address: PublicAddress): readonly string[] {
+  const own = new Set(
+    [
+      ...listOwnRules(scene, address.id).flatMap((rule) => listFirewallRulesOf(scene, rule)),
+      ...(isOwnOrInherited(scene, address) ? listOrphans(scene, address) : []),
+    ].map(({ id }) => id),
+  );
+  const firewall = listFirewallRulesOn(scene.view, address.id).filter(({ id }) => !own.has(id));
+  return [
+    ...listForeignRules(scene, address.id).map(
+      ({ name, id }) => `load-balancer rule ${name} (${id})`,
+    ),
+    ...firewall.map(({ id }) => `firewall rule ${id}`),
+    ...(address.isSourceNat ? ["source NAT of its network"] : []),
+    ...(address.isStaticNat ? ["static NAT"] : []),
+    ...(address.usedBy === undefined ? [] : [address.usedBy]),
+  ];
+}
+
+/** The Services that use an address besides this one; `undefined` if something else uses it, too. */
+export function listUsers(
+  scene: Scene,
+  address: PublicAddress,
+): readonly LoadBalancerOwner[] | undefined {
+  const rules = listForeignRules(scene, address.id);
+  const firewall = new Set(
+    rules.flatMap((rule) => listFirewallRulesOf(scene, rule)).map(({ id }) => id),
+  );
+  if (listUses(scene, address).length !== rules.length + firewall.size) return undefined;
+  const users = new Map<string, LoadBalancerOwner>();
+  for (const rule of rules) {
+    const owner = findOwner(scene.view, rule);
+    if (owner === undefined) return undefined;
+    users.set(owner.uid, owner);
+  }
+  return [...users.values()];
+}
+
+/** Plans to tag what was taken for the Service: the record that proves it is about to name another address. */
+export function tagProven(scene: Scene): readonly Step[] {
+  return [...scene.view.addresses.values()]
+    .filter((one) => !isOwn(scene, one) && mayTag(scene, one))
+    .map((one) => toTagging(scene, one));
+}
+
+/** Plans to tag an address that {@linkcode mayTag}. */
+export function toTagging(scene: Scene, address: PublicAddress): Step {
+  const { view, claim } = scene;
+  const tags = toTags(view.clusterIds[0], claim.owner);
+  const change = { kind: "tagAddress" as const, addressId: address.id, tags };
+  return toStep(scene, `tag address ${address.ip}`, change, toTurn(address));
+}
+
+/**
+ * Plans to name an address in the record that has the tags of another Service of this cluster, unless the Service names
+ * it itself. Otherwise nothing would say that the Service used it when its rules are gone.
+ */
+export function planNaming(scene: Scene, address: PublicAddress): readonly Step[] {
+  const { view, claim, record } = scene;
+  const { id, ip, tags } = address;
+  if (!isOfSibling(view, tags, claim.owner.uid) || isNamed(claim, address)) return [];
+  if (record?.shared === ip || listOwnRules(scene, id).length === 0) return [];
+  const change = { kind: "keepShared" as const, ip };
+  return [toStep(scene, `name address ${ip} in the record`, change)];
+}
+
+/** The network in which CloudStack does one change of an address at a time. */
+export function toTurn({ networkId, vpcId }: PublicAddress): string | undefined {
+  return networkId ?? vpcId;
+}

@@ -1,0 +1,214 @@
+/**
+ * Plans to remove what was made for a Service, and lists what Services left that are gone. Pure.
+ * @module
+ */
+import type {
+  LiveServices,
+  LoadBalancerClaim,
+  LoadBalancerLeftover,
+  LoadBalancerPlan,
+  LoadBalancerProblem,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import { listOwnItems, toDeletion as toItemDeletion } from "./acl.ts";
+import { planOrphanRemoval } from "./firewall.ts";
+import {
+  describeOwner,
+  inPart,
+  isGoing,
+  isOwn,
+  isOwnOrInherited,
+  listOwnRules,
+  type Scene,
+  toPart,
+  toScene,
+  toStep,
+} from "./scene.ts";
+import {
+  checkAsked,
+  checkClusters,
+  checkPending,
+  checkUnsigned,
+  findDoubtful,
+  findLost,
+  hasRulesOf1x,
+  isOwnOrProven,
+  listAddresses,
+  listUsers,
+  listUses,
+  mayTag,
+  planNaming,
+  toDoubt,
+  toTagging,
+  toTurn,
+} from "./ownership.ts";
+import { isOfCluster, isWaiting, parseRuleName, TAG_KEYS, toLbName, toNotice } from "./words.ts";
+import { listActual } from "./parts.ts";
+import { planRemoval } from "./rule.ts";
+import type { PartPlan } from "./stickiness.ts";
+import type { Step } from "./steps.ts";
+import { findUnreadable, findUnreadableAddresses } from "./choose_address.ts";
+import { type AclItem, listRulesOn, type PublicAddress, type Observation } from "./observation.ts";
+import type { Finding } from "../../../cloud/inspection.ts";
+import { quote } from "../../../core/text/printable.ts";
+
+/** Plans to remove everything of a Service: what clients reach first, the address last. */
+export function planRelease(view: Observation, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
+  const scene = toScene(view, claim);
+  const waiting = toAwaiting(scene);
+  if (waiting !== undefined) return { steps: [waiting], problems: [], parts: [] };
+  const addresses = listAddresses(scene);
+  const plans = addresses.map((one) => planAddressRemoval(scene, one, () => false));
+  const steps = withItems(
+    scene,
+    plans.flatMap((one) => one.steps),
+    () => false,
+  );
+  const problems = [
+    ...plans.flatMap((one) => one.problems),
+    ...[...findDoubtful(scene), ...findLost(scene)].map(toDoubt),
+    ...checkUnsigned(scene),
+    ...checkClusters(scene),
+    ...checkPending(scene),
+    ...checkAsked(scene),
+    ...findUnreadable(scene, new Set(addresses.map(({ id }) => id))),
+    ...listNames(scene).flatMap((ip) => findUnreadableAddresses(scene, ip)),
+  ];
+  const isDone = steps.length === 0 && !isWaiting(problems);
+  return { steps, problems, ...(isDone && { ingress: [] }), parts: listActual(scene, addresses) };
+}
+
+/**
+ * Plans to take the Service off an address, and to release the address if it is the Service's own and nothing else uses
+ * it. What proves that an address is the Service's own may be on its rules, so it is tagged before they go.
+ */
+export function planAddressRemoval(
+  scene: Scene,
+  address: PublicAddress,
+  isNeeded: (item: AclItem) => boolean,
+): PartPlan {
+  const tagging =
+    !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
+  const removal = listOwnRules(scene, address.id).flatMap((one) =>
+    inPart(toPart(one), planRemoval(scene, one, isNeeded)),
+  );
+  const orphans = isOwnOrInherited(scene, address) ? planOrphanRemoval(scene, address) : [];
+  const steps = [...tagging, ...planNaming(scene, address), ...orphans, ...removal];
+  if (!isOwnOrProven(scene, address)) {
+    const isDoubtful =
+      !isGoing(address) && hasRulesOf1x(scene, address) && scene.claim.address !== address.ip;
+    return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
+  }
+  const uses = listUses(scene, address);
+  if (uses.length > 0) return { steps, problems: [toKept(scene, address, uses)] };
+  // Also one that is going: a release that fails at its end leaves it so, until it is released again.
+  const change = { kind: "releaseAddress" as const, addressId: address.id };
+  const release = toStep(scene, `release address ${address.ip}`, change, toTurn(address));
+  return { steps: [...steps, release], problems: [] };
+}
+
+/** Says why an address stays, and who releases it. */
+function toKept(
+  scene: Scene,
+  address: PublicAddress,
+  uses: readonly string[],
+): LoadBalancerProblem {
+  const what = `public IP ${address.ip}`;
+  const users = listUsers(scene, address);
+  if (users !== undefined) {
+    const names = users.map(describeOwner).join(", ");
+    const use = users.length === 1 ? "uses" : "use";
+    const then = "Landfall releases it with the last Service that uses it";
+    return toNotice("AddressKept", `${what} stays, because ${names} ${use} it; ${then}`);
+  }
+  const whose = isOwn(scene, address) ? "this Service" : "a Service that is gone";
+  const message =
+    `${what} was taken for ${whose} and stays, because something else uses it: ` +
+    `${uses.join(", ")}; release it by hand when nothing needs it any more`;
+  return toNotice("AddressKept", message);
+}
+
+/** Adds the deletion of the ACL items of the Service that no rule needs, unless it is planned already. */
+export function withItems(
+  scene: Scene,
+  steps: readonly Step[],
+  isNeeded: (item: AclItem) => boolean,
+): readonly Step[] {
+  const planned = new Set(
+    steps.map(({ change }) => (change.kind === "deleteAclItem" ? change.itemId : undefined)),
+  );
+  const left = listOwnItems(scene).filter((one) => !isNeeded(one) && !planned.has(one.id));
+  return [...steps, ...left.map((one) => toItemDeletion(scene, one, findTurn(scene, one)))];
+}
+
+/** Plans to wait for a job that an earlier process started: what it makes is not in the look yet. */
+export function toAwaiting(scene: Scene): Step | undefined {
+  const job = scene.record?.job;
+  if (job === undefined) return undefined;
+  const change = { kind: "awaitJob" as const, jobId: job.id, command: job.command };
+  // Without a lock: a user who may edit the Service may write a job here that never ends.
+  return toStep(scene, `wait for ${job.command} (job ${job.id})`, change);
+}
+
+function findTurn({ view }: Scene, { listId }: AclItem): string | undefined {
+  return [...view.networks.values()].find(({ aclListId }) => aclListId === listId)?.id;
+}
+
+/** IPs that an address of the Service may have, as far as the Service says. */
+function listNames({ claim, record }: Scene): readonly string[] {
+  const shown = claim.ingress.flatMap((one) => ("ip" in one ? [one.ip] : []));
+  return [...new Set([...shown, claim.address ?? "", record?.address?.ip ?? ""])];
+}
+
+/** More leftovers than these are counted, and not named. */
+const NAMED_MAX = 20;
+
+/**
+ * The addresses whose tags name this cluster and the UID of a Service that does not exist, in order of their IPs; but
+ * none that another Service uses: that has a rule on it, names it or shows it.
+ *
+ * @param services Besides those that exist, with the UIDs of those that are being released
+ */
+export function listLeftovers(
+  view: Pick<Observation, "addresses" | "rules" | "clusterIds">,
+  services: LiveServices,
+): readonly LoadBalancerLeftover[] {
+  const unclaimed = [...view.addresses.values()].flatMap(({ id, ip, tags }) => {
+    const serviceUid = tags.get(TAG_KEYS.serviceUid);
+    if (serviceUid === undefined || services.uids.has(serviceUid)) return [];
+    if (!isOfCluster(tags, view.clusterIds) || services.addresses.has(ip)) return [];
+    return [{ ip, id, service: tags.get(TAG_KEYS.service), serviceUid, on: listRulesOn(view, id) }];
+  });
+  if (unclaimed.length === 0) return [];
+  const lbNames = new Set(Array.from(services.uids, toLbName));
+  return unclaimed
+    .filter(({ on }) => !on.some(({ name }) => lbNames.has(parseRuleName(name)?.lbName ?? "")))
+    .map(({ service, on, ...one }) => ({
+      ...one,
+      ...(service !== undefined && { service }),
+      rules: on.length,
+    }))
+    .toSorted((a, b) => compare(a.ip, b.ip) || compare(a.id, b.id));
+}
+
+/** What `landfall check` says about them. */
+export function toLeftoverFindings(leftovers: readonly LoadBalancerLeftover[]): Finding[] {
+  const code = "loadBalancerLeftover";
+  const found = leftovers.slice(0, NAMED_MAX).map((leftover): Finding => {
+    const { ip, id, service, serviceUid, rules } = leftover;
+    const who = service === undefined ? "a Service" : `Service ${quote(service)}`;
+    const on = rules === 1 ? "1 load-balancer rule is" : `${rules} load-balancer rules are`;
+    const tags = `its tags name this cluster and ${who} with UID ${quote(serviceUid)}`;
+    const message = `public IP ${ip} (${id}) has no Service: ${tags}, which does not exist; ${on} on it`;
+    const advice =
+      "if nothing needs it, also no copy of this cluster, release it with its rules: " +
+      `cmk disassociate ipaddress id=${id}; or name it in spec.loadBalancerIP of a Service, which inherits it`;
+    return { level: "warning", code, message, advice };
+  });
+  if (leftovers.length <= NAMED_MAX) return found;
+  const message = `${leftovers.length - NAMED_MAX} more public IPs of this cluster have no Service`;
+  return [...found, { level: "warning", code, message }];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

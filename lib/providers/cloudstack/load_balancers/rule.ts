@@ -1,0 +1,347 @@
+/**
+ * The load-balancer rule of one port, who may reach it, and its backends: how it is planned, and changed.
+ * @module
+ */
+import { EVERYONE, isSame, toBlocks } from "./cidrs.ts";
+import { type Gate, needsRuleList, planGate, toNoRuleLists } from "./gate.ts";
+import {
+  describeOwner,
+  findOwner,
+  inPart,
+  isGoing,
+  isNameOf,
+  type Scene,
+  toPart,
+  toStep,
+} from "./scene.ts";
+import type { Change, ChangeOf, Step } from "./steps.ts";
+import {
+  type AclItem,
+  listRulesOn,
+  type Network,
+  type PublicAddress,
+  type Rule,
+  canUpdateRuleLists,
+  hasRuleLists,
+} from "./observation.ts";
+import type { Desired, DesiredPort } from "./desired.ts";
+import type {
+  LoadBalancerBackend,
+  LoadBalancerProblem,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import { planBackends } from "./backends.ts";
+import { type GateSite, planFirewallRemoval } from "./firewall.ts";
+import { isWaiting, toWaiting } from "./words.ts";
+import { type PartPlan, planStickiness } from "./stickiness.ts";
+import { planAclRemoval } from "./acl.ts";
+import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
+import { assert } from "../../../core/errors.ts";
+import { ApiError } from "../session/errors.ts";
+import { INTERNAL, INVALID } from "../session/refusal.ts";
+import { LB_SCHEMAS } from "../wire/load_balancing.ts";
+import { type Acting, compare, send, sendPlain, sendRemoval, toSorted } from "./acting.ts";
+
+/** The rule of one port, as it should be. */
+interface RuleSite {
+  readonly scene: Scene;
+  readonly address: PublicAddress;
+  readonly networkId: string;
+  readonly port: DesiredPort;
+  readonly wanted: Pick<Desired, "algorithm" | "description">;
+  /** The list of the rule itself. Absent: it lets everyone in. */
+  readonly cidrs: readonly string[] | undefined;
+}
+
+/**
+ * Whether the rule must be made again.
+ *
+ * A change of protocol would be possible with an update, but CloudStack stores it without telling the router, until
+ * something else makes it do so: the Service would look right and go on as before. An update that changes the algorithm
+ * and one that changes it back would tell the router, too. But if such a job fails half-way, the next look shows the
+ * new protocol, and nothing tells the router any more. Backends have to change together with PROXY protocol anyway, so
+ * a short cut costs nothing that is not lost already.
+ */
+function mustReplace({ scene, networkId, port, cidrs }: RuleSite, rule: Rule): boolean {
+  return (
+    isGoing(rule) ||
+    rule.networkId !== networkId ||
+    rule.privatePort !== port.privatePort ||
+    rule.protocol !== port.protocol ||
+    (!hasCidrs(rule, cidrs) && !canUpdateRuleLists(scene.view))
+  );
+}
+
+/** Plans a new rule. With a list of its own, it is never open to others. */
+function toCreation(site: RuleSite): Step {
+  const { scene, address, networkId, port, wanted, cidrs } = site;
+  const change: Change = {
+    kind: "createRule",
+    name: port.name,
+    description: wanted.description,
+    addressId: address.id,
+    networkId,
+    publicPort: port.publicPort,
+    privatePort: port.privatePort,
+    protocol: port.protocol,
+    algorithm: wanted.algorithm,
+    ...(cidrs && { cidrs }),
+  };
+  const summary = `create rule ${port.protocol} ${port.publicPort} on ${address.ip}`;
+  return toStep(scene, summary, change, networkId);
+}
+
+/** Plans the changes of a rule that can stay: name and description make a rule of version 1.x one of ours. */
+function planUpdate(site: RuleSite, rule: Rule): readonly Step[] {
+  const { scene, port, wanted, cidrs } = site;
+  const fields = {
+    ...(rule.name !== port.name && { name: port.name }),
+    ...(rule.description !== wanted.description && { description: wanted.description }),
+    ...(rule.algorithm !== wanted.algorithm && { algorithm: wanted.algorithm }),
+    ...(!hasCidrs(rule, cidrs) && { cidrs: cidrs ?? EVERYONE }),
+  };
+  const names = Object.keys(fields);
+  if (names.length === 0) return [];
+  const summary = `update ${names.join(", ")} of rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
+  return [
+    toStep(scene, summary, { kind: "updateRule", ruleId: rule.id, ...fields }, rule.networkId),
+  ];
+}
+
+/** Plans the deletion of a rule. */
+export function toDeletion(scene: Scene, { id, protocol, publicPort, ip, networkId }: Rule): Step {
+  const summary = `delete rule ${protocol} ${publicPort} on ${ip}`;
+  return toStep(scene, summary, { kind: "deleteRule", ruleId: id }, networkId);
+}
+
+function hasCidrs(rule: Rule, wanted: readonly string[] | undefined): boolean {
+  return rule.cidrs !== undefined && isSame(toBlocks(rule.cidrs), wanted ?? EVERYONE);
+}
+
+/** Where the ports of a Service are to be. */
+export interface Site {
+  readonly scene: Scene;
+  readonly wanted: Desired;
+  readonly address: PublicAddress;
+  readonly network: Network;
+  readonly gate: Gate;
+  readonly backends: readonly LoadBalancerBackend[];
+  /** Whether the address is the Service's own. */
+  readonly isOwn: boolean;
+  /** Whether an ACL item is of a port that the Service asks for. */
+  readonly isNeeded: (item: AclItem) => boolean;
+}
+
+/** The plan of a port. */
+export interface PortPlan extends PartPlan {
+  /** What keeps the rule that is there useful, and clients out of it. Comes before `steps` of any port. */
+  readonly keeping: readonly Step[];
+}
+
+/**
+ * Plans a port.
+ *
+ * Clients that may not connect must never get in, not even between two steps. A new rule is out of reach until the
+ * firewall or the ACL lets clients in; where neither can restrict them, it is made with a list of its own. A rule that
+ * is there is changed after the firewall and the ACL, which only ever get narrower than they were, or as asked.
+ */
+export function planPort(site: Site, port: DesiredPort): PortPlan {
+  const { scene, address } = site;
+  const rules = listRulesOn(scene.view, address.id, port.publicPort);
+  const rule = rules.find(({ name }) => isNameOf(scene.lbName, name));
+  const foreign = rules.find(({ name }) => !isNameOf(scene.lbName, name));
+  if (rule === undefined && foreign !== undefined) {
+    return { keeping: [], steps: [], problems: [toPortInUse(scene, port, foreign)] };
+  }
+  return planRule(site, port, rule);
+}
+
+function planRule(site: Site, port: DesiredPort, rule: Rule | undefined): PortPlan {
+  const { scene, wanted, address, network, gate, backends, isOwn } = site;
+  const gateSite: GateSite = {
+    scene,
+    address,
+    port,
+    rule,
+    isOwn,
+    networkId: network.id,
+    sources: wanted.sources,
+  };
+  const needsList = needsRuleList(gate, gateSite);
+  const canHaveList = hasRuleLists(scene.view);
+  if (needsList && !canHaveList) {
+    const where = `port ${port.ipProtocol} ${port.publicPort} on ${address.ip}`;
+    const keeping = rule === undefined ? [] : planBackends(scene, rule, backends);
+    return { keeping, steps: [], problems: [toNoRuleLists(where)] };
+  }
+  const cidrs = needsList ? wanted.sources : canHaveList ? wanted.ruleCidrs : undefined;
+  const ruleSite: RuleSite = { scene, address, networkId: network.id, port, wanted, cidrs };
+  const { before, after, problems } = planGate(gate, gateSite);
+  const part = toPart({ addressId: address.id, publicPort: port.publicPort });
+  if (rule === undefined) {
+    const steps = isWaiting(problems) ? [] : [...before, toCreation(ruleSite)];
+    return { keeping: [], steps: inPart(part, steps), problems };
+  }
+  if (mustReplace(ruleSite, rule)) {
+    const removal = planRemoval(scene, rule, site.isNeeded);
+    const steps = inPart(part, [...before, ...removal, toCreation(ruleSite)]);
+    return { keeping: [], steps, problems };
+  }
+  const stickiness = planStickiness(scene, rule, port, wanted.stickiness);
+  return {
+    keeping: [...inPart(part, [...before, ...after]), ...planBackends(scene, rule, backends)],
+    steps: inPart(part, [...planUpdate(ruleSite, rule), ...stickiness.steps]),
+    problems: [...problems, ...checkMembers(scene, rule), ...stickiness.problems],
+  };
+}
+
+function checkMembers({ view }: Scene, rule: Rule): readonly LoadBalancerProblem[] {
+  if (view.members.has(rule.id)) return [];
+  const where = `rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
+  return [toWaiting("NotKnown", `CloudStack does not show the backends of ${where}`)];
+}
+
+function toPortInUse(
+  { view }: Scene,
+  { ipProtocol, publicPort }: DesiredPort,
+  rule: Rule,
+): LoadBalancerProblem {
+  const { name, id, ip } = rule;
+  const owner = findOwner(view, rule);
+  if (owner !== undefined) {
+    const use = `${describeOwner(owner)} uses port ${publicPort} of ${ip}`;
+    const other = `another port than ${ipProtocol} ${publicPort}, or another address`;
+    return toWaiting("PortInUse", `${use}: use ${other}`);
+  }
+  const what = `port ${publicPort} of ${ip} has the load-balancer rule ${name} (${id})`;
+  const advice = `which is not of this Service: delete it, or use another port than ${ipProtocol} ${publicPort}`;
+  return toWaiting("PortInUse", `${what}, ${advice}`);
+}
+
+/**
+ * Plans to remove a rule. What lets clients in goes first, and so the rule is the last proof of what belongs to it:
+ * after a crash, the next plan still knows.
+ *
+ * @param isNeeded Whether an ACL item stays, because another rule of the Service needs it
+ */
+export function planRemoval(
+  scene: Scene,
+  rule: Rule,
+  isNeeded: (item: AclItem) => boolean,
+): readonly Step[] {
+  return [...planClosing(scene, rule, isNeeded), toDeletion(scene, rule)];
+}
+
+/** Plans to keep all clients out of a rule that goes. @param isNeeded As that of {@linkcode planRemoval} */
+export function planClosing(
+  scene: Scene,
+  rule: Rule,
+  isNeeded: (item: AclItem) => boolean,
+): readonly Step[] {
+  return [...planFirewallRemoval(scene, rule), ...planAclRemoval(scene, rule, isNeeded)];
+}
+
+/** The result of a job that made or changed a rule. */
+const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
+
+/** What the server says of a rule that the load balancer of the network does not take on any address. */
+const NOT_SUPPORTED = /LB service provider cannot support this rule/i;
+
+/** What the server says before its reason: a VM is gone, is there already, or is in another network. */
+const NOT_ASSIGNED = /Failed to assign load balancer rule due to:/i;
+
+/** Makes a rule without backends. It opens no firewall: that is another step. */
+export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): Promise<void> {
+  const { kind: _, description, cidrs, ...fields } = rule;
+  const params = {
+    name: rule.name,
+    description,
+    publicipid: rule.addressId,
+    networkid: rule.networkId,
+    publicport: String(rule.publicPort),
+    privateport: String(rule.privatePort),
+    protocol: rule.protocol,
+    algorithm: rule.algorithm,
+    openfirewall: "false",
+    ...toCidrParam(cidrs),
+  };
+  const made = await send(acting, { command: "createLoadBalancerRule", params, ...RULE }).catch(
+    (error: unknown) => {
+      throw toUnsupported(rule, error) ?? error;
+    },
+  );
+  acting.store.putRule(made);
+  compare(acting, made, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
+}
+
+/** Changes some fields of a rule. */
+export async function updateRule(change: ChangeOf<"updateRule">, acting: Acting): Promise<void> {
+  const { kind: _, ruleId, cidrs, ...fields } = change;
+  const params = { id: ruleId, ...fields, ...toCidrParam(cidrs) };
+  const changed = await send(acting, { command: "updateLoadBalancerRule", params, ...RULE });
+  acting.store.putRule(changed);
+  compare(acting, changed, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
+}
+
+/** Deletes a rule with its backends and stickiness policies. */
+export async function deleteRule(
+  { ruleId }: ChangeOf<"deleteRule">,
+  acting: Acting,
+): Promise<void> {
+  await sendRemoval(acting, "deleteLoadBalancerRule", ruleId);
+  acting.store.dropRule(ruleId);
+}
+
+/** Sends traffic to more VMs. CloudStack adds none of them if it refuses one, or has one already. */
+export async function addBackends(
+  { ruleId, vmIds }: ChangeOf<"addBackends">,
+  acting: Acting,
+): Promise<void> {
+  await sendPlain(acting, "assignToLoadBalancerRule", toMembers(ruleId, vmIds));
+  acting.store.addMembers(ruleId, vmIds);
+}
+
+/** Whether CloudStack refused to send traffic to the VMs of a step. */
+export function isNotAssigned(error: ApiError): boolean {
+  return error.code === INTERNAL && NOT_ASSIGNED.test(error.message);
+}
+
+/** Sends traffic to fewer VMs. */
+export async function removeBackends(
+  { ruleId, vmIds }: ChangeOf<"removeBackends">,
+  acting: Acting,
+): Promise<void> {
+  await sendPlain(acting, "removeFromLoadBalancerRule", toMembers(ruleId, vmIds));
+  acting.store.removeMembers(ruleId, vmIds);
+}
+
+/**
+ * The network does not say beforehand what its load balancer refuses: which port is its own is a setting of the server,
+ * and the network lists UDP even where HAProxy does not take it.
+ */
+function toUnsupported(
+  { protocol, publicPort }: ChangeOf<"createRule">,
+  error: unknown,
+): RefusedStepError | undefined {
+  if (!(error instanceof ApiError && error.code === INVALID)) return undefined;
+  if (!NOT_SUPPORTED.test(error.message)) return undefined;
+  const why =
+    protocol === "udp"
+      ? "HAProxy on a virtual router takes no UDP"
+      : "a virtual router keeps one port for itself, by default 8081";
+  const what = `port ${publicPort}: the load balancer of the network does not take ${protocol} on it`;
+  const advice = "remove the port from the Service, or use a network with another load balancer";
+  const problem = toWaiting("UnsupportedService", `${what} (error ${INVALID}; ${why}): ${advice}`);
+  return new RefusedStepError(problem, error);
+}
+
+function toMembers(id: string, vmIds: readonly string[]): Readonly<Record<string, string>> {
+  assert(vmIds.length > 0, "a change of backends names at least one VM");
+  return { id, virtualmachineids: vmIds.join(",") };
+}
+
+/** CloudStack takes an empty list for everyone. */
+function toCidrParam(cidrs: readonly string[] | undefined): Readonly<Record<string, string>> {
+  if (cidrs === undefined) return {};
+  assert(cidrs.length > 0, "a rule that restricts its clients names at least one block");
+  return { cidrlist: cidrs.join(",") };
+}

@@ -1,0 +1,599 @@
+import { expect, test } from "bun:test";
+import type {
+  LoadBalancerClaim,
+  LoadBalancerSpec,
+} from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import { chooseAddress } from "../../../../lib/providers/cloudstack/load_balancers/choose_address.ts";
+import { type Scene, toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { type CloudModel, CLUSTER } from "./cloud/cloud_model.ts";
+import {
+  annotate,
+  createCloud,
+  DESCRIPTION,
+  KINDS,
+  LB_NAME,
+  OWNER,
+  placeOf,
+  toBackend,
+  toNetwork,
+  toRecord,
+  toSpec,
+} from "./cloud/services.ts";
+import {
+  checkPending,
+  checkUnsigned,
+  findAsked,
+  findDoubtful,
+  findLost,
+  hasRulesOf1x,
+  isOwnOrProven,
+  isProvenByRecord,
+  listUsers,
+  listUses,
+  mayTag,
+  planNaming,
+  toDoubt,
+  toTagging,
+  toTurn,
+} from "../../../../lib/providers/cloudstack/load_balancers/ownership.ts";
+import type { KeptRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
+import type { PublicAddress } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
+
+const OURS = toTags(CLUSTER, OWNER);
+const THEIRS = toTags(CLUSTER, { ...OWNER, uid: "other" });
+
+/** What is chosen: an IP with its network, what is taken, or a problem. */
+function choose(cloud: CloudModel, fields: Partial<LoadBalancerSpec> = {}): string {
+  const spec = toSpec(fields);
+  const { address, network, take, problems } = chooseAddress(toScene(cloud.view(), spec), spec);
+  if (address !== undefined) return `${address.ip} in ${network?.id ?? "?"}`;
+  if (take?.change.kind === "takeAddress") {
+    const { ip = "any", place } = take.change;
+    return `take ${ip} in ${"vpcId" in place ? place.vpcId : place.networkId}`;
+  }
+  return problems.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
+}
+
+function addOwnRules(cloud: CloudModel, addressId: string, count: number): void {
+  for (let port = 1; port <= count; port += 1) {
+    cloud.addRule({
+      name: `${LB_NAME}-tcp-${port}`,
+      addressId,
+      networkId: "net-1",
+      publicPort: port,
+    });
+  }
+}
+
+test("a Service without an address gets one in the network of its Nodes, or in their VPC", () => {
+  expect(choose(createCloud())).toBe("take any in net-1");
+  expect(choose(createCloud("tier"))).toBe("take any in vpc-1");
+  expect(choose(createCloud(), { backends: [toBackend(4, 2)] })).toBe("take any in net-2");
+});
+
+test("nothing is taken while the network cannot be told, or cannot balance", () => {
+  expect(choose(createCloud(), { backends: [] })).toMatch(/^NetworkNotUsable: no Node says/);
+  const unknown = [{ nodeName: "node-9", internalIps: [] }];
+  expect(choose(createCloud(), { backends: unknown })).toMatch(
+    /^NetworkNotUsable: .*network interface/,
+  );
+  const cloud = createCloud();
+  cloud.networks.set("net-1", toNetwork({ id: "net-1", hasLoadBalancers: false }));
+  expect(choose(cloud)).toMatch(/^NetworkNotUsable: .*offers no load balancing/);
+  expect(choose(cloud, { address: "192.0.2.10" })).toMatch(/^NetworkNotUsable/);
+  cloud.networks.delete("net-1");
+  expect(choose(cloud)).toMatch(/^NotKnown/);
+});
+
+interface Existing {
+  readonly ip: string;
+  readonly tags?: ReadonlyMap<string, string>;
+  readonly rules?: number;
+  readonly isStaticNat?: boolean;
+  readonly networkId?: string;
+}
+
+const CURRENT: readonly [string, readonly Existing[], string[], string][] = [
+  ["its own", [{ ip: "192.0.2.1", tags: OURS }], [], "192.0.2.1 in net-1"],
+  ["not that of another Service", [{ ip: "192.0.2.1", tags: THEIRS }], [], "take any in net-1"],
+  [
+    "not that of another Service that its status shows",
+    [{ ip: "192.0.2.1", tags: THEIRS }],
+    ["192.0.2.1"],
+    "take any in net-1",
+  ],
+  ["not one without tags", [{ ip: "192.0.2.1" }], [], "take any in net-1"],
+  ["one with its rules", [{ ip: "192.0.2.1", rules: 1 }], [], "192.0.2.1 in net-1"],
+  [
+    "its own that the status shows",
+    [
+      { ip: "192.0.2.1", tags: OURS, rules: 2 },
+      { ip: "192.0.2.2", tags: OURS, rules: 1 },
+    ],
+    ["192.0.2.2"],
+    "192.0.2.2 in net-1",
+  ],
+  [
+    "the shown one, before one with more rules",
+    [
+      { ip: "192.0.2.1", tags: OURS, rules: 2 },
+      { ip: "192.0.2.2", rules: 1 },
+    ],
+    ["192.0.2.2"],
+    "192.0.2.2 in net-1",
+  ],
+  [
+    "its own before another shown one",
+    [
+      { ip: "192.0.2.1", rules: 2 },
+      { ip: "192.0.2.2", tags: OURS },
+    ],
+    ["192.0.2.1", "192.0.2.2"],
+    "192.0.2.2 in net-1",
+  ],
+  [
+    "the one with most rules",
+    [
+      { ip: "192.0.2.1", tags: OURS, rules: 1 },
+      { ip: "192.0.2.2", rules: 2 },
+    ],
+    [],
+    "192.0.2.2 in net-1",
+  ],
+  [
+    "its own of two with as many rules",
+    [
+      { ip: "192.0.2.1", rules: 1 },
+      { ip: "192.0.2.2", tags: OURS, rules: 1 },
+    ],
+    [],
+    "192.0.2.2 in net-1",
+  ],
+  [
+    "the lower one of two that are alike",
+    [
+      { ip: "192.0.2.2", tags: OURS },
+      { ip: "192.0.2.1", tags: OURS },
+    ],
+    [],
+    "192.0.2.1 in net-1",
+  ],
+  [
+    "one that the status shows, whose rule is just being made again",
+    [{ ip: "192.0.2.1" }],
+    ["192.0.2.1"],
+    "192.0.2.1 in net-1",
+  ],
+  [
+    "not one of another network",
+    [{ ip: "192.0.2.1", tags: OURS, networkId: "net-2" }],
+    [],
+    "take any in net-1",
+  ],
+  [
+    "not one that got static NAT",
+    [{ ip: "192.0.2.1", tags: OURS, isStaticNat: true }],
+    [],
+    "take any in net-1",
+  ],
+];
+for (const [what, existing, shown, chosen] of CURRENT) {
+  test(`a Service that names no address has ${what}`, () => {
+    const cloud = createCloud();
+    for (const { rules = 0, ...fields } of existing) {
+      const { id } = cloud.addAddress({ networkId: "net-1", ...fields });
+      addOwnRules(cloud, id, rules);
+    }
+    expect(choose(cloud, { ingress: shown.map((ip) => ({ ip })) })).toBe(chosen);
+  });
+}
+
+const NAMED = "192.0.2.10";
+const PINNED: readonly [string, (cloud: CloudModel) => void, RegExp | string][] = [
+  ["is free", () => {}, "take 192.0.2.10 in net-1"],
+  [
+    "is in the network",
+    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1" }),
+    `${NAMED} in net-1`,
+  ],
+  [
+    "is of another Service, which shares it",
+    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", tags: THEIRS }),
+    `${NAMED} in net-1`,
+  ],
+  [
+    "is in another network",
+    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-2" }),
+    /^AddressNotUsable: .*not in the network/,
+  ],
+  [
+    "is in a VPC",
+    (cloud) => void cloud.addAddress({ ip: NAMED, vpcId: "vpc-9" }),
+    /^AddressNotUsable: .*not in the network/,
+  ],
+  [
+    "has static NAT",
+    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", isStaticNat: true }),
+    /^AddressNotUsable: .*static NAT/,
+  ],
+  [
+    "is the source NAT",
+    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", isSourceNat: true }),
+    /^AddressNotUsable: .*source NAT/,
+  ],
+  [
+    "is being taken",
+    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", state: "Allocating" }),
+    /^AddressNotUsable: .*Allocating/,
+  ],
+  [
+    "is the source NAT and has rules of version 1.x",
+    (cloud) =>
+      addOwnRules(
+        cloud,
+        cloud.addAddress({ ip: NAMED, networkId: "net-1", isSourceNat: true }).id,
+        1,
+      ),
+    `${NAMED} in net-1`,
+  ],
+  [
+    "is there twice",
+    (cloud) => {
+      cloud.addAddress({ ip: NAMED, networkId: "net-2" });
+      cloud.addAddress({ ip: NAMED, networkId: "net-1" });
+    },
+    `${NAMED} in net-1`,
+  ],
+  [
+    "is another one than before",
+    (cloud) =>
+      addOwnRules(
+        cloud,
+        cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1", tags: OURS }).id,
+        1,
+      ),
+    "take 192.0.2.10 in net-1",
+  ],
+];
+for (const [what, prepare, chosen] of PINNED) {
+  test(`the address that a Service names ${what}`, () => {
+    const cloud = createCloud();
+    prepare(cloud);
+    const found = choose(cloud, { address: NAMED });
+    if (typeof chosen === "string") expect(found).toBe(chosen);
+    else expect(found).toMatch(chosen);
+  });
+}
+
+for (const address of ["::1", "x", "192.0.2", "192.0.2.010", "192.0.2.1,192.0.2.2", "\u202e"]) {
+  test(`a Service cannot name the address ${JSON.stringify(address)}`, () => {
+    expect(choose(createCloud(), { address })).toMatch(/^AddressNotUsable: spec.loadBalancerIP/);
+  });
+}
+
+test("a named address of a VPC is usable if no other tier has it", () => {
+  for (const [networkId, found] of [
+    [undefined, /^192.0.2.10 in net-1/],
+    ["net-1", /^192.0.2.10 in net-1/],
+    ["net-9", /^AddressNotUsable/],
+  ] as const) {
+    const cloud = createCloud("tier");
+    cloud.addAddress({ ip: NAMED, ...placeOf(KINDS.tier), ...(networkId && { networkId }) });
+    expect(choose(cloud, { address: NAMED })).toMatch(found);
+  }
+});
+
+test("a named address is used in its own network, if a Node is there", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: NAMED, networkId: "net-2" });
+  const backends = [toBackend(1), toBackend(2), toBackend(4, 2)];
+  expect(choose(cloud, { address: NAMED, backends })).toBe(`${NAMED} in net-2`);
+});
+
+test("no address is taken while CloudStack is still taking the one that the record names", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.11", state: "Allocating" });
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  const asked = { ip: "192.0.2.11", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = toRecord({ address: asked });
+  expect(choose(cloud, { record })).toMatch(/^AddressNotUsable: .*is being taken/);
+  expect(choose(cloud, { record, address: "192.0.2.12" })).toMatch(
+    /^AddressNotUsable: .*is being taken/,
+  );
+  expect(choose(cloud)).toBe("take any in net-1");
+});
+
+test("before another address is taken, the one that CloudStack may just be giving is told", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.60", state: "Allocating" });
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  const asked = { network, at: "2026-01-01T00:00:00Z", free: false };
+  const record = toRecord({ address: asked });
+  const unsigned = JSON.stringify({ v: 1, uid: OWNER.uid, address: asked });
+  for (const [claim, why] of [
+    [{ record }, "may have taken it"],
+    [{ record: unsigned }, "may mean it"],
+    [{ record: unsigned, address: "192.0.2.10" }, "may mean it"],
+  ] as const) {
+    const spec = toSpec(claim);
+    const { take, problems } = chooseAddress(toScene(cloud.view(), spec), spec);
+    expect(take?.change.kind).toBe("takeAddress");
+    expect(problems).toMatchObject([{ reason: "AddressNotOurs", isWaiting: false }]);
+    expect(problems[0]?.message).toMatch(new RegExp(`^public IP 192\\.0\\.2\\.60 stays: .*${why}`));
+  }
+});
+
+test("rules keep their network, whatever happens to the Nodes", () => {
+  const cloud = createCloud();
+  const { id } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1", tags: OURS });
+  addOwnRules(cloud, id, 1);
+  expect(choose(cloud, { backends: [toBackend(4, 2)] })).toBe("192.0.2.1 in net-1");
+  expect(choose(cloud, { backends: [] })).toBe("192.0.2.1 in net-1");
+  cloud.networks.delete("net-1");
+  expect(choose(cloud, { backends: [toBackend(4, 2)] })).toMatch(/^NotKnown/);
+});
+
+type Asked = NonNullable<KeptRecord["address"]>;
+
+const IP = "192.0.2.1";
+const ASKED: Asked = { ip: IP, place: { networkId: "net-1" }, atMs: 0, wasFree: true };
+
+function withRecord(cloud: CloudModel, address: Asked = ASKED): Scene {
+  return { ...toScene(cloud.view(), toSpec()), record: { address } };
+}
+
+function setUp(fields: Partial<PublicAddress> = {}): { cloud: CloudModel; address: PublicAddress } {
+  const cloud = createCloud();
+  return { cloud, address: cloud.addAddress({ ip: IP, networkId: "net-1", ...fields }) };
+}
+
+const PROOFS: readonly [string, Partial<PublicAddress>, Partial<Asked>, boolean][] = [
+  ["as it was asked for", {}, {}, true],
+  ["by its ID", {}, { ip: "192.0.2.9" }, false],
+  ["in another network", { networkId: "net-2" }, {}, false],
+  ["that was not free", {}, { wasFree: false }, false],
+  ["that was taken with the request", { allocatedAtMs: 600_000 }, {}, true],
+  ["that was taken earlier by a clock that is behind", { allocatedAtMs: -9_000_000 }, {}, true],
+  ["that was taken when the request was over", { allocatedAtMs: 4_260_001 }, {}, false],
+  ["that is still being taken", { state: "Allocating" }, {}, false],
+  ["with tags of somebody", { tags: new Map([["team", "shop"]]) }, {}, false],
+  ["with tags of another Service", { tags: toTags(CLUSTER, { ...OWNER, uid: "x" }) }, {}, false],
+  ["with rules that the look does not show", { hasRules: true }, {}, false],
+  ["that something uses", { usedBy: "1 port forwarding" }, {}, false],
+  ["with static NAT", { isStaticNat: true }, {}, false],
+  ["that is the source NAT", { isSourceNat: true }, {}, false],
+];
+for (const [what, fields, asked, isProven] of PROOFS) {
+  test(`the record ${isProven ? "proves" : "does not prove"} an address ${what}`, () => {
+    const { cloud, address } = setUp(fields);
+    const scene = withRecord(cloud, { ...ASKED, ...asked });
+    expect(isProvenByRecord(scene, address)).toBe(isProven);
+    expect([mayTag(scene, address), isOwnOrProven(scene, address)]).toEqual([isProven, isProven]);
+    const isNamed = asked.ip === undefined;
+    const isPending = fields.state === "Allocating";
+    expect(findDoubtful(scene)).toHaveLength(isNamed && !isProven && !isPending ? 1 : 0);
+    expect(checkPending(scene)).toHaveLength(isPending ? 1 : 0);
+  });
+}
+
+test("the record does not prove an address that has rules", () => {
+  const { cloud, address } = setUp();
+  cloud.addRule({ name: "theirs", addressId: address.id, networkId: "net-1" });
+  expect(isProvenByRecord(withRecord(cloud), address)).toBe(false);
+  const other = setUp();
+  other.cloud.addFirewallRule({ addressId: other.address.id });
+  expect(isProvenByRecord(withRecord(other.cloud), other.address)).toBe(false);
+});
+
+test("a record of the day before proves nothing, unless CloudStack says who took the address", () => {
+  for (const [ageMs, taker, isProven] of [
+    [86_400_000, undefined, true],
+    [86_400_001, undefined, false],
+    [86_400_001, "us", true],
+  ] as const) {
+    const { cloud, address } = setUp();
+    cloud.nowMs = ageMs;
+    if (taker !== undefined) cloud.takers = new Map([[address.id, taker]]);
+    const scene = withRecord(cloud);
+    expect(isProvenByRecord(scene, address)).toBe(isProven);
+    expect(findDoubtful(scene)).toHaveLength(isProven ? 0 : 1);
+  }
+});
+
+test("who took an address decides, where CloudStack says it", () => {
+  for (const [taker, wasFree, isProven] of [
+    ["us", true, true],
+    ["us", false, true],
+    ["others", true, false],
+    [undefined, true, true],
+    [undefined, false, false],
+  ] as const) {
+    const { cloud, address } = setUp();
+    cloud.takers = new Map(taker && [[address.id, taker]]);
+    expect(isProvenByRecord(withRecord(cloud, { ...ASKED, wasFree }), address)).toBe(isProven);
+  }
+});
+
+test("an address that CloudStack's answer named was taken for the Service, although it was not free", () => {
+  const { cloud, address } = setUp();
+  const scene = withRecord(cloud, { ...ASKED, id: address.id, wasFree: false });
+  expect(isProvenByRecord(scene, address)).toBe(true);
+});
+
+test("the record proves an address of a VPC by its VPC", () => {
+  const { networkId: _, ...place } = { networkId: "", vpcId: "vpc-1" };
+  for (const [vpcId, isProven] of [
+    ["vpc-1", true],
+    ["vpc-2", false],
+  ] as const) {
+    const cloud = createCloud("tier");
+    const address = cloud.addAddress({ ip: IP, vpcId });
+    expect(isProvenByRecord(withRecord(cloud, { ...ASKED, place }), address)).toBe(isProven);
+  }
+});
+
+test("findAsked() goes by ID and IP, as far as the record has them", () => {
+  const { cloud, address } = setUp();
+  expect(findAsked(withRecord(cloud, { ...ASKED, id: address.id }), address)).toBeDefined();
+  expect(findAsked(withRecord(cloud, { ...ASKED, id: "other" }), address)).toBeUndefined();
+  const { ip: _, ...blind } = ASKED;
+  expect(findAsked(withRecord(cloud, blind), address)).toBeUndefined();
+  expect(findAsked(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
+});
+
+const LEFT: readonly [string, Partial<LoadBalancerClaim>, string | undefined, boolean][] = [
+  ["that the Service does not name", {}, undefined, true],
+  ["with an empty description", { address: "" }, "", true],
+  ["that the Service names, without the annotation", { address: IP }, "", false],
+  [
+    "that the Service names, with the annotation",
+    { address: IP, annotations: annotate({ "ip-associated-by-controller": "true" }) },
+    "",
+    true,
+  ],
+  [
+    "when the Service names another one now",
+    { address: "192.0.2.9", annotations: annotate({ "ip-associated-by-controller": "true" }) },
+    "",
+    false,
+  ],
+  ["whose rule is of Landfall", {}, DESCRIPTION, false],
+  ["whose rule has a description of somebody", {}, "mine", false],
+];
+for (const [what, claim, description, isOurs] of LEFT) {
+  test(`an address with a rule of the Service ${what} is ${isOurs ? "" : "not "}left by version 1.x`, () => {
+    const { cloud, address } = setUp();
+    const name = `${LB_NAME}-tcp-80`;
+    const fields = { name, addressId: address.id, networkId: "net-1" };
+    cloud.addRule({ ...fields, ...(description !== undefined && { description }) });
+    const scene = toScene(cloud.view(), toSpec(claim));
+    expect(mayTag(scene, address)).toBe(isOurs);
+    expect(hasRulesOf1x(scene, address)).toBe((description ?? "") === "");
+  });
+}
+
+test("the annotation of version 1.x alone proves nothing", () => {
+  const { cloud, address } = setUp();
+  const annotations = annotate({ "ip-associated-by-controller": "true" });
+  expect(mayTag(toScene(cloud.view(), toSpec({ address: IP, annotations })), address)).toBe(false);
+});
+
+test("an address that something else uses was not left by version 1.x", () => {
+  const { cloud, address } = setUp();
+  cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" });
+  cloud.addRule({ name: "theirs", addressId: address.id, networkId: "net-1", publicPort: 22 });
+  expect(mayTag(toScene(cloud.view(), toSpec()), address)).toBe(false);
+});
+
+test("listUses() names everything that is not of the Service", () => {
+  const { cloud, address } = setUp({
+    isSourceNat: true,
+    isStaticNat: true,
+    usedBy: "2 port forwardings",
+  });
+  cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" });
+  cloud.addFirewallRule({ addressId: address.id });
+  expect(
+    listUses(toScene(cloud.view(), toSpec()), {
+      ...address,
+      isSourceNat: false,
+      isStaticNat: false,
+    }),
+  ).toEqual(["2 port forwardings"]);
+  cloud.addRule({ name: "theirs", addressId: address.id, networkId: "net-1", publicPort: 22 });
+  cloud.addFirewallRule({ addressId: address.id, startPort: 22, endPort: 22 });
+  expect(listUses(toScene(cloud.view(), toSpec()), address)).toEqual([
+    "load-balancer rule theirs (rule-004)",
+    "firewall rule fw-005",
+    "source NAT of its network",
+    "static NAT",
+    "2 port forwardings",
+  ]);
+});
+
+const OTHER = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+const OTHER_RULE = "a9999999989ab4cde8f0123456789abc-tcp-443";
+
+/** An address of another Service, with a rule of each. */
+function share(): { cloud: CloudModel; address: PublicAddress } {
+  const { cloud, address } = setUp({ tags: toTags(CLUSTER, OTHER) });
+  const place = { addressId: address.id, networkId: "net-1" };
+  cloud.addRule({ name: `${LB_NAME}-tcp-80`, ...place });
+  cloud.addFirewallRule({ addressId: address.id });
+  cloud.addRule({ name: OTHER_RULE, ...place, publicPort: 443 });
+  cloud.addFirewallRule({ addressId: address.id, startPort: 443, endPort: 443 });
+  cloud.holders = [{ owner: OTHER, isLeaving: false }];
+  return { cloud, address };
+}
+
+test("an address of a Service that is gone is of the one that uses it", () => {
+  const { cloud, address } = share();
+  expect(isOwnOrProven(toScene(cloud.view(), toSpec()), address)).toBe(false);
+  cloud.holders = [];
+  expect(isOwnOrProven(toScene(cloud.view(), toSpec()), address)).toBe(true);
+  for (const id of cloud.rules.keys()) cloud.removeRule(id);
+  expect(isOwnOrProven(toScene(cloud.view(), toSpec()), address)).toBe(false);
+  expect(isOwnOrProven(toScene(cloud.view(), toSpec({ address: IP })), address)).toBe(true);
+});
+
+test("listUsers() names the Services on an address, if nothing else uses it", () => {
+  const { cloud, address } = share();
+  expect(listUsers(toScene(cloud.view(), toSpec()), address)).toEqual([OTHER]);
+  cloud.holders = [];
+  expect(listUsers(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
+  cloud.holders = [{ owner: OTHER, isLeaving: false }];
+  cloud.addFirewallRule({ addressId: address.id, startPort: 22, endPort: 22 });
+  expect(listUsers(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
+});
+
+test("the record names an address of another Service that the Service uses and does not name", () => {
+  const { cloud, address } = share();
+  const list = (claim: Partial<LoadBalancerClaim>, shared?: string): readonly unknown[] => {
+    const scene = toScene(cloud.view(), toSpec(claim));
+    const record = shared === undefined ? {} : { record: { shared } };
+    return planNaming({ ...scene, ...record }, address).map(({ change }) => change);
+  };
+  expect(list({})).toEqual([{ kind: "keepShared", ip: IP }]);
+  expect(list({ address: "192.0.2.9" })).toEqual([{ kind: "keepShared", ip: IP }]);
+  expect(list({}, IP)).toEqual([]);
+  expect(list({ address: IP })).toEqual([]);
+  for (const id of cloud.rules.keys()) cloud.removeRule(id);
+  expect(list({})).toEqual([]);
+});
+
+test("an address that may have been taken without a choice is told, and stays", () => {
+  const { cloud, address } = setUp();
+  cloud.addAddress({ ip: "192.0.2.2", networkId: "net-1", tags: new Map([["team", "shop"]]) });
+  const { ip: _, ...blind } = ASKED;
+  const scene = withRecord(cloud, { ...blind, wasFree: false });
+  expect(findLost(scene).map(({ ip }) => ip)).toEqual([address.ip]);
+  expect(findLost(withRecord(cloud))).toEqual([]);
+  expect(toDoubt(address)).toMatchObject({ reason: "AddressNotOurs", isWaiting: false });
+});
+
+test("an address that a record of other keys may mean is told", () => {
+  const { cloud, address } = setUp();
+  cloud.addAddress({ ip: "192.0.2.2", networkId: "net-2" });
+  const { id: usedId } = cloud.addAddress({ ip: "192.0.2.3", networkId: "net-1" });
+  cloud.addFirewallRule({ addressId: usedId });
+  const coming = cloud.addAddress({ ip: "192.0.2.4", state: "Allocating" });
+  const { ip: _, ...blind } = ASKED;
+  const scene = { ...toScene(cloud.view(), toSpec()), unsigned: { ...blind, wasFree: false } };
+  expect(checkUnsigned(scene).map(({ message }) => message)).toEqual(
+    [address.ip, coming.ip].map(
+      (ip) =>
+        `public IP ${ip} stays: the record on the Service may mean it, but is not signed with the keys in use`,
+    ),
+  );
+});
+
+test("tags name this cluster by its first ID", () => {
+  const { cloud, address } = setUp();
+  const { change, lock } = toTagging(toScene(cloud.view(), toSpec()), address);
+  expect([change, lock]).toEqual([
+    { kind: "tagAddress", addressId: address.id, tags: toTags(CLUSTER, OWNER) },
+    "net-1",
+  ]);
+  expect(toTurn(cloud.addAddress({ ip: "192.0.2.3", vpcId: "vpc-1" }))).toBe("vpc-1");
+});

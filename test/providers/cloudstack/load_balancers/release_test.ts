@@ -1,0 +1,417 @@
+import { expect, test } from "bun:test";
+import type {
+  LoadBalancerClaim,
+  LoadBalancerSpec,
+} from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import {
+  planAddressRemoval,
+  planRelease,
+  toAwaiting,
+  withItems,
+} from "../../../../lib/providers/cloudstack/load_balancers/release.ts";
+import { listAddresses } from "../../../../lib/providers/cloudstack/load_balancers/ownership.ts";
+import { plan } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
+import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { CLUSTER, type CloudModel } from "./cloud/cloud_model.ts";
+import {
+  annotate,
+  converge,
+  createCloud,
+  HTTP,
+  HTTPS,
+  KINDS,
+  LB_NAME,
+  OWNER,
+  REASON,
+  release,
+  toRecord,
+  toSpec,
+  serve,
+} from "./cloud/services.ts";
+
+const OURS = toTags(CLUSTER, OWNER);
+const JOB = "01234567-89ab-4cde-8f01-000000000001";
+const JOB_RECORD = toRecord({ job: { id: JOB, command: "associateIpAddress" } });
+
+for (const [kind] of Object.entries(KINDS)) {
+  test(`a release leaves nothing of a Service in a network of kind ${kind}`, () => {
+    const name =
+      Object.keys(KINDS).find((one): one is keyof typeof KINDS => one === kind) ?? "open";
+    const cloud = createCloud(name);
+    const { ingress } = converge(cloud, toSpec({ ports: [HTTP, HTTPS] }));
+    const outcome = release(cloud, toSpec({ ingress }));
+    expect(outcome).toMatchObject({ ingress: [], plan: { problems: [] } });
+    expect([cloud.addresses.size, cloud.rules.size, cloud.firewallRules.size]).toEqual([0, 0, 0]);
+    expect([...cloud.aclItems.values()].flat()).toEqual([]);
+    expect(cloud.free).toHaveLength(3);
+  });
+}
+
+test("everything goes before the address", () => {
+  const { cloud, ingress } = serve(toSpec());
+  expect(release(cloud, toSpec({ ingress })).done).toEqual([
+    "delete firewall rule tcp 80 on 192.0.2.10",
+    "delete rule tcp 80 on 192.0.2.10",
+    "release address 192.0.2.10",
+  ]);
+});
+
+test("an address of the user stays, with what others have on it", () => {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
+  cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 });
+  cloud.addFirewallRule({ addressId, startPort: 22, endPort: 22 });
+  const spec = toSpec({ address: "192.0.2.50" });
+  const { ingress } = converge(cloud, spec);
+  const { plan } = release(cloud, { ...spec, ingress });
+  expect(plan.problems).toEqual([]);
+  expect([cloud.addresses.size, cloud.rules.size, cloud.firewallRules.size]).toEqual([1, 1, 1]);
+});
+
+const KEPT: readonly [string, (cloud: CloudModel, addressId: string) => void, string][] = [
+  [
+    "a rule of somebody",
+    (cloud, addressId) =>
+      cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 }),
+    "load-balancer rule theirs",
+  ],
+  [
+    "a firewall rule of somebody",
+    (cloud, addressId) => cloud.addFirewallRule({ addressId, startPort: 22, endPort: 22 }),
+    "firewall rule",
+  ],
+  [
+    "a port forwarding",
+    (cloud, id) => {
+      const address = cloud.addresses.get(id);
+      if (address) cloud.addresses.set(id, { ...address, usedBy: "1 port forwarding" });
+    },
+    "1 port forwarding",
+  ],
+];
+for (const [what, use, message] of KEPT) {
+  test(`an address of the Service stays if ${what} is on it, and the Service can go`, () => {
+    const { cloud, ingress } = serve(toSpec());
+    for (const id of cloud.addresses.keys()) use(cloud, id);
+    const { plan } = release(cloud, toSpec({ ingress }));
+    expect(plan).toMatchObject({
+      ingress: [],
+      problems: [{ reason: "AddressKept", isWaiting: false }],
+    });
+    expect(plan.problems[0]?.message).toContain(message);
+    expect(cloud.addresses.size).toBe(1);
+  });
+}
+
+const OTHER = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+const OTHER_RULE = "a9999999989ab4cde8f0123456789abc-tcp-8443";
+const SHARED = "192.0.2.10";
+
+/** The Service on an address of another one. */
+function share(claim: Partial<LoadBalancerSpec> = {}): CloudModel {
+  const cloud = createCloud();
+  cloud.holders = [{ owner: OTHER, isLeaving: false }];
+  const tags = toTags(CLUSTER, OTHER);
+  cloud.free.shift();
+  const { id: addressId } = cloud.addAddress({ ip: SHARED, networkId: "net-1", tags });
+  cloud.addRule({ name: OTHER_RULE, addressId, networkId: "net-1", publicPort: 8_443 });
+  cloud.addFirewallRule({ addressId, startPort: 8_443, endPort: 8_443 });
+  converge(cloud, toSpec({ address: SHARED, ...claim }));
+  return cloud;
+}
+
+/** Deletes the other Service. @param isGone Whether Kubernetes does not have it any more */
+function dropOther(cloud: CloudModel, isGone = true): void {
+  for (const { id, name } of cloud.rules.values()) if (name === OTHER_RULE) cloud.removeRule(id);
+  for (const { id, startPort } of cloud.firewallRules.values()) {
+    if (startPort === 8_443) cloud.firewallRules.delete(id);
+  }
+  cloud.holders = isGone ? [] : [{ owner: OTHER, isLeaving: true }];
+}
+
+const SHARING: readonly [string, Partial<LoadBalancerSpec>][] = [
+  ["that it names", { address: SHARED }],
+  ["that it named", {}],
+  ["that it named, with a hostname", { annotations: annotate({ hostname: "web.example.com" }) }],
+];
+for (const [what, claim] of SHARING) {
+  test(`a shared address ${what} goes with the last Service`, () => {
+    for (const isGone of [true, false]) {
+      const cloud = share();
+      dropOther(cloud, isGone);
+      const { ingress, record } = converge(cloud, toSpec(claim));
+      const kept = record === undefined ? {} : { record };
+      const { plan } = release(cloud, toSpec({ ...claim, ingress, ...kept }));
+      expect(plan).toMatchObject({ ingress: [], problems: [] });
+      expect([cloud.addresses.size, cloud.rules.size]).toEqual([0, 0]);
+    }
+  });
+
+  test(`a shared address ${what} stays with the other Service`, () => {
+    const cloud = share();
+    const { ingress } = converge(cloud, toSpec(claim));
+    const { plan } = release(cloud, toSpec({ ...claim, ingress }));
+    expect(plan).toMatchObject({ ingress: [], problems: [] });
+    expect([...cloud.rules.values()].map(({ name }) => name)).toEqual([OTHER_RULE]);
+  });
+}
+
+test("of two Services that go at the same time, the last one releases their address", () => {
+  const cloud = share();
+  cloud.holders = [{ owner: OTHER, isLeaving: true }];
+  const claim = toSpec({ address: SHARED });
+  const { plan } = release(cloud, claim);
+  expect(plan.problems.map(({ message }) => message)).toEqual([
+    "public IP 192.0.2.10 stays, because Service shop/other uses it; " +
+      "Landfall releases it with the last Service that uses it",
+  ]);
+  dropOther(cloud, false);
+  release(cloud, claim);
+  expect(cloud.addresses.size).toBe(0);
+});
+
+test("a Service that leaves a shared address releases it if it is the last one", () => {
+  for (const isLast of [true, false]) {
+    const cloud = share();
+    if (isLast) dropOther(cloud);
+    const { done } = converge(
+      cloud,
+      toSpec({ address: "192.0.2.11", ingress: [{ ip: SHARED, ipMode: "VIP" }] }),
+    );
+    expect([...cloud.addresses.values()].map(({ ip }) => ip)).toEqual(
+      isLast ? ["192.0.2.11"] : [SHARED, "192.0.2.11"],
+    );
+    // What proves that it used the address must outlive its rules.
+    const [named, deleted] = [
+      `name address ${SHARED} in the record`,
+      `delete rule tcp 80 on ${SHARED}`,
+    ];
+    expect(done.indexOf(named)).toBeLessThan(done.indexOf(deleted));
+    expect(done.includes(named)).toBe(true);
+  }
+});
+
+test("an inherited address on which somebody has a rule stays, and people release it", () => {
+  const cloud = share();
+  dropOther(cloud);
+  for (const { id: addressId } of cloud.addresses.values()) {
+    cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 });
+  }
+  const { plan } = release(cloud, toSpec({ address: SHARED }));
+  expect(plan.problems).toMatchObject([{ reason: "AddressKept", isWaiting: false }]);
+  expect(plan.problems[0]?.message).toMatch(
+    /^public IP 192\.0\.2\.10 was taken for a Service that is gone and stays, .*; release it by hand/,
+  );
+  expect(cloud.addresses.size).toBe(1);
+});
+
+test("an address whose rules somebody deleted is released, with the firewall rules that are left", () => {
+  const { cloud, ingress } = serve(toSpec());
+  for (const id of cloud.rules.keys()) cloud.removeRule(id);
+  release(cloud, toSpec({ ingress }));
+  expect([cloud.addresses.size, cloud.firewallRules.size]).toEqual([0, 0]);
+});
+
+const LEFT: readonly [string, Partial<LoadBalancerClaim>, boolean][] = [
+  ["that the Service did not name", {}, true],
+  [
+    "that it took for the Service",
+    { address: "192.0.2.60", annotations: annotate({ "ip-associated-by-controller": "true" }) },
+    true,
+  ],
+  ["that the user took", { address: "192.0.2.60" }, false],
+  [
+    "after the field was changed",
+    { address: "192.0.2.61", annotations: annotate({ "ip-associated-by-controller": "true" }) },
+    false,
+  ],
+];
+for (const [what, claim, isReleased] of LEFT) {
+  test(`an address of version 1.x ${what} is ${isReleased ? "tagged first, then released" : "not released"}`, () => {
+    const cloud = createCloud();
+    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.60", networkId: "net-1" });
+    cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+    cloud.addFirewallRule({ addressId });
+    const { done, plan } = release(cloud, toSpec(claim));
+    expect(cloud.addresses.size).toBe(isReleased ? 0 : 1);
+    expect(done[0] === "tag address 192.0.2.60").toBe(isReleased);
+    expect([cloud.rules.size, cloud.firewallRules.size]).toEqual([0, 0]);
+    expect(plan.ingress).toEqual([]);
+  });
+}
+
+test("a release after a crash finds the address that was just taken", () => {
+  const cloud = createCloud();
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  cloud.addAddress({ ip: "192.0.2.10", networkId: network });
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = toRecord({ address });
+  expect(release(cloud, toSpec({ record })).done).toEqual([
+    "tag address 192.0.2.10",
+    "release address 192.0.2.10",
+  ]);
+  expect(cloud.addresses.size).toBe(0);
+});
+
+test("a release keeps an address of a record that Landfall did not sign, and says so without advice", () => {
+  const cloud = createCloud();
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  cloud.addAddress({ ip: "192.0.2.10", networkId: network });
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const { plan, done } = release(cloud, toSpec({ record }));
+  expect({ done, problems: plan.problems, ingress: plan.ingress }).toEqual({
+    done: [],
+    problems: [
+      {
+        reason: "AddressNotOurs",
+        message:
+          "public IP 192.0.2.10 stays: the record on the Service names it, but is not signed with the keys in use",
+        isWaiting: false,
+      },
+    ],
+    ingress: [],
+  });
+});
+
+test("a release keeps an address that the record names and nothing proves, and says so", () => {
+  const cloud = createCloud();
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  const { id } = cloud.addAddress({ ip: "192.0.2.10", networkId: network });
+  cloud.takers = new Map([[id, "others"]]);
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = toRecord({ address });
+  const { plan } = release(cloud, toSpec({ record }));
+  expect(plan).toMatchObject({
+    steps: [],
+    ingress: [],
+    problems: [{ reason: "AddressNotOurs", isWaiting: false }],
+  });
+  expect(cloud.addresses.size).toBe(1);
+});
+
+test("a job that still runs is waited for, without a lock", () => {
+  const scene = toScene(createCloud().view(), toSpec({ record: JOB_RECORD }));
+  const step = toAwaiting(scene);
+  expect(step?.change).toEqual({ kind: "awaitJob", jobId: JOB, command: "associateIpAddress" });
+  expect(step && "lock" in step).toBe(false);
+  expect(toAwaiting(toScene(createCloud().view(), toSpec()))).toBeUndefined();
+  const { steps, ingress } = planRelease(createCloud().view(), toSpec({ record: JOB_RECORD }));
+  expect([steps.length, ingress]).toEqual([1, undefined]);
+});
+
+test("a job that is known to be over is not waited for, and the record goes when all is done", () => {
+  for (const address of [undefined, "192.0.2.77"]) {
+    const cloud = createCloud();
+    if (address !== undefined) cloud.addAddress({ ip: address, networkId: "net-1" });
+    const spec = toSpec({ ...(address !== undefined && { address }) });
+    const { ingress } = converge(cloud, spec);
+    const record = JOB_RECORD;
+    const view = { ...cloud.view(), endedJobs: new Set([JOB]) };
+    const { steps } = plan(view, { ...spec, ingress, record });
+    expect(steps.map(({ change }) => change)).toEqual([{ kind: "forgetRecord" }]);
+    expect(plan(view, { ...spec, ingress }).steps).toEqual([]);
+    const release = planRelease(view, { ...spec, ingress, record });
+    expect(release.steps[0]?.change.kind).not.toBe("awaitJob");
+  }
+});
+
+test("listAddresses() has the addresses of a Service, and planAddressRemoval() empties one", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.3", networkId: "net-1" });
+  const own = cloud.addAddress({ ip: "192.0.2.2", networkId: "net-1", tags: OURS });
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1", description: "x" });
+  const scene = toScene(cloud.view(), toSpec());
+  expect(listAddresses(scene).map(({ ip }) => ip)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  expect(
+    planAddressRemoval(scene, own, () => false).steps.map(({ change }) => change.kind),
+  ).toEqual(["releaseAddress"]);
+  const [users] = listAddresses(scene);
+  if (users === undefined) throw new Error("no address");
+  const emptying = planAddressRemoval(scene, users, () => false);
+  expect(emptying.steps.map(({ change }) => change.kind)).toEqual(["deleteRule"]);
+});
+
+test("an address that is going is released again: a release that failed at its end leaves it so", () => {
+  const cloud = createCloud();
+  const own = cloud.addAddress({ ip: "192.0.2.1", tags: OURS, state: "Releasing" });
+  const { steps, ingress } = planRelease(cloud.view(), toSpec());
+  expect(steps.map(({ change }) => change)).toEqual([
+    { kind: "releaseAddress", addressId: own.id },
+  ]);
+  expect(ingress).toBeUndefined();
+});
+
+test("withItems() deletes each ACL item of the Service once", () => {
+  const cloud = createCloud("tier");
+  const item = cloud.addAclItem({ listId: "list-1", reason: REASON });
+  const needed = cloud.addAclItem({
+    listId: "list-1",
+    reason: REASON,
+    startPort: 443,
+    endPort: 443,
+  });
+  const scene = toScene(cloud.view(), toSpec());
+  const steps = withItems(scene, [], ({ id }) => id === needed.id);
+  expect(steps.map(({ change, lock }) => [change, lock])).toEqual([
+    [{ kind: "deleteAclItem", itemId: item.id, listId: "list-1" }, "net-1"],
+  ]);
+  expect(withItems(scene, steps, ({ id }) => id === needed.id)).toEqual(steps);
+});
+
+test("a release waits for an address that CloudStack is still taking", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.10", state: "Allocating" });
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = toRecord({ address });
+  const { steps, problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
+  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
+  expect(problems).toMatchObject([{ reason: "AddressNotUsable", isWaiting: true }]);
+});
+
+const ASKED_AT = "2026-01-01T00:00:00Z";
+const WAITS: readonly [string, number, object, boolean][] = [
+  ["a minute", 60_000, { ip: "192.0.2.10" }, true],
+  ["a minute, without a choice", 60_000, {}, true],
+  ["twelve minutes", 12 * 60_000, { ip: "192.0.2.10" }, false],
+  ["minus one minute, because clocks differ", -60_000, { ip: "192.0.2.10" }, true],
+  ["minus half an hour, because a clock is wrong", -30 * 60_000, { ip: "192.0.2.10" }, true],
+  ["minus a year, which Landfall did not write", -365 * 86_400_000, { ip: "192.0.2.10" }, false],
+];
+for (const [what, afterMs, fields, waits] of WAITS) {
+  const verb = waits ? "waits for" : "gives up";
+  test(`a release ${verb} an address that was asked for without an answer, after ${what}`, () => {
+    const cloud = createCloud();
+    cloud.nowMs = Date.parse(ASKED_AT) + afterMs;
+    const network = "01234567-89ab-4cde-8f01-23456789abcd";
+    const address = { ...fields, network, at: ASKED_AT, free: true };
+    const record = toRecord({ address });
+    const { problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
+    expect(problems.map(({ reason }) => reason)).toEqual(waits ? ["NotKnown"] : []);
+    expect(ingress).toEqual(waits ? undefined : []);
+  });
+}
+
+test("a release leaves the firewall rule of another Service that uses its address and has its port", () => {
+  const cloud = createCloud();
+  const other = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+  const ip = "192.0.2.60";
+  cloud.addAddress({ ip, networkId: "net-1", tags: toTags(CLUSTER, other) });
+  converge(cloud, toSpec({ address: ip }));
+  const before = [...cloud.firewallRules.keys()];
+  release(cloud, { ...toSpec(), owner: other });
+  expect([...cloud.firewallRules.keys()]).toEqual(before);
+});
+
+test("a release says that an address stays whose tags name the Service in another cluster", () => {
+  const cloud = createCloud();
+  const cluster = "22222222-2222-4222-8222-222222222222";
+  cloud.addAddress({ ip: "192.0.2.60", networkId: "net-1", tags: toTags(cluster, OWNER) });
+  const { done, plan } = release(cloud, toSpec());
+  expect(done).toEqual([]);
+  expect(plan.problems).toMatchObject([{ reason: "AddressNotOurs", isWaiting: false }]);
+  expect(plan.problems[0]?.message).toContain(cluster);
+});
