@@ -7,7 +7,15 @@ import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
 import { listRights } from "./rights.ts";
-import { COMPONENT, EVENT_WORDS, EXCLUDED_NODE, NAME, RECORD, SOURCE_RANGES } from "./words.ts";
+import {
+  COMPONENT,
+  EVENT_WORDS,
+  EXCLUDED_NODE,
+  NAME,
+  NODE_SELECTOR,
+  RECORD,
+  SOURCE_RANGES,
+} from "./words.ts";
 
 /** Makes load balancers for Services. */
 export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
@@ -43,6 +51,13 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
       meaning:
         "You set it on a Service without spec.loadBalancerSourceRanges: CIDRs of the clients that may use it, " +
         "separated by commas.",
+    },
+    {
+      word: NODE_SELECTOR,
+      where: "annotation",
+      meaning:
+        "You set it on a Service: a label selector, for example `pool in (a, b),disk!=hdd`. Only Nodes with such " +
+        "labels get traffic from its load balancer. With address pools, it does nothing.",
     },
     {
       word: EXCLUDED_NODE,

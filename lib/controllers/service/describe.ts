@@ -14,7 +14,9 @@ import {
 } from "../../engine/workers.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 import type { Managed, ServiceState } from "./state/managed.ts";
+import { explainAbsent, type NodeReading } from "./spec/node_set.ts";
 import { toClaim } from "./spec/spec.ts";
+import { EVENT_WORDS } from "./words.ts";
 
 /** What the debug pages show about a Service with a load balancer. Times are ISO 8601. */
 export interface ServiceReport {
@@ -49,8 +51,8 @@ export interface ServiceFacts {
   readonly failed: ReconcileOutcome | undefined;
   /** By the last look at the cloud. */
   readonly plan: LoadBalancerPlan | undefined;
-  /** Names of the Nodes that may get traffic from any load balancer. Absent: load balancers have no backends. */
-  readonly backends: readonly string[] | undefined;
+  /** The Nodes that may get traffic from it. Absent: load balancers have no backends. */
+  readonly nodes: NodeReading | undefined;
   readonly isLeaving: boolean;
   /** Now, in monotonic milliseconds, and in milliseconds since the epoch. */
   readonly now: { readonly monotonicMs: number; readonly ms: number };
@@ -58,7 +60,7 @@ export interface ServiceFacts {
 
 /** Describes a Service. */
 export function describeService(service: Service, facts: ServiceFacts): ServiceReport {
-  const { managed, plan, backends, isLeaving, now } = facts;
+  const { managed, plan, nodes, isLeaving, now } = facts;
   const { ports = [] } = toClaim(service);
   const overview = plan?.overview?.();
   const { state, waitsFor, failure } = managed;
@@ -67,12 +69,12 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
     state,
     addresses: listAddresses(service, overview?.address),
     ports: ports.map(({ protocol, port }) => `${protocol.toLowerCase()} ${port}`),
-    ...(backends !== undefined && {
-      backends: isLeaving ? [] : (overview?.backends ?? backends),
+    ...(nodes !== undefined && {
+      backends: isLeaving ? [] : (overview?.backends ?? listNames(nodes)),
     }),
     ...(overview?.serving !== undefined && { serving: overview.serving }),
     parts: plan?.parts ?? [],
-    problems: plan?.problems ?? [],
+    problems: [...(plan?.problems ?? []), ...(isLeaving ? [] : listAbsent(nodes))],
     steps: plan?.steps.map(({ summary }) => summary) ?? [],
     ...(waitsFor !== undefined && { waitsFor }),
     ...(failure !== undefined && { failure }),
@@ -80,6 +82,16 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
     ...(isLeaving && { isLeaving }),
     lastReconcile: findLast(facts),
   };
+}
+
+function listNames(nodes: NodeReading): readonly string[] {
+  return "problem" in nodes ? [] : nodes.backends.map(({ nodeName }) => nodeName);
+}
+
+function listAbsent(nodes: NodeReading | undefined): readonly LoadBalancerProblem[] {
+  const message = nodes === undefined || "problem" in nodes ? undefined : explainAbsent(nodes);
+  const { reason } = EVENT_WORDS.absentNodes;
+  return message === undefined ? [] : [{ reason, message, isWaiting: false }];
 }
 
 function listAddresses(service: Service, address: string | undefined): readonly string[] {

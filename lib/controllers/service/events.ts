@@ -102,11 +102,24 @@ export class ServiceEvents {
     }
   }
 
-  /** Reports that no Node may get traffic, if load balancers send traffic to Nodes. */
-  reportNoNodes(service: Service): void {
+  /**
+   * Reports that no Node may get traffic, if load balancers send traffic to Nodes.
+   *
+   * @param why Absent: there is no Node
+   */
+  reportNoNodes(service: Service, why: string | undefined): void {
     if (!this.#usesNodes) return;
     const message = "There are no available nodes for LoadBalancer";
-    this.#recordOnce(service, EVENT_WORDS.noNodes, message);
+    this.#recordOnce(
+      service,
+      EVENT_WORDS.noNodes,
+      why === undefined ? message : `${message}: ${why}`,
+    );
+  }
+
+  /** Reports Ready Nodes that the load balancer cannot use, if load balancers send traffic to Nodes. */
+  reportAbsent(service: Service, message: string): void {
+    if (this.#usesNodes) this.#recordOnce(service, EVENT_WORDS.absentNodes, message);
   }
 
   /** Reports that a Service has a load balancer, and a class that Landfall does not serve. */

@@ -37,6 +37,7 @@ import { NodeAddresses } from "./passes/node_addresses.ts";
 import { NodePass } from "./passes/node_pass.ts";
 import { ServiceReconciler } from "./reconcile.ts";
 import { ServiceWriter } from "./state/service_writer.ts";
+import { needsUpdate } from "./spec/node_set.ts";
 import { showsIngress } from "./spec/status.ts";
 import { ServiceTasks } from "./state/tasks.ts";
 import { NAME } from "./words.ts";
@@ -101,7 +102,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const shown = { log: context.log, loadBalancers, observations, claims };
     this.#leftovers = new Leftovers({ ...shown, services: this.objects });
     this.#writer = new ServiceWriter({ client, inputs });
-    this.#backends = new Backends(cloud);
+    this.#backends = new Backends({ cloud, clock });
     this.#reconciler = new ServiceReconciler({
       clock,
       fence,
@@ -182,7 +183,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       managed,
       failed: this.#loop.outcomes.get(key),
       plan: this.#reconciler.preview(service),
-      backends: this.#pools ? undefined : this.#backends.current.map(({ nodeName }) => nodeName),
+      nodes: this.#pools ? undefined : this.#backends.find(service),
       isLeaving: this.#tasks.findNeed(service) === "release",
       now: { monotonicMs: clock.monotonic(), ms: clock.now() },
     });
@@ -228,14 +229,12 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   }
 
   #listOutdated(): Key[] {
-    const managed = [...this.#managed.entries()];
-    // Without load balancers, a change of a Node costs no look at all Nodes.
-    if (managed.length === 0) return [];
-    const { current } = this.#backends;
-    return managed
-      .filter(([, { ensured, state }]) =>
+    return [...this.#managed.entries()]
+      .filter(([, { service, ensured, state }]) =>
         // Others take the Nodes as they are at their next attempt.
-        ensured === undefined ? state === "waiting" : ensured.backends !== current,
+        ensured === undefined
+          ? state === "waiting"
+          : needsUpdate(ensured.nodes, this.#backends.find(service)),
       )
       .map(([key]) => key);
   }

@@ -31,6 +31,7 @@ import type { Purpose, ServiceEvents } from "./events.ts";
 import type { Backends } from "./passes/backends.ts";
 import { createRecord } from "./state/record.ts";
 import type { ServiceWriter, ShownState } from "./state/service_writer.ts";
+import { explainAbsent, needsUpdate, type NodeSet } from "./spec/node_set.ts";
 import { toClaim, toSpec } from "./spec/spec.ts";
 import { showsAnnotations, showsIngress } from "./spec/status.ts";
 import type { ServiceTasks, Task } from "./state/tasks.ts";
@@ -48,7 +49,7 @@ interface ServiceReconcilerOptions {
   readonly writer: ServiceWriter;
   readonly serviceEvents: ServiceEvents;
   readonly metrics: Pick<ServiceMetrics, "countSync">;
-  readonly backends: Pick<Backends, "current" | "excludedIds">;
+  readonly backends: Pick<Backends, "find">;
   /** The fields of a Service that decide about its load balancer. */
   readonly inputs: (service: Service) => readonly unknown[];
   /** Has a Service reconciled. */
@@ -64,17 +65,25 @@ interface ShowStep {
 /** One change: of the cloud, or of what the Service shows. */
 type ServiceStep = LoadBalancerStep | ShowStep;
 
+/** What the cloud must do for a Service. */
+interface ServedPlan extends Plan<ServiceStep> {
+  readonly kind: "served";
+  readonly purpose: Purpose;
+  readonly plan: LoadBalancerPlan;
+  /** Absent: the load balancer goes. */
+  readonly nodes?: NodeSet;
+}
+
+/** A field of a Service cannot be used. */
+interface UnreadablePlan extends Plan<ServiceStep> {
+  readonly kind: "unreadable";
+  /** Which, and why. */
+  readonly problem: string;
+  readonly held: Pick<LoadBalancerPlan, "annotations" | "record">;
+}
+
 /** What is to do for a Service. */
-type ServicePlan = Plan<ServiceStep> &
-  (
-    | { readonly kind: "served"; readonly purpose: Purpose; readonly plan: LoadBalancerPlan }
-    | {
-        readonly kind: "unreadable";
-        /** Which field of the Service cannot be used. */
-        readonly problem: string;
-        readonly held: Pick<LoadBalancerPlan, "annotations" | "record">;
-      }
-  );
+type ServicePlan = ServedPlan | UnreadablePlan;
 
 type PlannedService = Planned<Task, object, ServicePlan>;
 
@@ -104,7 +113,8 @@ export class ServiceReconciler {
     const need = tasks.findNeed(service);
     if (observations.last === undefined || need === "nothing") return undefined;
     if (need !== "ensure") return loadBalancers.planRelease(observations.last, toClaim(service));
-    const reading = toSpec(service, backends.current, backends.excludedIds);
+    const nodes = backends.find(service);
+    const reading = "problem" in nodes ? nodes : toSpec(service, nodes);
     return "spec" in reading ? loadBalancers.plan(observations.last, reading.spec) : undefined;
   }
 }
@@ -151,13 +161,13 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
       const plan = loadBalancers.planRelease(observation, toClaim(service));
       return this.#toPlan(task, plan, task.isGone ? "purge" : "release");
     }
-    const reading = toSpec(service, backends.current, backends.excludedIds);
-    if ("problem" in reading) {
-      const held = loadBalancers.planHeld?.(observation, toClaim(service)) ?? {};
-      return { kind: "unreadable", steps: [], problem: reading.problem, held };
-    }
+    const nodes = backends.find(service);
+    if ("problem" in nodes) return this.#toUnreadable(service, observation, nodes.problem);
+    const reading = toSpec(service, nodes);
+    if ("problem" in reading) return this.#toUnreadable(service, observation, reading.problem);
     const plan = loadBalancers.plan(observation, reading.spec);
-    return this.#toPlan(task, plan, this.#isUpdate(service) ? "update" : "ensure");
+    const purpose = this.#isUpdate(service, nodes) ? "update" : "ensure";
+    return { ...this.#toPlan(task, plan, purpose), nodes };
   }
 
   noteWait(lock: string): void {
@@ -195,6 +205,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     }
     const { problems } = plan.plan;
     serviceEvents.reportProblems(service, problems);
+    this.#reportAbsent(service, plan.nodes);
     for (const other of managed.setOthers(this.#key, problems)) this.#options.enqueue(other);
     const waiting = findWaiting(plan.plan);
     if (waiting !== undefined) {
@@ -203,7 +214,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
       return { requeueAfterMs: toPauseMs(managed.findWaitedMs(this.#key)) };
     }
     if (task.kind === "release") return await this.#endRelease(task, plan.plan, signal);
-    this.#endEnsure(service, problems);
+    this.#endEnsure(service, plan);
     return {};
   }
 
@@ -216,12 +227,18 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     if (task === undefined) return undefined;
     const release = task.kind === "release" && task.isGone ? "purge" : "release";
     const purpose = this.#purpose ?? (task.kind === "release" ? release : "ensure");
-    const hosts = backends.current.map(({ nodeName }) => nodeName);
+    const nodes = backends.find(task.service);
+    const hosts = "problem" in nodes ? [] : nodes.backends.map(({ nodeName }) => nodeName);
     serviceEvents.reportFailure(task.service, { purpose, error, hosts });
     return undefined;
   }
 
-  #toPlan({ kind, service }: Task, plan: LoadBalancerPlan, purpose: Purpose): ServicePlan {
+  #toUnreadable(service: Service, observation: object, problem: string): ServicePlan {
+    const held = this.#options.loadBalancers.planHeld?.(observation, toClaim(service)) ?? {};
+    return { kind: "unreadable", steps: [], problem, held };
+  }
+
+  #toPlan({ kind, service }: Task, plan: LoadBalancerPlan, purpose: Purpose): ServedPlan {
     const { observations, managed, writer } = this.#options;
     const { ingress } = plan;
     const steps: ServiceStep[] = [...plan.steps];
@@ -246,20 +263,21 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
-  #isUpdate(service: Service): boolean {
-    const { managed, inputs, backends } = this.#options;
+  #isUpdate(service: Service, nodes: NodeSet): boolean {
+    const { managed, inputs } = this.#options;
     const ensured = managed.get(this.#key)?.ensured;
-    if (ensured === undefined || ensured.backends === backends.current) return false;
+    if (ensured === undefined || !needsUpdate(ensured.nodes, nodes)) return false;
     return isDeepStrictEqual(ensured.inputs, inputs(service));
   }
 
   /** Notes a plan that is followed. */
-  #note({ kind, service }: Task, plan: ServicePlan): void {
-    const { managed, serviceEvents, backends } = this.#options;
+  #note({ service }: Task, plan: ServicePlan): void {
+    const { managed, serviceEvents } = this.#options;
     if (plan.kind === "unreadable") return;
     this.#purpose ??= plan.purpose;
-    if (kind !== "ensure") return;
-    if (backends.current.length === 0) serviceEvents.reportNoNodes(service);
+    const { nodes } = plan;
+    if (nodes === undefined) return;
+    if (nodes.backends.length === 0) serviceEvents.reportNoNodes(service, nodes.emptiness);
     const { ingress } = plan.plan;
     if (ingress !== undefined) managed.note(service).ingress = ingress;
   }
@@ -321,12 +339,20 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   /** A load balancer is as the Service asks. */
-  #endEnsure(service: Service, problems: LoadBalancerPlan["problems"]): void {
-    const { serviceEvents, managed, inputs, backends } = this.#options;
-    managed.note(service).ensured = { inputs: inputs(service), backends: backends.current };
+  #endEnsure(service: Service, { plan, nodes }: ServedPlan): void {
+    const { serviceEvents, managed, inputs } = this.#options;
+    if (nodes !== undefined) managed.note(service).ensured = { inputs: inputs(service), nodes };
     managed.setState(this.#key, "ready");
     if (this.#isChanged) serviceEvents.reportEnd(service, this.#purpose ?? "ensure");
-    if (problems.length === 0 && backends.current.length > 0) serviceEvents.forget(service);
+    const hasNodes = nodes !== undefined && nodes.backends.length > 0;
+    if (plan.problems.length === 0 && hasNodes) serviceEvents.forget(service);
+  }
+
+  /** Names the Ready Nodes that the load balancer cannot use, once until something about them changes. */
+  #reportAbsent(service: Service, nodes: NodeSet | undefined): void {
+    const { serviceEvents, managed } = this.#options;
+    const message = nodes && explainAbsent(nodes);
+    if (managed.noteAbsent(this.#key, message)) serviceEvents.reportAbsent(service, message ?? "");
   }
 
   /** Whether a write came too late: another program or a user changed what the plan depends on. */

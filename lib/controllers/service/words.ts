@@ -17,6 +17,9 @@ export const RECORD: string = `${OWN_PREFIX}load-balancer`;
 /** Annotation with the source ranges of a Service that has none in its spec. Contract of `k8s.io/cloud-provider`. */
 export const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
+/** Annotation with a label selector for the Nodes of a load balancer. */
+export const NODE_SELECTOR: string = `${OWN_PREFIX}load-balancer-node-selector`;
+
 /** Label of a Node that no load balancer may send traffic to. Contract of `k8s.io/cloud-provider`. */
 export const EXCLUDED_NODE = "node.kubernetes.io/exclude-from-external-load-balancers";
 
@@ -30,12 +33,13 @@ type EventName =
   | "deleting"
   | "deleted"
   | "noNodes"
+  | "absentNodes"
   | "syncFailed"
   | "updateFailed"
   | "deleteFailed"
   | "classChanged";
 
-/** The Events. Reasons and texts are those of the Go controller, except the last. */
+/** The Events. Reasons and texts are those of the Go controller, except the last and `absentNodes`. */
 export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
   ensuring: {
     reason: "EnsuringLoadBalancer",
@@ -66,7 +70,16 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
   noNodes: {
     reason: "UnAvailableLoadBalancer",
     type: "Warning",
-    meaning: "No Node may get traffic.",
+    meaning:
+      "No Node may get traffic. The message names the label or the annotation that excludes the last one.",
+  },
+  absentNodes: {
+    reason: "NodesNotInLoadBalancer",
+    type: "Warning",
+    meaning:
+      "The cloud has not shown the machines of some Ready Nodes for a minute, or shows others: the load balancer " +
+      "cannot use these Nodes. The message names them, with the reason and what to do. It is written once for each " +
+      "load balancer, until something about these Nodes changes.",
   },
   syncFailed: {
     reason: "SyncLoadBalancerFailed",

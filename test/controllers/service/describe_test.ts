@@ -18,7 +18,11 @@ const FACTS: ServiceFacts = {
   managed: { service: SERVICE, state: "ready", readyAtMs: 40_000, succeededAt: NOW.ms },
   failed: undefined,
   plan: { steps: [{ summary: "create rule" }], problems: [], parts: [part] },
-  backends: ["n1"],
+  nodes: {
+    backends: [{ nodeName: "n1", internalIps: [] }],
+    absent: [],
+    excludedIds: new Set(),
+  },
   isLeaving: false,
   now: NOW,
 };
@@ -68,7 +72,7 @@ test("describeService() of one that fails, and of one that goes", () => {
 
 test("describeService() of one that waits has that outcome, and no backends if load balancers have none", () => {
   const managed = { ...FACTS.managed, state: "waiting", failure: "no" } as const;
-  const report = describeService(SERVICE, { ...FACTS, managed, backends: undefined });
+  const report = describeService(SERVICE, { ...FACTS, managed, nodes: undefined });
   expect(report.lastReconcile).toEqual({ at: "2026-01-01T00:00:00.000Z", outcome: "waiting" });
   expect(report).not.toHaveProperty("backends");
 });

@@ -5,9 +5,9 @@ import { FINALIZER, toService } from "../../support/services/service.ts";
 import {
   changesBackends,
   isBackendNode,
-  isExcluded,
-  listExcluded,
-  toBackends,
+  type NodeSet,
+  selectNodes,
+  toCandidates,
 } from "../../../lib/controllers/service/spec/node_set.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
@@ -62,9 +62,11 @@ describe("toClaim()", () => {
   });
 });
 
+const NO_NODES = { backends: [], excludedIds: new Set<string>() };
+
 describe("toSpec()", () => {
   function read(spec: Service["spec"]): unknown {
-    const reading = toSpec(toService({ spec }), []);
+    const reading = toSpec(toService({ spec }), NO_NODES);
     return "spec" in reading ? reading.spec : reading.problem;
   }
 
@@ -79,6 +81,7 @@ describe("toSpec()", () => {
       ipFamilies: ["IPv4"],
       ipFamilyPolicy: "SingleStack",
       backends: [],
+      excludedInstanceIds: new Set(),
     });
   });
 
@@ -168,8 +171,7 @@ test.each<[string, boolean]>([
     (one) => [one, true] as [string, boolean],
   ),
   ...["false", "0", "f", "F", "FALSE", "False"].map((one) => [one, false] as [string, boolean]),
-])("S-10 isExcluded() with the label %p: %p", (label, expected) => {
-  expect(isExcluded(toNode({ labels: { [EXCLUDE]: label } }))).toBe(expected);
+])("S-10 a Node with the label for exclusion %p is excluded: %p", (label, expected) => {
   expect(isBackendNode(toNode({ labels: { [EXCLUDE]: label } }))).toBe(!expected);
 });
 
@@ -222,28 +224,27 @@ describe("S-11 changesBackends()", () => {
   });
 });
 
-describe("toBackends()", () => {
+describe("selectNodes()", () => {
   const unknown: Presence = { kind: "unknown", reason: "noInventory", message: "" };
   const present: Presence = { kind: "present", instance: toInstance("vm-1"), matchedBy: "name" };
   const toInstanceId = (id: string): string | undefined =>
     id.startsWith("test://") ? id.slice(7) : undefined;
-  const list = (node: Node, presence: Presence): unknown =>
-    toBackends([node], { toInstanceId, findPresence: () => presence });
+  const select = (presence: Presence, ...nodes: readonly Node[]): NodeSet =>
+    selectNodes(toCandidates(nodes, { toInstanceId, findPresence: () => presence }), []);
 
   test("takes the instance from the provider ID, else from the inventory, else it is not known", () => {
     const named = toNode({}, { spec: { providerID: "test://vm-7" } });
-    expect(list(named, present)).toEqual([{ nodeName: "n1", instanceId: "vm-7", internalIps: [] }]);
-    expect(list(toNode(), present)).toEqual([
-      { nodeName: "n1", instanceId: "vm-1", internalIps: [] },
-    ]);
-    expect(list(toNode(), unknown)).toEqual([{ nodeName: "n1", internalIps: [] }]);
+    expect(select(present, named).backends).toMatchObject([{ instanceId: "vm-7" }]);
+    expect(select(present, toNode()).backends).toMatchObject([{ instanceId: "vm-1" }]);
+    expect(select(unknown, toNode()).backends).toEqual([{ nodeName: "n1", internalIps: [] }]);
   });
 
-  test("leaves out Nodes of another cloud, and those that may get no traffic", () => {
-    expect(list(toNode({}, { spec: { providerID: "other://1" } }), { kind: "foreign" })).toEqual(
-      [],
-    );
-    expect(list(toNode({ labels: { [EXCLUDE]: "" } }), present)).toEqual([]);
+  test("leaves out Nodes of another cloud, and excludes those that must get no traffic", () => {
+    const foreign = toNode({}, { spec: { providerID: "other://1" } });
+    expect(select({ kind: "foreign" }, foreign).backends).toEqual([]);
+    const excluded = toNode({ labels: { [EXCLUDE]: "" } }, { spec: { providerID: "test://vm-7" } });
+    const { backends, excludedIds } = select(present, excluded);
+    expect([backends, [...excludedIds]]).toEqual([[], ["vm-7"]]);
   });
 
   test("has the InternalIPs, by the name of the Node", () => {
@@ -253,25 +254,11 @@ describe("toBackends()", () => {
       { type: "InternalIP", address: "fd00::1" },
     ];
     const nodes = [toNode({ name: "b" }), toNode({ name: "a" }, { status: { addresses } })];
-    expect(toBackends(nodes, { toInstanceId: undefined, findPresence: () => unknown })).toEqual([
+    expect(select(unknown, ...nodes).backends).toEqual([
       { nodeName: "a", internalIps: ["10.0.0.1", "fd00::1"] },
       { nodeName: "b", internalIps: [] },
     ]);
   });
-});
-
-test("listExcluded() finds the instances of Nodes that must get no traffic", () => {
-  const toId = (id: string): string | undefined =>
-    id.startsWith("test://") ? id.slice(7) : undefined;
-  const excluded = { labels: { [EXCLUDE]: "" } };
-  const nodes = [
-    toNode({}, { spec: { providerID: "test://plain" } }),
-    toNode(excluded, { spec: { providerID: "test://excluded" } }),
-    toNode(excluded, { spec: { providerID: "other://foreign" } }),
-    toNode(excluded),
-  ];
-  expect(listExcluded(nodes, toId)).toEqual(new Set(["excluded"]));
-  expect(listExcluded(nodes, undefined)).toEqual(new Set());
 });
 
 const finalizers = [FINALIZER];

@@ -60,6 +60,10 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
   readonly running: Map<string, { now: number; most: number }> = new Map();
   /** Problems of plans, by UID. */
   readonly problems: Map<string, LoadBalancerProblem[]> = new Map();
+  /** The instances of Nodes that must get no traffic, by UID, as the last plan had them. */
+  readonly excluded: Map<string, ReadonlySet<string>> = new Map();
+  /** Whether the cloud shows an instance: what it does not show is no backend. @default {it does} */
+  isShown: (instanceId: string) => boolean = () => true;
   /** Awaited before a look is answered; may throw. */
   onLook: (question: LoadBalancerQuestion, signal: AbortSignal) => Promise<void> | void = () =>
     undefined;
@@ -90,6 +94,7 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
 
   plan(view: DoubleView, spec: LoadBalancerSpec): LoadBalancerPlan<DoubleStep> {
     const { uid } = spec.owner;
+    this.excluded.set(uid, spec.excludedInstanceIds ?? new Set());
     const address = view.addresses.get(uid);
     const actual = view.rules.get(uid) ?? new Map<string, DoubleRule>();
     const wanted = new Map(
@@ -98,7 +103,9 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
         {
           nodePort,
           ranges: spec.sourceRanges ?? [],
-          backends: spec.backends.map(({ instanceId = "?" }) => instanceId),
+          backends: spec.backends
+            .map(({ instanceId = "?" }) => instanceId)
+            .filter((id) => this.isShown(id)),
         },
       ]),
     );

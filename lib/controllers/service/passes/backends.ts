@@ -1,51 +1,76 @@
 /**
- * Keeps the list of Nodes that may get traffic of load balancers, the same for all Services.
+ * Keeps the lists of Nodes that may get traffic of load balancers: one for each choice that Services make.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { remember } from "../../../core/maps.ts";
+import type { LabelSelector } from "../../../core/text/label.ts";
+import type { Node } from "../../../kube/kinds/node.ts";
+import type { Service } from "../../../kube/kinds/service.ts";
 import type { NodeCloud } from "../../node_context.ts";
-import { changesBackends, isBackendNode, listExcluded, toBackends } from "../spec/node_set.ts";
+import { parseNodeSelector, readSelectorText } from "../spec/node_selector.ts";
+import {
+  type Candidate,
+  changesBackends,
+  isBackendNode,
+  needsUpdate,
+  type NodeReading,
+  type NodeSet,
+  selectNodes,
+  toCandidates,
+} from "../spec/node_set.ts";
 
-/** The backends of all load balancers. Computes them only after a change. */
+/** What {@linkcode Backends} need. */
+interface BackendsOptions {
+  readonly cloud: NodeCloud;
+  readonly clock: Clock;
+}
+
+/** What Services with one selector choose. */
+interface Chosen {
+  readonly selector: LabelSelector;
+  /** What it was chosen from. */
+  readonly of: readonly Candidate[];
+  readonly set: NodeSet;
+}
+
+/** Texts of users are many, and each needs a list of all Nodes. More only cost time. */
+const SELECTORS_MAX = 100;
+/**
+ * How long the cloud must not show the machine of a Ready Node before Services name it. A new Node waits for an
+ * inventory, and Kubernetes notices only after 50 s that a machine is gone.
+ */
+const LASTING_MS = 60_000;
+
+/** The Nodes of all load balancers. Reads Nodes and instances only after a change. */
 export class Backends {
-  readonly #cloud: NodeCloud;
-  #isStale = true;
-  #current: readonly LoadBalancerBackend[] = [];
-  #excludedIds: ReadonlySet<string> = new Set();
-  #instanceIds: { readonly of: readonly LoadBalancerBackend[]; readonly ids: ReadonlySet<string> } =
-    { of: this.#current, ids: new Set() };
+  readonly #options: BackendsOptions;
+  /** Absent: a Node or the inventory changed. */
+  #candidates: readonly Candidate[] | undefined;
+  /** By the text of the selector. */
+  readonly #chosen = new Map<string, Chosen>();
+  /** Since when the cloud has not shown the machine of a Node, in monotonic milliseconds. */
+  #absentSinceMs: ReadonlyMap<string, number> = new Map();
+  #instanceIds: { readonly of: NodeSet["backends"]; readonly ids: ReadonlySet<string> } = {
+    of: [],
+    ids: new Set(),
+  };
 
-  constructor(cloud: NodeCloud) {
-    this.#cloud = cloud;
+  constructor(options: BackendsOptions) {
+    this.#options = options;
   }
 
-  /** The backends now. The same array as long as nothing of them changes. */
-  get current(): readonly LoadBalancerBackend[] {
-    if (this.#isStale) {
-      const { nodes, provider, presences } = this.#cloud;
-      const { toInstanceId } = provider;
-      const toId = toInstanceId?.bind(provider);
-      this.#excludedIds = listExcluded(nodes.values(), toId);
-      const next = toBackends(nodes.values(), {
-        toInstanceId: toId,
-        findPresence: (node) => presences.find(node),
-      });
-      if (!isDeepStrictEqual(next, this.#current)) this.#current = next;
-      this.#isStale = false;
-    }
-    return this.#current;
+  /** The Nodes for a Service now. Its lists are the same arrays as long as nothing of them changes. */
+  find(service: Service): NodeReading {
+    const text = readSelectorText(service);
+    const parsed = parseNodeSelector(text);
+    return "problem" in parsed ? parsed : this.#choose(text, parsed.selector);
   }
 
-  /** The IDs of the instances of Nodes that must get no traffic. */
-  get excludedIds(): ReadonlySet<string> {
-    void this.current;
-    return this.#excludedIds;
-  }
-
-  /** The IDs of their instances, as far as they are known. The same set as long as nothing of them changes. */
+  /** The IDs of the instances of all backends, as far as they are known. The same set while nothing changes. */
   get instanceIds(): ReadonlySet<string> {
-    const of = this.current;
+    const { backends: of } = this.#choose("", []);
     if (this.#instanceIds.of !== of) {
       const ids = new Set(of.flatMap(({ instanceId }) => instanceId ?? []));
       this.#instanceIds = { of, ids };
@@ -56,33 +81,88 @@ export class Backends {
   /**
    * Follows Nodes and the inventory from now on.
    *
-   * @param onChange Called when load balancers may need other backends
+   * @param onChange Called when load balancers may need other backends, or when the cloud begins or ends to show the
+   * machine of a Node
    * @returns The function that ends this
    */
   follow(onChange: () => void): () => void {
-    const { nodes, source, provider } = this.#cloud;
+    const { nodes, source } = this.#options.cloud;
     let isStarted = false;
     const endNodes = nodes.subscribe((_key, before, after) => {
-      const isChanged = changesBackends(before, after);
+      const isChanged = changesBackends(before, after) || this.#changesChoice(before, after);
       const wasBackend = before !== undefined && isBackendNode(before);
       // What leaves without a reason for a pass is left out by the next plan.
       if (isChanged || wasBackend !== (after !== undefined && isBackendNode(after))) {
-        this.#isStale = true;
+        this.#candidates = undefined;
       }
       if (isChanged && isStarted) onChange();
     });
     isStarted = true;
-    const endSource = source.subscribe(() => {
-      const isKnown = ({ instanceId }: LoadBalancerBackend): boolean => instanceId !== undefined;
-      // With provider IDs, an inventory changes nothing.
-      if (provider.toInstanceId && this.#current.every(isKnown)) return;
-      const before = this.#current;
-      this.#isStale = true;
-      if (this.current !== before) onChange();
+    const endSource = source.subscribe((changed) => {
+      // What is absent may last by now.
+      const isQuiet = changed !== "everything" && changed.size === 0;
+      if (isQuiet && this.#absentSinceMs.size === 0) return;
+      const before = this.#chooseAgain();
+      this.#candidates = undefined;
+      const after = this.#chooseAgain();
+      if (before.some((one, at) => needsUpdate(one, after[at]))) onChange();
     });
     return () => {
       endNodes();
       endSource();
     };
   }
+
+  #choose(text: string, selector: LabelSelector): NodeSet {
+    const of = this.#list();
+    const known = this.#chosen.get(text);
+    if (known?.of === of) return known.set;
+    const set = keepSame(known?.set, selectNodes(of, selector));
+    remember(this.#chosen, text, { selector, of, set }, SELECTORS_MAX);
+    return set;
+  }
+
+  #chooseAgain(): readonly NodeSet[] {
+    return [...this.#chosen].map(([text, { selector }]) => this.#choose(text, selector));
+  }
+
+  #list(): readonly Candidate[] {
+    this.#candidates ??= this.#read();
+    return this.#candidates;
+  }
+
+  #read(): readonly Candidate[] {
+    const { nodes, provider, presences } = this.#options.cloud;
+    const candidates = toCandidates(nodes.values(), {
+      toInstanceId: provider.toInstanceId?.bind(provider),
+      findPresence: (node) => presences.find(node),
+    });
+    const nowMs = this.#options.clock.monotonic();
+    const before = this.#absentSinceMs;
+    const absent = candidates.filter(({ absence }) => absence !== undefined);
+    const since = new Map(absent.map(({ nodeName }) => [nodeName, before.get(nodeName) ?? nowMs]));
+    this.#absentSinceMs = since;
+    return candidates.map((one) => {
+      const isLasting = nowMs - (since.get(one.nodeName) ?? nowMs) >= LASTING_MS;
+      return one.absence === undefined || isLasting ? one : { ...one, absence: {} };
+    });
+  }
+
+  /** Whether a change of labels may change what a Service chooses. */
+  #changesChoice(before: Node | undefined, after: Node | undefined): boolean {
+    const isChosen = this.#chosen.keys().some((text) => text !== "");
+    return isChosen && !isDeepStrictEqual(before?.metadata.labels, after?.metadata.labels);
+  }
+}
+
+/** The new set, with the lists of the old one where nothing changed. */
+function keepSame(before: NodeSet | undefined, next: NodeSet): NodeSet {
+  if (before === undefined) return next;
+  const keep = <T>(old: T, one: T): T => (isDeepStrictEqual(old, one) ? old : one);
+  const { backends, absent } = next;
+  return {
+    ...next,
+    backends: keep(before.backends, backends),
+    absent: keep(before.absent, absent),
+  };
 }

@@ -3,24 +3,73 @@
  * @module
  */
 import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
-import type { Presence } from "../../../cloud/provider.ts";
+import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { type LabelSelector, matchesLabels } from "../../../core/text/label.ts";
+import { joinFew } from "../../../core/text/printable.ts";
 import { parseBool } from "../../../core/text/values.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
-import { EXCLUDED_NODE, TO_BE_DELETED_TAINT } from "../words.ts";
+import { isReady } from "../../identity.ts";
+import { EXCLUDED_NODE, NODE_SELECTOR, TO_BE_DELETED_TAINT } from "../words.ts";
+
+/** A Node, and what load balancers may do with it. */
+export interface Candidate {
+  readonly nodeName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Why it must get no traffic of any Service. @default {it may} */
+  readonly exclusion?: "label" | "leaving";
+  /** The instance that its provider ID names. */
+  readonly namedId?: string;
+  /** Absent if it must get no traffic, or is not of this cloud. */
+  readonly backend?: LoadBalancerBackend;
+  /** Present if the cloud does not show its machine. */
+  readonly absence?: Absence;
+}
+
+/** That the cloud does not show the machine of a Node. */
+interface Absence {
+  /** Why, and what to do; no full stop. Absent: the Node is not Ready, or the cloud is in trouble, not the Node. */
+  readonly why?: string;
+}
+
+/** A Node of which the cloud does not show the machine. */
+interface AbsentNode extends Absence {
+  readonly nodeName: string;
+}
+
+/** The Nodes for a load balancer. */
+export interface NodeSet {
+  /** By the name of the Node. */
+  readonly backends: readonly LoadBalancerBackend[];
+  /** Those of the chosen Nodes, backends or not, that the cloud does not show. */
+  readonly absent: readonly AbsentNode[];
+  /** The cloud's IDs of the instances of Nodes that must get no traffic. */
+  readonly excludedIds: ReadonlySet<string>;
+  /** Why there are no backends, no full stop. Absent: there are some, or no Node may be one. */
+  readonly emptiness?: string;
+}
+
+/** The Nodes for a Service, or why they cannot be known: the field and its value, without full stop. */
+export type NodeReading = NodeSet | { readonly problem: string };
+
+/** What a Node lacks, not its cloud. */
+const OWN_REASONS: ReadonlySet<UnknownReason> = new Set([
+  "notListed",
+  "notFound",
+  "ambiguous",
+  "undecodable",
+  "malformedProviderId",
+  "noIdentity",
+]);
+const NAMES_MAX = 5;
+/** Each has a sentence, and an Event is short. */
+const REASONS_MAX = 3;
 
 /**
  * Whether a Node may get traffic: it is not excluded and not about to be removed. Whether it is Ready does not matter:
  * health checks decide that.
  */
 export function isBackendNode(node: Node): boolean {
-  const isLeaving = node.spec?.taints?.some(({ key }) => key === TO_BE_DELETED_TAINT) ?? false;
-  return node.metadata.deletionTimestamp === undefined && !isExcluded(node) && !isLeaving;
-}
-
-/** Whether the label excludes a Node: every value but a boolean that is false, also an empty one. */
-export function isExcluded({ metadata }: Node): boolean {
-  const label = metadata.labels?.[EXCLUDED_NODE];
-  return label !== undefined && parseBool(label) !== false;
+  return findExclusion(node) === undefined;
 }
 
 /**
@@ -39,31 +88,67 @@ interface InstanceLookup {
   readonly findPresence: (node: Node) => Presence;
 }
 
-/** Lists the backends, by the name of the Node. A Node of another cloud is none. */
-export function toBackends(
+/** Lists all Nodes by their names. */
+export function toCandidates(
   nodes: Iterable<Node>,
   { toInstanceId, findPresence }: InstanceLookup,
-): readonly LoadBalancerBackend[] {
-  const backends: LoadBalancerBackend[] = [];
-  for (const node of nodes) {
-    if (!isBackendNode(node)) continue;
-    const presence = findPresence(node);
-    if (presence.kind === "foreign") continue;
+): readonly Candidate[] {
+  const candidates = Array.from(nodes, (node): Candidate => {
+    const { name, labels } = node.metadata;
     const { providerID } = node.spec ?? {};
-    const found = presence.kind === "present" ? presence.instance.id : undefined;
-    const instanceId = (providerID ? toInstanceId?.(providerID) : undefined) ?? found;
-    backends.push({
-      nodeName: node.metadata.name,
+    const namedId = providerID ? toInstanceId?.(providerID) : undefined;
+    const common = {
+      nodeName: name,
+      labels: labels ?? {},
+      ...(namedId !== undefined && { namedId }),
+    };
+    const exclusion = findExclusion(node);
+    if (exclusion !== undefined) return { ...common, exclusion };
+    const presence = findPresence(node);
+    const absence = findAbsence(node, presence);
+    const judged = { ...common, ...(absence && { absence }) };
+    if (presence.kind === "foreign") return judged;
+    const instanceId = namedId ?? (presence.kind === "present" ? presence.instance.id : undefined);
+    const backend = {
+      nodeName: name,
       ...(instanceId !== undefined && { instanceId }),
       internalIps: listInternalIps(node),
-    });
-  }
-  return backends.sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
+    };
+    return { ...judged, backend };
+  });
+  return candidates.sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
 }
 
-/** A text, because each report of a kubelet makes it twice. No part holds a space. */
-function toInputs(node: Node): string {
-  return [isExcluded(node), node.spec?.providerID ?? "", ...listInternalIps(node)].join(" ");
+/** The Nodes that a Service chooses. A Node of another cloud is no backend. */
+export function selectNodes(candidates: readonly Candidate[], selector: LabelSelector): NodeSet {
+  const chosen = candidates.filter(({ labels }) => matchesLabels(selector, labels));
+  const isChosen = new Set(chosen);
+  const isOut = (one: Candidate): boolean =>
+    one.exclusion !== undefined || (one.backend !== undefined && !isChosen.has(one));
+  const backends = chosen.flatMap(({ backend }) => backend ?? []);
+  const emptiness = backends.length === 0 ? explainEmptiness(candidates, chosen) : undefined;
+  return {
+    backends,
+    absent: chosen.flatMap(({ nodeName, absence }) => (absence ? { nodeName, ...absence } : [])),
+    excludedIds: new Set(candidates.filter(isOut).flatMap(({ namedId }) => namedId ?? [])),
+    ...(emptiness !== undefined && { emptiness }),
+  };
+}
+
+/** Whether a load balancer that has the Nodes of one set must be planned again with those of another. */
+export function needsUpdate(before: NodeSet, now: NodeReading | undefined): boolean {
+  if (now === undefined || "problem" in now) return false;
+  return before.backends !== now.backends || before.absent !== now.absent;
+}
+
+/** Says which Ready Nodes a load balancer cannot use, and why; no full stop. `undefined`: there are none. */
+export function explainAbsent({ absent }: NodeSet): string | undefined {
+  const told = absent.flatMap(({ nodeName, why }) =>
+    why === undefined ? [] : `${nodeName}: ${why}`,
+  );
+  if (told.length === 0) return undefined;
+  const count = told.length === 1 ? "1 Ready Node" : `${told.length} Ready Nodes`;
+  return `The load balancer cannot use ${count}: ${joinFew(told, REASONS_MAX)}`;
 }
 
 /** The InternalIPs of a Node, in its order. */
@@ -73,16 +158,49 @@ export function listInternalIps({ status }: Node): readonly string[] {
     .map(({ address }) => address);
 }
 
-/** Lists the IDs of the instances of Nodes that must get no traffic, by their provider IDs. */
-export function listExcluded(
-  nodes: Iterable<Node>,
-  toInstanceId: InstanceLookup["toInstanceId"],
-): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const node of nodes) {
-    const { providerID } = node.spec ?? {};
-    const id = providerID && !isBackendNode(node) ? toInstanceId?.(providerID) : undefined;
-    if (id !== undefined) ids.add(id);
+function findExclusion(node: Node): Candidate["exclusion"] {
+  if (isExcluded(node)) return "label";
+  const isLeaving = node.spec?.taints?.some(({ key }) => key === TO_BE_DELETED_TAINT) ?? false;
+  return isLeaving || node.metadata.deletionTimestamp !== undefined ? "leaving" : undefined;
+}
+
+/** Whether the label excludes a Node: every value but a boolean that is false, also an empty one. */
+function isExcluded({ metadata }: Node): boolean {
+  const label = metadata.labels?.[EXCLUDED_NODE];
+  return label !== undefined && parseBool(label) !== false;
+}
+
+/** A text, because each report of a kubelet makes it twice. No part holds a space. */
+function toInputs(node: Node): string {
+  return [isExcluded(node), node.spec?.providerID ?? "", ...listInternalIps(node)].join(" ");
+}
+
+function findAbsence(node: Node, presence: Presence): Absence | undefined {
+  const { kind, otherMachine } = presence;
+  if (kind === "present" && otherMachine === undefined) return undefined;
+  if (kind === "foreign" && presence.isUnselected) return undefined;
+  const why = isReady(node) ? (otherMachine ?? explainAbsence(presence)) : undefined;
+  return why === undefined ? {} : { why };
+}
+
+function explainAbsence(presence: Presence): string | undefined {
+  if (presence.kind === "foreign") return presence.message ?? "its provider ID is of another cloud";
+  if (presence.kind !== "unknown" || !OWN_REASONS.has(presence.reason)) return undefined;
+  return presence.message;
+}
+
+function explainEmptiness(
+  candidates: readonly Candidate[],
+  chosen: readonly Candidate[],
+): string | undefined {
+  if (candidates.length > 0 && chosen.length === 0) {
+    return `no Node has the labels that the annotation ${NODE_SELECTOR} asks for`;
   }
-  return ids;
+  const labelled = chosen.filter(({ exclusion }) => exclusion === "label");
+  if (labelled.length === 0) return undefined;
+  const names = joinFew(
+    labelled.map(({ nodeName }) => nodeName),
+    NAMES_MAX,
+  );
+  return `the label ${EXCLUDED_NODE} excludes ${names}; remove it from Nodes that may get traffic`;
 }

@@ -3,7 +3,6 @@
  * @module
  */
 import type {
-  LoadBalancerBackend,
   LoadBalancerClaim,
   LoadBalancerIngress,
   LoadBalancerPort,
@@ -11,6 +10,7 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../core/text/printable.ts";
 import type { Service, ServiceIngress, ServicePort } from "../../../kube/kinds/service.ts";
+import type { NodeSet } from "./node_set.ts";
 import { readSourceRanges } from "./source_ranges.ts";
 import { RECORD } from "../words.ts";
 
@@ -45,8 +45,7 @@ export function toClaim({ metadata, spec, status }: Service): LoadBalancerClaim 
 /** Reads what a Service asks for. */
 export function toSpec(
   service: Service,
-  backends: readonly LoadBalancerBackend[],
-  excludedInstanceIds?: ReadonlySet<string>,
+  { backends, excludedIds }: Pick<NodeSet, "backends" | "excludedIds">,
 ): SpecReading {
   const { spec = {} } = service;
   const ports = readPorts(spec.ports ?? []);
@@ -69,7 +68,7 @@ export function toSpec(
       ipFamilies: ipFamilies.families,
       ipFamilyPolicy: FAMILY_POLICIES.find((one) => one === spec.ipFamilyPolicy) ?? "SingleStack",
       backends,
-      ...(excludedInstanceIds && { excludedInstanceIds }),
+      excludedInstanceIds: excludedIds,
     },
   };
 }

@@ -3,13 +3,13 @@
  * @module
  */
 import type {
-  LoadBalancerBackend,
   LoadBalancerIngress,
   LoadBalancerProblem,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
+import type { NodeSet } from "../spec/node_set.ts";
 import { RECORD } from "../words.ts";
 
 /**
@@ -26,7 +26,7 @@ export type ServiceState = "ready" | "working" | "waiting" | "failing";
 interface Ensured {
   /** The fields of the Service that decide about it. */
   readonly inputs: readonly unknown[];
-  readonly backends: readonly LoadBalancerBackend[];
+  readonly nodes: NodeSet;
 }
 
 /** A Service that has or gets a load balancer. */
@@ -47,6 +47,8 @@ export interface Managed {
   /** The status that the last plan asked for. Absent: it must not change. */
   ingress?: readonly LoadBalancerIngress[];
   ensured?: Ensured;
+  /** What was last said about Nodes that it cannot use. */
+  absent?: string | undefined;
   /** The Services that have a problem with this one. */
   others?: ReadonlySet<Key>;
   /** Whether this process began to change it. */
@@ -152,6 +154,19 @@ export class ManagedServices {
     const before = managed.others ?? new Set();
     managed.others = keys;
     return keys.symmetricDifference(before);
+  }
+
+  /**
+   * Notes what is to say about Nodes that a load balancer cannot use.
+   *
+   * @param message Absent: nothing
+   * @returns Whether to say it now
+   */
+  noteAbsent(key: Key, message: string | undefined): message is string {
+    const managed = this.#services.get(key);
+    if (managed === undefined || managed.absent === message) return false;
+    managed.absent = message;
+    return message !== undefined;
   }
 
   /** Notes that a Service was reconciled without a failure. */
