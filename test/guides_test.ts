@@ -56,7 +56,7 @@ const FOREIGN_FLAGS = {
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set(
   (
-    "CiliumLoadBalancerIPPool DomainAdmin ErrImagePull ExternalIP InitConfiguration " +
+    "CiliumLoadBalancerIPPool DenyServiceExternalIPs DomainAdmin ErrImagePull ExternalIP InitConfiguration " +
     "InternalIP JoinConfiguration PreferDualStack RequireDualStack SmallInstance"
   ).split(" "),
 );

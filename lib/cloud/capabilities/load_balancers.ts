@@ -96,6 +96,8 @@ export interface LoadBalancerProblem {
   readonly isWaiting?: boolean;
   /** Other Services that have the same problem with this one: they are planned again, too. @default {none} */
   readonly others?: readonly LoadBalancerOwner[];
+  /** What to say on other Services, which may be of any type and class, with the same reason. @default {nothing} */
+  readonly elsewhere?: readonly { readonly owner: LoadBalancerOwner; readonly message: string }[];
 }
 
 /** A part of a load balancer, for the debug pages. */

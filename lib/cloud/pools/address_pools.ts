@@ -6,6 +6,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type {
   LoadBalancerClaim,
+  LoadBalancerOwner,
   LoadBalancerPlan,
   LoadBalancerQuestion,
   LoadBalancers,
@@ -22,7 +23,7 @@ import { listUsage, type PoolUsage } from "./usage.ts";
 interface AddressPoolsOptions {
   readonly settings: LoadBalancerSettings;
   readonly clock: Pick<Clock, "monotonic">;
-  /** Addresses that no Service may get, because Nodes have them; the same object while none changes. @default {none} */
+  /** What else uses addresses; the same object while nothing changes. @default {nothing} */
   readonly findOccupied?: () => Occupied;
 }
 
@@ -74,8 +75,7 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
       this.#allocations.sync(claims());
       this.#lookedAtMs = nowMs;
     }
-    const occupied = this.#findOccupied?.();
-    if (occupied !== undefined) this.#allocations.setOccupied(occupied);
+    this.#noteOccupied();
     return Promise.resolve({ allocations: this.#allocations, announce: this.#settings.announce });
   }
 
@@ -110,6 +110,19 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
   /** How full each pool is, from the index. Empty before the first look: then nothing is known of Services. */
   listUsage(): readonly PoolUsage[] {
     return this.#lookedAtMs === Number.NEGATIVE_INFINITY ? [] : listUsage(this.#allocations);
+  }
+
+  /** The Services whose address something else began or ceased to use since the last call. */
+  takeDisturbed(): LoadBalancerOwner[] {
+    // Before the first look, nothing is known of Services.
+    if (this.#lookedAtMs === Number.NEGATIVE_INFINITY) return [];
+    this.#noteOccupied();
+    return this.#allocations.takeDisturbed();
+  }
+
+  #noteOccupied(): void {
+    const occupied = this.#findOccupied?.();
+    if (occupied !== undefined) this.#allocations.setOccupied(occupied);
   }
 
   forget(uid: string): void {

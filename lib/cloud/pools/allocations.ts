@@ -3,7 +3,7 @@
  * @module
  */
 import { isHostAddress, parseIp } from "../../core/net/ip.ts";
-import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
+import type { LoadBalancerClaim, LoadBalancerOwner } from "../capabilities/load_balancers.ts";
 import { accepts, type AddressPool, type Family, type PoolMap, toFamily } from "./pool.ts";
 import { parseRecord } from "./record.ts";
 import { findSharedKey } from "./wishes.ts";
@@ -26,10 +26,10 @@ interface Holder {
 export type AllocationsReader = Pick<
   Allocations,
   | "countUsed"
-  | "findOccupant"
   | "has"
   | "isDisputed"
   | "listHolders"
+  | "listOccupants"
   | "listPartners"
   | "listReserved"
   | "pools"
@@ -43,8 +43,20 @@ interface Entry extends Holder {
   group: string | undefined;
 }
 
-/** Who has an address that is not of a Service, in words for a message: `the Node n1`. By address in canonical form. */
-export type Occupied = ReadonlyMap<string, string>;
+/** What uses an address, besides the Services that Landfall serves and their statuses. */
+export interface Occupant {
+  /** What the address is to it, for a message: `an address of the Node n1`. */
+  readonly what: string;
+  /** Whether a program may have put the address there to announce it for a Service. @default {false} */
+  readonly mayAnnounce?: boolean;
+  /** The Service that uses it, which may be one that Landfall serves. */
+  readonly owner?: LoadBalancerOwner;
+  /** Where that Service has it: `spec.externalIPs`. */
+  readonly field?: string;
+}
+
+/** What uses which address, by address in canonical form. */
+export type Occupied = ReadonlyMap<string, readonly Occupant[]>;
 
 /**
  * The index. Its only state of its own is what was given: what this process reserved, or found both in a status and in
@@ -58,6 +70,8 @@ export class Allocations {
   readonly #byAddress = new Map<string, Set<Entry>>();
   readonly #groups = new Map<string, Set<Entry>>();
   readonly #used = new Map<string, number>();
+  /** The Services whose address something else began or ceased to use, by UID. */
+  readonly #disturbed = new Map<string, LoadBalancerOwner>();
   /** What {@linkcode Allocations.setOccupied} was given, and what no Service may get of it. */
   #given: Occupied = new Map();
   #occupied: Occupied = new Map();
@@ -127,26 +141,41 @@ export class Allocations {
   }
 
   /**
-   * Takes the addresses that no Service may get from now on. Does nothing if they are the same object as before. An
-   * address that a Service has when it is first seen on a Node is left out as long as it stays there: the program that
-   * announces it put it there.
+   * Takes what uses addresses from now on: no other Service may get them. Does nothing if it is the same object as
+   * before. An address that a Service has when it is first seen where a program may announce it is left out as long as
+   * it stays there.
    */
   setOccupied(occupied: Occupied): void {
     if (this.#given === occupied) return;
-    const isAnnounced = (address: string): boolean =>
-      !this.#occupied.has(address) && (this.#given.has(address) || this.#byAddress.has(address));
-    const next = new Map([...occupied].filter(([address]) => !isAnnounced(address)));
+    const isAnnounced = ([address, occupants]: [string, readonly Occupant[]]): boolean =>
+      occupants.every(({ mayAnnounce }) => mayAnnounce) &&
+      !this.#occupied.has(address) &&
+      (this.#given.has(address) || this.#isGiven(address));
+    const next = new Map([...occupied].filter((one) => !isAnnounced(one)));
     for (const address of this.#occupied.keys())
       if (!next.has(address)) this.#countFree(address, -1);
     for (const address of next.keys())
       if (!this.#occupied.has(address)) this.#countFree(address, 1);
+    for (const address of new Set([...this.#given.keys(), ...occupied.keys()])) {
+      if (toConflict(this.#given.get(address)) === toConflict(occupied.get(address))) continue;
+      for (const { claim } of this.listHolders(address)) {
+        this.#disturbed.set(claim.owner.uid, claim.owner);
+      }
+    }
     this.#given = occupied;
     this.#occupied = next;
   }
 
-  /** Who has an address that no Service may get, for example `the Node n1`. */
-  findOccupant(address: string): string | undefined {
-    return this.#occupied.get(address);
+  /** The Services whose address something else began or ceased to use since the last call. */
+  takeDisturbed(): LoadBalancerOwner[] {
+    const owners = [...this.#disturbed.values()];
+    this.#disturbed.clear();
+    return owners;
+  }
+
+  /** What keeps an address from a Service, besides other Services that have it. */
+  listOccupants(address: string, uid: string): readonly Occupant[] {
+    return (this.#occupied.get(address) ?? []).filter(({ owner }) => owner?.uid !== uid);
   }
 
   /** Reserves addresses for a Service in the index, in place of those reserved before. */
@@ -190,7 +219,15 @@ export class Allocations {
     return this.#groups.get(toGroup(namespace, key)) ?? [];
   }
 
-  /** How many addresses of a family of a pool some Service or Node has. */
+  /** Whether a Service has an address, and not only a record of it, which a backup may bring. */
+  #isGiven(address: string): boolean {
+    for (const { holds } of this.listHolders(address)) {
+      if (holds.get(address) !== "recorded") return true;
+    }
+    return false;
+  }
+
+  /** How many addresses of a family of a pool are in use. */
   countUsed(pool: AddressPool, family: Family): number {
     return this.#used.get(toCounter(pool, family)) ?? 0;
   }
@@ -283,6 +320,11 @@ function listGiven(claim: LoadBalancerClaim): readonly string[] {
   const shown = listShown(claim);
   const { addresses } = parseRecord(claim.record);
   return addresses.every((one) => shown.includes(one)) ? addresses : [];
+}
+
+/** What else uses an address than programs that may announce it, as a text. */
+function toConflict(occupants: readonly Occupant[] = []): string {
+  return occupants.flatMap(({ what, mayAnnounce }) => (mayAnnounce ? [] : what)).join(" ");
 }
 
 function toGroup(namespace: string, key: string): string {

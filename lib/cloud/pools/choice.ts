@@ -4,7 +4,8 @@
  * @module
  */
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
-import { type Hold, type AllocationsReader, listShown } from "./allocations.ts";
+import { joinFew } from "../../core/text/printable.ts";
+import { type AllocationsReader, type Hold, listShown, type Occupant } from "./allocations.ts";
 import {
   accepts,
   type AddressPool,
@@ -14,11 +15,20 @@ import {
   listPreferred,
   toFamily,
 } from "./pool.ts";
-import { describeUnknownPool, listOwners, nameRivals, toNotice, toWaiting } from "./problems.ts";
+import {
+  describeUnknownPool,
+  listOwners,
+  nameRivals,
+  nameService,
+  toNotice,
+  toWaiting,
+} from "./problems.ts";
 import { type PoolRecord, parseRecord } from "./record.ts";
 import { isBeforeRivals, isShown, listRivals } from "./sharing.ts";
 import type { Wishes } from "./wishes.ts";
 import { ADDRESS_POOL, SHARED_ADDRESS } from "./words.ts";
+
+const INTRUDERS_NAMED_MAX = 3;
 
 /** What to choose an address for. */
 interface Question {
@@ -96,7 +106,11 @@ function fits(question: Question, { address, hold }: Candidate): boolean {
   const asked = wishes.addresses.get(family);
   if (asked !== undefined && asked !== address) return false;
   const pool = allocations.pools.find(address);
-  if (!isShown(hold)) return pool !== undefined && isEligible(question, pool, asked);
+  if (!isShown(hold)) {
+    // A backup may bring the record of an address that something else has now.
+    const isFree = hold === "reserved" || isUnused(question, address);
+    return pool !== undefined && isFree && isEligible(question, pool, asked);
+  }
   if (wishes.pool === undefined || wishes.pool === pool?.name) return true;
   // It got the address from the pool that it asks for: the pool changed, and not the wish.
   const record = parseRecord(spec.record);
@@ -117,6 +131,11 @@ function isEligible({ spec, wishes }: Question, pool: AddressPool, asked?: strin
   if (wishes.sharedKey !== undefined && !pool.isShareable) return false;
   if (wishes.pool !== undefined) return wishes.pool === pool.name;
   return pool.isAutoAssigned || asked !== undefined;
+}
+
+/** Whether nothing but Services that Landfall serves uses an address. */
+function isUnused({ allocations, spec }: Question, address: string): boolean {
+  return allocations.listOccupants(address, spec.owner.uid).length === 0;
 }
 
 /** Its status shows an address that another Service was given before: it stays there, and is not announced for it. */
@@ -142,6 +161,10 @@ function listNotices(question: Question, address: string): LoadBalancerProblem[]
     const notice = toNotice("AddressConflict", `${what}; ${advice}`);
     notices.push({ ...notice, others: listOwners(rivals) });
   }
+  const intruders = allocations
+    .listOccupants(address, spec.owner.uid)
+    .filter(({ mayAnnounce = false }) => !mayAnnounce);
+  if (intruders.length > 0) notices.push(explainIntruders(spec, address, intruders));
   const outside = explainOutside(question, pool);
   if (outside !== undefined) {
     const advice = "it keeps the address until it asks for another one or is deleted";
@@ -152,6 +175,23 @@ function listNotices(question: Question, address: string): LoadBalancerProblem[]
     notices.push(toNotice("AddressNotAvailable", message));
   }
   return notices;
+}
+
+/** Something else uses the address of a Service. It hears of it, too, if it is a Service. */
+function explainIntruders(
+  spec: LoadBalancerSpec,
+  address: string,
+  intruders: readonly Occupant[],
+): LoadBalancerProblem {
+  const whats = joinFew([...new Set(intruders.map(({ what }) => what))], INTRUDERS_NAMED_MAX);
+  const advice = "the Service keeps it; give one of them another address";
+  const notice = toNotice("AddressConflict", `${address} is also ${whats}; ${advice}`);
+  const elsewhere = intruders.flatMap(({ owner, field }) => {
+    if (owner === undefined) return [];
+    const what = `${field} has ${address}, which is the address of ${nameService(spec)}`;
+    return [{ owner, message: `${what}; ${nameService(spec)} keeps it: use another address here` }];
+  });
+  return { ...notice, elsewhere: elsewhere.slice(0, INTRUDERS_NAMED_MAX) };
 }
 
 function explainOutside(
@@ -197,8 +237,8 @@ function explainRefusal(
     return `which is in the pool ${pool.name}, but ${ADDRESS_POOL} asks for another one`;
   }
   if (!accepts(pool, spec)) return `but its pool ${pool.name} is not for this Service`;
-  const occupant = allocations.findOccupant(asked);
-  if (occupant !== undefined) return `which is an address of ${occupant}`;
+  const [occupant] = allocations.listOccupants(asked, spec.owner.uid);
+  if (occupant !== undefined) return `which is ${occupant.what}`;
   if (wishes.sharedKey === undefined || pool.isShareable) return undefined;
   return `but ${SHARED_ADDRESS} needs a shareable pool, and ${pool.name} is not`;
 }
@@ -213,7 +253,8 @@ function findShared(question: Question): Choice | undefined {
   }
   const address = [...addresses].toSorted().find((one) => {
     const pool = allocations.pools.find(one);
-    return pool && isEligible(question, pool) && listRivals(allocations, one, spec).length === 0;
+    if (pool === undefined || !isUnused(question, one) || !isEligible(question, pool)) return false;
+    return listRivals(allocations, one, spec).length === 0;
   });
   return address === undefined ? undefined : { address, problems: [] };
 }
@@ -228,7 +269,7 @@ function findFree(question: Question): Choice {
   for (const pool of eligible) {
     if (BigInt(allocations.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
     for (const address of listPreferred(pool, family, `${namespace}/${wishes.sharedKey ?? name}`)) {
-      if (allocations.findOccupant(address) !== undefined) continue;
+      if (!isUnused(question, address)) continue;
       if (listRivals(allocations, address, spec).length === 0) return { address, problems: [] };
     }
   }

@@ -5,7 +5,8 @@
  */
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Finding } from "../inspection.ts";
-import { Allocations, listShown } from "./allocations.ts";
+import { joinFew } from "../../core/text/printable.ts";
+import { Allocations, listShown, type Occupied } from "./allocations.ts";
 import { type AddressPool, countAddresses, FAMILIES, type PoolMap } from "./pool.ts";
 import { nameRivals, nameService } from "./problems.ts";
 import { isShown, listRivals } from "./sharing.ts";
@@ -17,13 +18,42 @@ const SERVICES_MAX = 5;
 /** A larger number is not written out. */
 const COUNTED_MAX = 1_000_000n;
 
-/** Looks at the pools and at the Services that have addresses. Pure. */
-export function inspectPools(pools: PoolMap, claims: Iterable<LoadBalancerClaim>): Finding[] {
+/** Looks at the pools, at the Services that have addresses, and at what else uses addresses. Pure. */
+export function inspectPools(
+  pools: PoolMap,
+  claims: Iterable<LoadBalancerClaim>,
+  occupied: Occupied,
+): Finding[] {
   const all = [...claims];
   const allocations = new Allocations(pools);
   allocations.sync(all);
-  const sizes = pools.pools.flatMap((pool) => toSizeFindings(allocations, pool));
-  return [...sizes, ...listConflicts(allocations, all), ...listOutside(allocations, all)];
+  allocations.setOccupied(occupied);
+  return [
+    ...pools.pools.flatMap((pool) => toSizeFindings(allocations, pool)),
+    ...listOccupied(allocations, occupied),
+    ...listConflicts(allocations, all),
+    ...listOutside(allocations, all),
+  ];
+}
+
+/** Says for each pool which of its addresses something else uses. */
+function listOccupied(allocations: Allocations, occupied: Occupied): Finding[] {
+  const byPool = new Map<string, string[]>();
+  for (const address of occupied.keys()) {
+    const pool = allocations.pools.find(address);
+    const [holder] = allocations.listHolders(address);
+    const [occupant] = allocations.listOccupants(address, holder?.claim.owner.uid ?? "");
+    if (pool === undefined || occupant === undefined) continue;
+    if (holder !== undefined && occupant.mayAnnounce) continue;
+    const whose = holder ? `the address of the Service ${nameService(holder.claim)} and ` : "";
+    const uses = byPool.get(pool.name) ?? [];
+    byPool.set(pool.name, [...uses, `${address} is ${whose}${occupant.what}`]);
+  }
+  return [...byPool].map(([pool, uses]) => {
+    const message = `address pool ${pool} holds addresses that something else uses: ${joinFew(uses, NAMED_MAX)}`;
+    const advice = "Landfall gives them to no other Service; take them out of the pool";
+    return { level: "warning", code: "addressPoolInUse", message, advice };
+  });
 }
 
 function toSizeFindings(allocations: Allocations, pool: AddressPool): Finding[] {

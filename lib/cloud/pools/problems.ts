@@ -14,7 +14,8 @@ import type { Rival } from "./sharing.ts";
 
 /** The reasons of the Events, with what each means. */
 export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
-  AddressConflict: "Two Services have the same address, and do not share it.",
+  AddressConflict:
+    "Something else has the address of the Service, too: a Service that does not share it, a Node or a machine.",
   AddressNotAvailable: "The Service asks for an address that it cannot have.",
   AddressOutsidePools: "The Service keeps an address that it would not get any more.",
   AddressPoolExhausted: "Every address that the Service could have is in use.",

@@ -33,12 +33,13 @@ import { Observations } from "./passes/observations.ts";
 import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
 import { ServiceEvents } from "./events.ts";
-import { NodeAddresses } from "./passes/node_addresses.ts";
+import { OccupiedAddresses } from "./passes/occupied_addresses.ts";
 import { NodePass } from "./passes/node_pass.ts";
 import { ServiceReconciler } from "./reconcile.ts";
 import { ServiceWriter } from "./state/service_writer.ts";
 import { needsUpdate } from "./spec/node_set.ts";
 import { showsIngress } from "./spec/status.ts";
+import { isWanted } from "./spec/which.ts";
 import { ServiceTasks } from "./state/tasks.ts";
 import { NAME } from "./words.ts";
 
@@ -47,11 +48,15 @@ export { createServiceMetrics as registerMetrics } from "./metrics.ts";
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext<LoadBalancerSettings>): ServiceController {
   const { clock, settings } = context;
-  const { provider, nodes } = requireCloud(context);
-  if (provider.loadBalancers) return new ServiceController(context, provider.loadBalancers);
-  const addresses = new NodeAddresses(nodes);
-  const pools = new AddressPools({ settings, clock, findOccupied: () => addresses.current });
-  return new ServiceController(context, pools);
+  const cloud = requireCloud(context);
+  const { loadBalancers } = cloud.provider;
+  if (loadBalancers) return new ServiceController(context, loadBalancers);
+  const ownClass = readTextFlag(context.flags, CLASS_FLAG) || undefined;
+  const isServed = (service: Service): boolean => isWanted(service, ownClass);
+  const services = context.caches.reader(SERVICES);
+  const occupied = new OccupiedAddresses({ cloud, services, isServed });
+  const pools = new AddressPools({ settings, clock, findOccupied: () => occupied.current });
+  return new ServiceController(context, pools, occupied);
 }
 
 /** How long a Service may keep a worker; after that its work goes on without one. */
@@ -65,6 +70,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   readonly #context: ControllerContext<LoadBalancerSettings>;
   /** Absent: the cloud has load balancers. */
   readonly #pools: AddressPools | undefined;
+  readonly #occupied: OccupiedAddresses | undefined;
   readonly #managed: ManagedServices;
   readonly #tasks: ServiceTasks;
   readonly #observations: Observations;
@@ -77,13 +83,19 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   readonly #nodePass: NodePass;
   readonly #loop: ObjectLoop<Service>;
 
-  constructor(context: ControllerContext<LoadBalancerSettings>, loadBalancers: LoadBalancers) {
+  /** @param occupied What uses addresses besides Services. Absent: the cloud has load balancers */
+  constructor(
+    context: ControllerContext<LoadBalancerSettings>,
+    loadBalancers: LoadBalancers,
+    occupied?: OccupiedAddresses,
+  ) {
     const { clock, fence, client, caches, flags } = context;
     const cloud = requireCloud(context);
     const metrics = createServiceMetrics(context.metrics);
     const ownClass = readTextFlag(flags, CLASS_FLAG) || undefined;
     const inputs = (service: Service): readonly unknown[] => listInputs(service, ownClass);
     this.#context = context;
+    this.#occupied = occupied;
     this.#pools = loadBalancers instanceof AddressPools ? loadBalancers : undefined;
     const services = caches.reader(SERVICES);
     this.objects = services;
@@ -151,7 +163,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const end = this.#backends.follow(() => this.#nodePass.request());
+    const request = (): void => this.#nodePass.request();
+    const ends = [this.#backends.follow(request), this.#occupied?.follow(request)];
     try {
       await Promise.all([
         this.#nodePass.run(signal),
@@ -159,7 +172,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
         this.#loop.run(signal),
       ]);
     } finally {
-      end();
+      for (const end of ends) end?.();
     }
   }
 
@@ -229,13 +242,14 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   }
 
   #listOutdated(): Key[] {
+    const disturbed = new Set(this.#pools?.takeDisturbed().map(({ uid }) => uid));
     return [...this.#managed.entries()]
-      .filter(([, { service, ensured, state }]) =>
+      .filter(([, { service, ensured, state }]) => {
+        if (disturbed.has(service.metadata.uid ?? "")) return true;
         // Others take the Nodes as they are at their next attempt.
-        ensured === undefined
-          ? state === "waiting"
-          : needsUpdate(ensured.nodes, this.#backends.find(service)),
-      )
+        if (ensured === undefined) return state === "waiting";
+        return needsUpdate(ensured.nodes, this.#backends.find(service));
+      })
       .map(([key]) => key);
   }
 

@@ -206,6 +206,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     const { problems } = plan.plan;
     serviceEvents.reportProblems(service, problems);
     this.#reportAbsent(service, plan.nodes);
+    this.#reportElsewhere(problems);
     for (const other of managed.setOthers(this.#key, problems)) this.#options.enqueue(other);
     const waiting = findWaiting(plan.plan);
     if (waiting !== undefined) {
@@ -315,6 +316,18 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     if (managed.noteDrift(this.#key) !== "restore") return false;
     await writer.setAnnotations(service, annotations, signal);
     return true;
+  }
+
+  /** Says on other Services what they have to do with a problem. */
+  #reportElsewhere(problems: readonly LoadBalancerProblem[]): void {
+    const { services, serviceEvents } = this.#options;
+    for (const { reason, elsewhere = [] } of problems) {
+      for (const { owner, message } of elsewhere) {
+        const other = services.get(`${owner.namespace}/${owner.name}`);
+        if (other?.metadata.uid !== owner.uid) continue;
+        serviceEvents.reportProblems(other, [{ reason, message }]);
+      }
+    }
   }
 
   /** Nothing is left of a load balancer. */

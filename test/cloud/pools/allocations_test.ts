@@ -114,15 +114,16 @@ describe("Allocations", () => {
 });
 
 describe("Allocations.setOccupied()", () => {
+  const ON_NODE = [{ what: "an address of the Node n1", mayAnnounce: true }];
   const NODE = new Map([
-    ["192.0.2.10", "the Node n1"],
-    ["192.0.2.12", "the Node n1"],
+    ["192.0.2.10", ON_NODE],
+    ["192.0.2.12", ON_NODE],
   ]);
 
   test("keeps addresses of Nodes from Services, and counts each once", () => {
     const allocations = createAllocations();
     allocations.setOccupied(NODE);
-    expect(allocations.findOccupant("192.0.2.10")).toBe("the Node n1");
+    expect(allocations.listOccupants("192.0.2.10", "")).toEqual(ON_NODE);
     expect(countUsed(allocations)).toBe(2);
     allocations.note(SHOWN);
     expect(countUsed(allocations)).toBe(2);
@@ -132,7 +133,7 @@ describe("Allocations.setOccupied()", () => {
     expect(countUsed(allocations)).toBe(2);
     allocations.setOccupied(new Map());
     expect(countUsed(allocations)).toBe(0);
-    expect(allocations.findOccupant("192.0.2.10")).toBeUndefined();
+    expect(allocations.listOccupants("192.0.2.10", "")).toEqual([]);
   });
 
   test("leaves out what a Service had before, as long as the Node shows it", () => {
@@ -140,11 +141,11 @@ describe("Allocations.setOccupied()", () => {
     allocations.setOccupied(NODE);
     allocations.sync([]);
     allocations.setOccupied(new Map(NODE));
-    expect(allocations.findOccupant("192.0.2.10")).toBeUndefined();
+    expect(allocations.listOccupants("192.0.2.10", "")).toEqual([]);
     expect(countUsed(allocations)).toBe(1);
     allocations.setOccupied(new Map());
     allocations.setOccupied(NODE);
-    expect(allocations.findOccupant("192.0.2.10")).toBe("the Node n1");
+    expect(allocations.listOccupants("192.0.2.10", "")).toEqual(ON_NODE);
   });
 });
 

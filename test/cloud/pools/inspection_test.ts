@@ -10,7 +10,7 @@ const { pools } = toSettings(
 
 function inspect(...shown: readonly string[]): string[] {
   const claims = shown.map((ip, at) => toSpec(`s${at}`, { ingress: [{ ip }] }));
-  const findings = inspectPools(new PoolMap(pools), claims);
+  const findings = inspectPools(new PoolMap(pools), claims, new Map());
   return findings.map(({ level, code, message }) => `${level} ${code}: ${message}`);
 }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { toInstance } from "../../support/cloud/instances.ts";
 import { readExtent } from "../../support/extent.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import { toSettings } from "../../support/pools/services.ts";
@@ -55,6 +56,105 @@ describe("the controller of Services with address pools", () => {
     expect(said).toEqual([
       "spec.loadBalancerIP asks for 192.0.2.10, which is an address of the Node n3",
     ]);
+  });
+
+  describe("with addresses that something else uses", () => {
+    const pools = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.13"] });
+    const conflictsOf = (rig: ServiceRig, key: string): string[] =>
+      rig.events
+        .filter((one) => one.key === key && one.reason === "AddressConflict")
+        .map(({ message }) => message);
+    const runMachine = (rig: ServiceRig, name: string, address: string): void => {
+      const addresses = [{ type: "InternalIP" as const, address }];
+      rig.provider.instances.set(name, toInstance(name, { addresses }));
+    };
+
+    test("gives none of externalIPs, of machines that are no Nodes, of Services of others", async () => {
+      await using rig = await startServices({
+        pools,
+        prepare: (server) => {
+          server.add("manual", { spec: { type: "ClusterIP", externalIPs: ["192.0.2.10"] } });
+          server.add("other", {
+            spec: { type: "LoadBalancer", loadBalancerClass: "example.com/other" },
+            status: { loadBalancer: { ingress: [{ ip: "192.0.2.12" }] } },
+          });
+        },
+      });
+      runMachine(rig, "db", "192.0.2.11");
+      await rig.clock.advance(60_000);
+      await rig.add("shop");
+      await rig.add("late");
+      expect(rig.readAddress(KEY)).toBe("192.0.2.13");
+      expect(rig.listReasons("web/late")).toEqual(["AddressPoolExhausted"]);
+      for (const last of [10, 11, 12]) {
+        await rig.add(`asks-${last}`, { spec: { loadBalancerIP: `192.0.2.${last}` } });
+      }
+      const said = rig.events.filter(({ key }) => key.startsWith("web/asks"));
+      expect(said.map(({ message }) => message.replace(/.*, which is /, ""))).toEqual([
+        "in spec.externalIPs of the Service web/manual",
+        'an address of the machine "db"',
+        "the address of the Service web/other, which Landfall does not serve",
+      ]);
+    });
+
+    test("does not believe a record of an address that something else has", async () => {
+      await using rig = await startServices({ pools });
+      runMachine(rig, "db", "192.0.2.11");
+      await rig.clock.advance(60_000);
+      const annotations = { [RECORD]: '{"v":1,"addresses":["192.0.2.11"]}' };
+      await rig.add("shop", { metadata: { annotations } });
+      expect(rig.readAddress(KEY)).toMatch(/^192\.0\.2\.1[023]$/);
+    });
+
+    test("a Service may have its own address in its externalIPs", async () => {
+      await using rig = await startServices({ pools: SMALL });
+      const ip = "192.0.2.10";
+      await rig.add("shop", { spec: { loadBalancerIP: ip, externalIPs: [ip] } });
+      expect(rig.readAddress(KEY)).toBe("192.0.2.10");
+      expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
+    });
+
+    test("says on both Services within seconds that externalIPs name an address in use", async () => {
+      await using rig = await startShop({ pools: SMALL });
+      await rig.add("manual", { spec: { type: "ClusterIP", externalIPs: ["192.0.2.10"] } });
+      await rig.clock.advance(2_000);
+      expect(rig.readAddress(KEY)).toBe("192.0.2.10");
+      expect(conflictsOf(rig, KEY)).toEqual([
+        "192.0.2.10 is also in spec.externalIPs of the Service web/manual; " +
+          "the Service keeps it; give one of them another address",
+      ]);
+      expect(conflictsOf(rig, "web/manual")).toEqual([
+        "spec.externalIPs has 192.0.2.10, which is the address of web/shop; " +
+          "web/shop keeps it: use another address here",
+      ]);
+      await rig.remove("web/manual");
+      await rig.clock.advance(2_000);
+      const service = rig.server.find(KEY);
+      expect(service && rig.controller.describe(service)?.problems).toEqual([]);
+    });
+
+    test("says that a machine, and then a Node, came with the address of a Service", async () => {
+      await using rig = await startShop({ pools: SMALL });
+      runMachine(rig, "n9", "192.0.2.10");
+      await rig.clock.advance(60_000);
+      expect(conflictsOf(rig, KEY)).toHaveLength(1);
+      expect(conflictsOf(rig, KEY)[0]).toContain('an address of the machine "n9"');
+      const addresses = [{ type: "InternalIP" as const, address: "192.0.2.10" }];
+      await rig.addNode("n9", (node) => ({ ...node, status: { ...node.status, addresses } }));
+      await rig.clock.advance(2_000);
+      expect(conflictsOf(rig, KEY)[1]).toContain("an address of the Node n9");
+      expect(rig.readAddress(KEY)).toBe("192.0.2.10");
+    });
+
+    test("a Node that announces the address of a Service has no conflict, and keeps it from none", async () => {
+      await using rig = await startShop({ pools: SMALL });
+      runMachine(rig, "n1", "192.0.2.10");
+      await rig.clock.advance(60_000);
+      expect(conflictsOf(rig, KEY)).toEqual([]);
+      await rig.remove(KEY);
+      await rig.add("late");
+      expect(rig.readAddress("web/late")).toBe("192.0.2.10");
+    });
   });
 
   test("says that all addresses are in use, and gives one that becomes free", async () => {

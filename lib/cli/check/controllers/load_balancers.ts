@@ -8,12 +8,15 @@ import type {
   LoadBalancers,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
+import type { Inventory } from "../../../cloud/inventory/inventory.ts";
+import type { Occupied } from "../../../cloud/pools/allocations.ts";
 import { inspectPools } from "../../../cloud/pools/inspection.ts";
 import { PoolMap } from "../../../cloud/pools/pool.ts";
 import { LOAD_BALANCERS } from "../../../cloud/pools/settings.ts";
 import type { Provider } from "../../../cloud/provider.ts";
 import { findSettings, type SectionValues } from "../../../cloud/settings/schema.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
+import { toOccupied } from "../../../controllers/service/passes/occupied_addresses.ts";
 import { toClaim } from "../../../controllers/service/spec/spec.ts";
 import { isBackendNode, listInternalIps } from "../../../controllers/service/spec/node_set.ts";
 import { NAME } from "../../../controllers/service/words.ts";
@@ -38,6 +41,8 @@ interface BalancerSearch {
   readonly fitting: readonly Pick<ControllerDefinition, "name">[];
   readonly served: readonly Service[];
   readonly nodes: NodesStep["nodes"];
+  /** Absent: the cloud cannot be used. */
+  readonly inventory?: Inventory | undefined;
   /** Absent: Kubernetes cannot be asked. */
   readonly client: Pick<KubeClient, "list" | "read"> | undefined;
 }
@@ -61,7 +66,7 @@ export async function addLoadBalancers(
  * @throws the signal's reason
  */
 async function checkLoadBalancers(
-  { provider, sections, fitting, served, nodes, client }: BalancerSearch,
+  { provider, sections, fitting, served, nodes, client, inventory }: BalancerSearch,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
   if (provider === undefined) return [];
@@ -70,7 +75,16 @@ async function checkLoadBalancers(
   if (loadBalancers === undefined && pools.length === 0) return await checkPoolless(client, signal);
   if (!fitting.some(({ name }) => name === NAME)) return [];
   const claims = served.map(toClaim);
-  if (loadBalancers === undefined) return inspectPools(new PoolMap(pools), claims);
+  if (loadBalancers === undefined) {
+    return await inTime(
+      signal,
+      (finding) => [finding],
+      async (deadline) => {
+        const occupied = await readOccupied({ client, served, inventory }, deadline);
+        return inspectPools(new PoolMap(pools), claims, occupied);
+      },
+    );
+  }
   const readCluster = (deadline: AbortSignal): Promise<ClusterFacts | undefined> =>
     findCluster(client, deadline);
   const late = (finding: CheckFinding): readonly CheckFinding[] => [finding];
@@ -84,6 +98,19 @@ async function checkLoadBalancers(
       return [{ level: "failure", code: "loadBalancers", message: error.message }];
     }
   });
+}
+
+/** What else uses addresses than Services that Landfall serves, if Kubernetes shows it. @throws the signal's reason */
+async function readOccupied(
+  { client, served, inventory }: Pick<BalancerSearch, "client" | "inventory" | "served">,
+  signal: AbortSignal,
+): Promise<Occupied> {
+  const nodes = (await tryList(client, NODES, signal)) ?? [];
+  const services = (await tryList(client, SERVICES, signal)) ?? [];
+  const uids = new Set(served.map(({ metadata }) => metadata.uid));
+  const isServed = ({ metadata }: Service): boolean => uids.has(metadata.uid);
+  const instances = inventory?.instances.values() ?? [];
+  return toOccupied({ nodes, instances, services, isServed });
 }
 
 /** Looks for Services that have an address of pools that are gone. @throws the signal's reason */

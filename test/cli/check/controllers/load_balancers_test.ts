@@ -3,11 +3,12 @@ import { addLoadBalancers } from "../../../../lib/cli/check/controllers/load_bal
 import type { NodePlan } from "../../../../lib/cli/check/nodes.ts";
 import type { LoadBalancerInspection } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { Instance } from "../../../../lib/cloud/instance.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
 import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
 import type { Node } from "../../../../lib/kube/kinds/node.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
-import { FakeProvider } from "../../../support/cloud/instances.ts";
+import { FakeProvider, toInstance, toInventory } from "../../../support/cloud/instances.ts";
 import { LoadBalancersDouble } from "../../../support/cloud/load_balancers_double.ts";
 import { ScriptedKubeClient, type ScriptStep } from "../../../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
@@ -127,6 +128,41 @@ describe("addLoadBalancers()", () => {
     const provider = new FakeProvider();
     const step = await addLoadBalancers(STEP, { ...SERVING, sections, provider }, signal);
     expect(step.findings).toMatchObject([{ code: "addressPoolFull" }]);
+  });
+
+  test("names the addresses of pools that Nodes, machines and externalIPs have", async () => {
+    const range = "192.0.2.1-192.0.2.9";
+    const { settings } = LOAD_BALANCERS.parse({ pools: [{ name: "a", addresses: [range] }] });
+    const sections = new Map([[LOAD_BALANCERS.key, settings]]);
+    const node: Node = {
+      metadata: { name: "n1" },
+      status: { addresses: [{ type: "InternalIP", address: "192.0.2.2" }] },
+    };
+    const manual = {
+      metadata: { name: "manual", namespace: "default", uid: "m" },
+      spec: { type: "ClusterIP", externalIPs: ["192.0.2.4"] },
+    };
+    const toMachine = (name: string, address: string): Instance =>
+      toInstance(name, { addresses: [{ type: "InternalIP", address }] });
+    // The Node announces the address of the Service.
+    const machines = [toMachine("db", "192.0.2.3"), toMachine("n1", "192.0.2.1")];
+    const client = new ScriptedKubeClient(new ManualClock(), [
+      { page: { items: [node], resourceVersion: "1" } },
+      { page: { items: [SERVICE, manual], resourceVersion: "1" } },
+    ]);
+    const inventory = toInventory(machines);
+    const search = { ...SERVING, sections, provider: new FakeProvider(), client, inventory };
+    const { findings } = await addLoadBalancers(STEP, search, signal);
+    expect(findings).toMatchObject([
+      { code: "addressPool", message: "address pool a: 4 of 9 IPv4 addresses are in use" },
+      {
+        level: "warning",
+        code: "addressPoolInUse",
+        message:
+          "address pool a holds addresses that something else uses: 192.0.2.2 is an address of the Node n1; " +
+          '192.0.2.3 is an address of the machine "db"; 192.0.2.4 is in spec.externalIPs of the Service default/manual',
+      },
+    ]);
   });
 
   test("warns of Services that pools served, after the last pool is gone", async () => {
