@@ -6,7 +6,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
-const RECORD = "landfall.dev/load-balancer";
+/** What a process needs after a restart, and what it says to the Apache provider. */
+const OWN: ReadonlySet<string> = new Set([
+  "landfall.dev/load-balancer",
+  "service.beta.kubernetes.io/cloudstack-load-balancer-ip-associated-by-controller",
+]);
 
 /** Says what a process changed of a Service that it may not change. A Service goes with its last finalizer. */
 export function listServiceTrespasses(
@@ -20,7 +24,7 @@ export function listServiceTrespasses(
     spec: ({ spec }) => spec,
     labels: ({ metadata }) => metadata.labels,
     annotations: ({ metadata }) =>
-      Object.entries(metadata.annotations ?? {}).filter(([key]) => key !== RECORD),
+      Object.entries(metadata.annotations ?? {}).filter(([key]) => !OWN.has(key)),
     finalizers: ({ metadata }) => metadata.finalizers?.filter((one) => one !== FINALIZER) ?? [],
   };
   return Object.entries(parts)

@@ -46,8 +46,9 @@ export const LOAD_BALANCER_DOCS: LoadBalancerDocs = {
       name: ANNOTATIONS.isAssociated,
       values: "`true`",
       meaning:
-        "Written by version 1.x of the Apache provider when it took the address of `spec.loadBalancerIP`. Landfall " +
-        "only reads it.",
+        "Says that the address of `spec.loadBalancerIP` was taken for the Service. Landfall writes it as version 1.2 " +
+        "of the Apache provider does, so that this provider releases the address if you go back to it. Landfall " +
+        "itself believes it only beside rules that version 1.x made.",
     },
   ],
   problems: PROBLEM_REASONS,

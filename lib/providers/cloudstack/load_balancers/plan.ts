@@ -38,7 +38,7 @@ import {
 } from "./ownership.ts";
 import { describeParts, type PartsSite } from "./parts.ts";
 import { planClosing, planPort, type PortPlan, type Site, toDeletion } from "./rule.ts";
-import { isWaiting, toWaiting } from "./words.ts";
+import { ANNOTATIONS, isWaiting, toWaiting } from "./words.ts";
 import { planAddressRemoval, toAwaiting, withItems } from "./release.ts";
 import type { Step } from "./steps.ts";
 import { checkStickiness } from "./stickiness.ts";
@@ -132,8 +132,23 @@ function planSite(
       ...(rest.isHeld ? [] : planRecord(site)),
     ],
     problems: [...problems, ...rest.problems],
-    ...(works && { ingress: toIngress(wanted, address.ip) }),
+    ...(works && {
+      ingress: toIngress(wanted, address.ip),
+      annotations: toAssociation(scene, address),
+    }),
   };
+}
+
+/**
+ * The note that version 1.x of the Go provider reads: it releases the address that the Service names with the Service.
+ * It is written for an address that tags prove to be the Service's, and goes before the Service moves from such an
+ * address to another one. Any other note is the user's.
+ */
+function toAssociation(scene: Scene, address: PublicAddress): NonNullable<Plan["annotations"]> {
+  if (isOwn(scene, address))
+    return isNamed(scene.claim, address) ? { [ANNOTATIONS.isAssociated]: "true" } : {};
+  const isLeaving = listAddresses(scene).some((one) => isOwn(scene, one));
+  return isLeaving ? { [ANNOTATIONS.isAssociated]: undefined } : {};
 }
 
 /**

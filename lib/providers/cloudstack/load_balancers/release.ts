@@ -41,7 +41,15 @@ import {
   toTagging,
   toTurn,
 } from "./ownership.ts";
-import { isOfCluster, isWaiting, parseRuleName, TAG_KEYS, toLbName, toNotice } from "./words.ts";
+import {
+  ANNOTATIONS,
+  isOfCluster,
+  isWaiting,
+  parseRuleName,
+  TAG_KEYS,
+  toLbName,
+  toNotice,
+} from "./words.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./rule.ts";
 import type { PartPlan } from "./stickiness.ts";
@@ -74,7 +82,13 @@ export function planRelease(view: Observation, claim: LoadBalancerClaim): LoadBa
     ...listNames(scene).flatMap((ip) => findUnreadableAddresses(scene, ip)),
   ];
   const isDone = steps.length === 0 && !isWaiting(problems);
-  return { steps, problems, ...(isDone && { ingress: [] }), parts: listActual(scene, addresses) };
+  return {
+    steps,
+    problems,
+    // Of a Service that keeps living, it would say that its next address was taken for it.
+    ...(isDone && { ingress: [], annotations: { [ANNOTATIONS.isAssociated]: undefined } }),
+    parts: listActual(scene, addresses),
+  };
 }
 
 /**

@@ -32,7 +32,7 @@ export const ANNOTATIONS: Readonly<
   proxyProtocol: `${PREFIX}-proxy-protocol`,
   hostname: `${PREFIX}-hostname`,
   sourceCidrs: `${PREFIX}-source-cidrs`,
-  /** Written by version 1.x of the Go provider: it took the address that `spec.loadBalancerIP` names. */
+  /** Of version 1.x of the Go provider: the address that `spec.loadBalancerIP` names was taken for the Service. */
   isAssociated: `${PREFIX}-ip-associated-by-controller`,
   stickinessMethod: `${PREFIX}-stickiness-method-name`,
   stickinessParams: `${PREFIX}-stickiness-method-param`,

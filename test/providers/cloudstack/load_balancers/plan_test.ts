@@ -476,3 +476,36 @@ test.each([
   cloud.nowMs = ASKED_AT_MS + 12 * 60_000;
   expect(plan(cloud.view(), spec).steps.map(({ change }) => change.kind)).toEqual(["takeAddress"]);
 });
+
+const NOTE = Object.keys(annotate({ "ip-associated-by-controller": "" }))[0] ?? "";
+/** What version 1.x of the Go provider released, and whether Landfall says so. */
+const NOTES: readonly [string, Partial<LoadBalancerSpec>, boolean, Record<string, string>][] = [
+  ["taken for the Service that names it", { address: "192.0.2.10" }, true, { [NOTE]: "true" }],
+  ["taken for a Service that names none", {}, true, {}],
+  ["of the user", { address: "192.0.2.10" }, false, {}],
+  [
+    "of the user, whatever a user wrote",
+    { address: "192.0.2.10", annotations: { [NOTE]: "true" } },
+    false,
+    {},
+  ],
+];
+for (const [what, fields, isFree, note] of NOTES) {
+  test(`the Apache provider is told whether it may release an address ${what}`, () => {
+    const cloud = createCloud();
+    if (!isFree) cloud.addAddress({ ip: "192.0.2.10", networkId: "net-1" });
+    expect(converge(cloud, toSpec(fields)).plan.annotations).toEqual(note);
+  });
+}
+
+test("a Service that moves to an address of the user no longer says that its address was taken for it", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec({ address: "192.0.2.10" }));
+  cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
+  const notes: unknown[] = [];
+  converge(cloud, toSpec({ address: "192.0.2.50", ingress }), () =>
+    notes.push(plan(cloud.view(), toSpec({ address: "192.0.2.50", ingress })).annotations),
+  );
+  // While the old address is there: as soon as the new one is shown.
+  expect(notes).toContainEqual({ [NOTE]: undefined });
+});

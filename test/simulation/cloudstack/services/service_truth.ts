@@ -100,6 +100,11 @@ function listWrongs(one: Case): string[] {
   const isPossible = ports.some((port) => readMethod(service, port) !== undefined);
   const isRefused = readAnnotation(service, "stickiness-method-name") !== undefined && !isPossible;
   if (shown !== ingress && !isRefused) wrongs.push(`shows ${shown} instead of ${ingress}`);
+  // The Apache provider releases an address that a Service names only if this says that it was taken for it.
+  const isNoted = readAnnotation(service, "ip-associated-by-controller") === "true";
+  const isWrong = owner === life.uid ? !isNoted : isTheirs && isNoted;
+  if (loadBalancerIP !== undefined && isWrong && !isRefused)
+    wrongs.push(`says ${isNoted} to the Apache provider`);
   const wanted = new Map(ports.map((port) => [port.port, port]));
   for (const rule of rules) {
     const port = wanted.get(rule.publicPort);

@@ -243,7 +243,12 @@ const ROWS: readonly Row[] = [
   ["service-with-address-of-user-is-created", [], create(at(PINNED_IP)), OF_CI],
   ["service-beside-other-rules-on-address-of-user-is-created", [], create(at(USED_IP))],
   ["service-that-names-free-address-is-created", [], create(at(FREE_IP)), NAMED],
-  ["service-moves-to-address-of-user", [create()], change(at(PINNED_IP))],
+  [
+    "service-moves-to-address-of-user",
+    [create(at(FREE_IP))],
+    change(at(PINNED_IP)),
+    { frees: FREE_IP, ...NAMED },
+  ],
   ["service-gets-hostname", [create()], change(annotate("hostname", "web.example.com")), OF_CI],
   ["service-gets-stickiness", [create()], change(STICKY)],
   ["service-loses-stickiness", [create(STICKY)], loseStickiness, OF_CI],
