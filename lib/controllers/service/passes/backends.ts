@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../core/clock.ts";
 import { remember } from "../../../core/maps.ts";
 import type { LabelSelector } from "../../../core/text/label.ts";
-import type { Node } from "../../../kube/kinds/node.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 import type { NodeCloud } from "../../node_context.ts";
 import { parseNodeSelector, readSelectorText } from "../spec/node_selector.ts";
@@ -89,10 +88,15 @@ export class Backends {
     const { nodes, source } = this.#options.cloud;
     let isStarted = false;
     const endNodes = nodes.subscribe((_key, before, after) => {
-      const isChanged = changesBackends(before, after) || this.#changesChoice(before, after);
+      const isRelabelled = !isDeepStrictEqual(before?.metadata.labels, after?.metadata.labels);
+      const isChanged = changesBackends(before, after) || (isRelabelled && this.#hasChoices());
       const wasBackend = before !== undefined && isBackendNode(before);
-      // What leaves without a reason for a pass is left out by the next plan.
-      if (isChanged || wasBackend !== (after !== undefined && isBackendNode(after))) {
+      // What leaves without a reason for a pass is left out by the next plan. A choice may come later than its labels.
+      if (
+        isChanged ||
+        isRelabelled ||
+        wasBackend !== (after !== undefined && isBackendNode(after))
+      ) {
         this.#candidates = undefined;
       }
       if (isChanged && isStarted) onChange();
@@ -148,10 +152,9 @@ export class Backends {
     });
   }
 
-  /** Whether a change of labels may change what a Service chooses. */
-  #changesChoice(before: Node | undefined, after: Node | undefined): boolean {
-    const isChosen = this.#chosen.keys().some((text) => text !== "");
-    return isChosen && !isDeepStrictEqual(before?.metadata.labels, after?.metadata.labels);
+  /** Whether a Service chooses its Nodes by their labels. */
+  #hasChoices(): boolean {
+    return this.#chosen.keys().some((text) => text !== "");
   }
 }
 

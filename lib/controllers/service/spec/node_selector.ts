@@ -11,8 +11,10 @@ import { quote } from "../../../core/text/printable.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 import { NODE_SELECTOR } from "../words.ts";
 
-/** Longer selectors would take too long to parse. */
-const CHARS_MAX = 1_000;
+/** Parsing a longer one would take too long. */
+const CHARS_MAX = 500;
+/** Every Node is compared with every one of them. */
+const CONDITIONS_MAX = 10;
 
 /** The text of the selector, without spaces around it; empty without one. */
 export function readSelectorText({ metadata }: Service): string {
@@ -28,6 +30,9 @@ export function parseNodeSelector(
   if (text.length > CHARS_MAX)
     return { problem: `${field}: has more than ${CHARS_MAX} characters` };
   const selector = parseLabelSelector(text);
-  if (selector !== undefined) return { selector };
-  return { problem: `${field}: ${quote(text)} is not ${LABEL_SELECTOR_FORM}` };
+  if (selector === undefined) {
+    return { problem: `${field}: ${quote(text)} is not ${LABEL_SELECTOR_FORM}` };
+  }
+  if (selector.length <= CONDITIONS_MAX) return { selector };
+  return { problem: `${field}: has more than ${CONDITIONS_MAX} conditions` };
 }

@@ -15,6 +15,7 @@ import { listClients } from "./router.ts";
 import { listRules, readOwner } from "./service_judge.ts";
 import {
   FINALIZER,
+  isChosen,
   isWanted,
   readAnnotation,
   toClients,
@@ -61,12 +62,12 @@ interface Case {
 }
 
 function listWrongs(one: Case): string[] {
-  const { balancing, life, service, world } = one;
+  const { balancing, life, service } = one;
   const { state } = balancing.cloud;
   const rules = listRules(state.loadBalancerRules.values(), life);
   const [ipId, ...others] = new Set(rules.map((rule) => rule.ipId));
   // Nothing says in which network it should be.
-  const isWaiting = !hasTold(world, balancing);
+  const isWaiting = !hasTold(one);
   if (ipId === undefined) return isWaiting ? [] : ["has no rule"];
   if (others.length > 0) return ["has rules on two addresses"];
   if (isInTheWay(balancing, ipId, service)) return [];
@@ -126,13 +127,10 @@ function isInTheWay({ cloud, book }: Balanced, ipId: string, service: Service): 
   );
 }
 
-function listRuleWrongs(
-  { world, balancing, life, service }: Case,
-  rule: LoadBalancerRule,
-  port: WantedPort,
-): string[] {
+function listRuleWrongs(one: Case, rule: LoadBalancerRule, port: WantedPort): string[] {
+  const { balancing, life, service } = one;
   const { state } = balancing.cloud;
-  const members = listMembers(world, balancing, rule.networkId).toSorted();
+  const members = listMembers(one, rule.networkId).toSorted();
   const algorithm = service.spec?.sessionAffinity === "ClientIP" ? "source" : "roundrobin";
   const clients = members.length === 0 ? [] : toClients(service);
   const { applied } = rule;
@@ -186,12 +184,13 @@ function toIngress(service: Service, ip: string, ports: readonly WantedPort[]): 
 }
 
 /** Machines of Nodes that may get traffic, in a network. */
-function listMembers(world: Surroundings, { cloud }: Balanced, networkId: string): string[] {
+function listMembers({ world, balancing, service }: Case, networkId: string): string[] {
+  const { truth } = balancing.cloud;
   const ids = world.server.nodes
-    .filter((node) => isBackend(world, node))
+    .filter((node) => isBackend(world, node) && isChosen(service, node))
     .map(({ metadata }) => world.machines.get(metadata.name) ?? "");
   return [...new Set(ids)].filter((id) => {
-    const vm = cloud.truth.find(id);
+    const vm = truth.find(id);
     if (vm === undefined || vm.state === "Destroyed") return false;
     const nics = vm.nics.filter((nic) => nic.networkId === networkId);
     return nics.length > 0;
@@ -199,9 +198,10 @@ function listMembers(world: Surroundings, { cloud }: Balanced, networkId: string
 }
 
 /** Whether the InternalIP of a Node says in which network the load balancer should be. */
-function hasTold(world: Surroundings, { cloud }: Balanced): boolean {
-  return world.server.nodes.some((node) => {
-    const vm = cloud.truth.find(world.machines.get(node.metadata.name) ?? "");
+function hasTold({ world, balancing, service }: Case): boolean {
+  const nodes = world.server.nodes.filter((node) => isChosen(service, node));
+  return nodes.some((node) => {
+    const vm = balancing.cloud.truth.find(world.machines.get(node.metadata.name) ?? "");
     if (vm === undefined || vm.state === "Destroyed" || !isBackend(world, node)) return false;
     const ips = new Set((node.status?.addresses ?? []).map(({ address }) => address));
     return vm.nics.some(({ ipAddress = "" }) => ips.has(ipAddress));

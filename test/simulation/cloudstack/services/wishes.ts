@@ -2,6 +2,7 @@
  * What a Service asks for, read for judges: an oracle that shares no code with what it judges.
  * @module
  */
+import type { Node } from "../../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import { CLIENTS, isAmong } from "./router.ts";
 
@@ -11,6 +12,11 @@ export const PREFIX = "service.beta.kubernetes.io/cloudstack-load-balancer-";
 export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 /** The annotation in which a process keeps what it is making. */
 export const RECORD = "landfall.dev/load-balancer";
+
+/** The annotation by which a Service chooses its Nodes; here by {@linkcode POOL}. */
+export const SELECTOR = "landfall.dev/load-balancer-node-selector";
+/** A label of Nodes. */
+export const POOL = "example.com/pool";
 
 /** A port that a Service asks for. */
 export interface WantedPort {
@@ -52,6 +58,12 @@ export function toClients(service: Service): readonly string[] {
   if (!isWanted(service)) return [];
   const ranges = service.spec?.loadBalancerSourceRanges ?? [];
   return CLIENTS.filter((client) => ranges.length === 0 || isAmong(client, ranges));
+}
+
+/** Whether a Service chooses a Node: it names the pool, or the one that it does not want. */
+export function isChosen({ metadata }: Service, node: Node): boolean {
+  const [, not, pool] = /(!?)=(.*)$/.exec(metadata.annotations?.[SELECTOR] ?? "") ?? [];
+  return pool === undefined || (node.metadata.labels?.[POOL] === pool) === (not === "");
 }
 
 /** An annotation of CloudStack. */

@@ -8,7 +8,7 @@ import { dropRule } from "../../../../lib/simulator/cloudstack/world/addresses.t
 import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import type { CloudStackWorld } from "../../cloudstack/cloud.ts";
-import { PREFIX } from "../../cloudstack/services/wishes.ts";
+import { POOL, PREFIX, SELECTOR } from "../../cloudstack/services/wishes.ts";
 import type { Act, ServiceStory } from "./stage.ts";
 
 /** Address of the user, with rules that are not of the cluster. */
@@ -164,6 +164,15 @@ const exclude: Act = ({ server }) => {
   server.objects.patchNode("n2", { metadata: { labels } });
 };
 
+/** The Service chooses the Nodes of a pool, in which n2 is. */
+const chooseNodes: Act = ({ server: { objects } }) => {
+  objects.patchNode("n2", { metadata: { labels: { [POOL]: "a" } } });
+  objects.patch("services", WEB, { metadata: { annotations: { [SELECTOR]: `${POOL}=a` } } });
+};
+
+const joinPool: Act = ({ server }) =>
+  server.objects.patchNode("n1", { metadata: { labels: { [POOL]: "a" } } });
+
 const STICKY = annotate("stickiness-method-name", "SourceBased");
 const BOTH = create({ ports: [HTTP, HTTPS] });
 const ALL = create({ ports: [HTTP, HTTPS, DNS] });
@@ -254,6 +263,8 @@ const ROWS: readonly Row[] = [
   ["service-loses-stickiness", [create(STICKY)], loseStickiness, OF_CI],
   ["node-leaves", [BOTH], loseNode],
   ["node-must-not-get-traffic-any-more", [create()], exclude],
+  ["service-chooses-its-nodes", [create()], chooseNodes],
+  ["node-gets-label-that-service-chooses", [create(), chooseNodes], joinPool],
   ["service-is-deleted", [create()], remove],
   ["service-with-three-ports-is-deleted", [ALL], remove, OF_CI],
   ["service-on-address-of-user-is-deleted", [create(at(USED_IP))], remove],
