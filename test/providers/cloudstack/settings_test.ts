@@ -210,6 +210,15 @@ describe("parseCloudStackConfig()", () => {
   ])("warns of %j at %j", (more, paths) => expect(listWarnings(more)).toEqual(paths));
 });
 
+test("settings of Leaseweb's provider have no effect, and each says what to do", () => {
+  const leaseweb = { apiRateLimitQps: 5, apiRateLimitBurst: 10, vmCacheTtl: "30s" };
+  const plain = { apiUrl: URL, apiKeyFile: "/k", secretKeyFile: "/s" };
+  const { settings, issues, warnings } = parseCloudStackConfig({ ...plain, ...leaseweb });
+  expect([settings, issues]).toEqual([parseCloudStackConfig(plain).settings, []]);
+  expect(warnings.map(({ path }) => path)).toEqual(Object.keys(leaseweb));
+  for (const { message } of warnings) expect(message).toMatch(/^has no effect: .*; remove it$/);
+});
+
 describe("describeSettings()", () => {
   test("has every setting of the Apache provider, and those of Landfall", () => {
     const paths = describeSettings().map(({ path }) => path);

@@ -74,11 +74,11 @@ async function take(wanted: Desired, acting: Acting): Promise<PublicAddress | "l
 
 /** Says which address it is about: the server only says that there is none. */
 function toNotTaken(ip: string, refusal: ApiError): RefusedStepError {
-  const advice = "name an address that the account has or that is free, or remove the field";
+  const advice = "the Service must name an address that the account has or that is free, or none";
   const message =
     refusal.code === NO_CAPACITY
-      ? `spec.loadBalancerIP: CloudStack has no free public IP ${ip} for this account (error ${NO_CAPACITY}): ${advice}`
-      : `spec.loadBalancerIP: public IP ${ip} cannot be taken: ${refusal.message}`;
+      ? `CloudStack has no free public IP ${ip} for this account (error ${NO_CAPACITY}): ${advice}`
+      : `public IP ${ip} cannot be taken: ${refusal.message}`;
   return new RefusedStepError(toWaiting("AddressNotUsable", message), refusal);
 }
 

@@ -19,7 +19,8 @@ import {
   isOwnOrProven,
   toDoubt,
 } from "./ownership.ts";
-import { isAclReasonOf, toWaiting } from "./words.ts";
+import { readAddress } from "./desired.ts";
+import { ANNOTATIONS, isAclReasonOf, toWaiting } from "./words.ts";
 import {
   isGoing,
   isNameOf,
@@ -48,8 +49,8 @@ export interface AddressChoice {
  * change by hand, the one that its status shows, then the one with most rules. Never takes a new one while it has one.
  */
 export function chooseAddress(scene: Scene, spec: LoadBalancerSpec): AddressChoice {
-  if (spec.address !== undefined && spec.address !== "")
-    return choosePinned(scene, spec, spec.address);
+  const named = readAddress(spec);
+  if (named !== undefined) return choosePinned(scene, spec, named);
   const newNetwork = findNewNetwork(scene, spec.backends);
   const found = findCurrent(scene, newNetwork);
   if (found !== undefined) return useAddress(scene, found, newNetwork);
@@ -124,7 +125,9 @@ function choosePinned(scene: Scene, spec: LoadBalancerSpec, text: string): Addre
   const { view } = scene;
   const ip = parseIp(text);
   if (ip?.family !== 4) {
-    const message = `spec.loadBalancerIP is ${quote(text)}: write an IPv4 address`;
+    const field =
+      text === spec.address ? "spec.loadBalancerIP" : `annotation ${ANNOTATIONS.address}`;
+    const message = `${field} is ${quote(text)}: write an IPv4 address`;
     return { problems: [toWaiting("AddressNotUsable", message)] };
   }
   const newNetwork = findNewNetwork(scene, spec.backends);

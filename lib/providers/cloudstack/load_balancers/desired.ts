@@ -3,6 +3,7 @@
  * @module
  */
 import type {
+  LoadBalancerClaim,
   LoadBalancerPort,
   LoadBalancerProblem,
   LoadBalancerSpec,
@@ -234,6 +235,14 @@ export function readAnnotations(annotations: Annotations): {
     ...(stickiness !== undefined && { stickiness }),
   };
   return { wishes, problems };
+}
+
+/** The address that a Service names: the annotation counts before the field, as in Leaseweb's provider. */
+export function readAddress({
+  annotations,
+  address,
+}: Pick<LoadBalancerClaim, "address" | "annotations">): string | undefined {
+  return annotations[ANNOTATIONS.address] || address || undefined;
 }
 
 /** Whether version 1.x of the Go provider noted that it took the address that the Service names. */

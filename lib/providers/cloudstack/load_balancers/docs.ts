@@ -43,6 +43,13 @@ export const LOAD_BALANCER_DOCS: LoadBalancerDocs = {
         "`indirect`, `postonly`. `SourceBased`: `tablesize` such as `200k`, `expire` such as `30m`.",
     },
     {
+      name: ANNOTATIONS.address,
+      values: "an IPv4 address",
+      meaning:
+        "The address of the Service. It counts before `spec.loadBalancerIP`, and means the same. Leaseweb's provider " +
+        "reads it, too, and writes there the address that it took.",
+    },
+    {
       name: ANNOTATIONS.isAssociated,
       values: "`true`",
       meaning:

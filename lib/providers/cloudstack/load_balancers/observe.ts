@@ -7,6 +7,7 @@ import { Limiter } from "../../../core/concurrency.ts";
 import type { Version } from "../session/facts.ts";
 import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
 import { type AskedAddress, parseRecord, type RecordSigner } from "./record.ts";
+import { adoptNames } from "./leaseweb.ts";
 import { ANNOTATIONS, isAclReason, parseRuleName } from "./words.ts";
 import type { Found } from "./store.ts";
 import type {
@@ -34,7 +35,8 @@ interface ObserveOptions {
   readonly vms: ReadonlyMap<string, BackendVm>;
   /** Whether `vms` are all that this user may see. */
   readonly isEveryVm: boolean;
-  /** IDs of the networks that Nodes are in. */
+  /** IDs of the VMs of Nodes, and of the networks that they are in. */
+  readonly nodeVmIds: ReadonlySet<string>;
   readonly nodeNetworkIds: ReadonlySet<string>;
   /** Of the look before. */
   readonly knownPolicies: ReadonlyMap<string, readonly StickinessPolicy[]>;
@@ -66,16 +68,21 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<Omit<Found, "isOurCloud">> {
   const { api, projectId, claims, nodeNetworkIds, takenAtMs } = options;
-  const [rules, addresses, firewallRules, version] = await Promise.all([
+  const [listed, addresses, firewallRules, version] = await Promise.all([
     api.listRules(projectId, signal),
     api.listAddresses(projectId, signal),
     api.listFirewallRules(projectId, signal),
     options.readVersion(),
   ]);
+  const limited = { ...options, limiter: new Limiter(CONCURRENCY_MAX) };
+  const evidence = {
+    ...options,
+    readMembers: (named: readonly Rule[]) => readMembers(named, listed, limited, signal),
+  };
+  const rules = { ...listed, objects: await adoptNames(listed.objects, evidence) };
   const ours = rules.objects.filter((rule) => findClaim(claims, rule) !== undefined);
   const wanted = new Set([...nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
   const networks = await options.networks.read({ wanted, projectId }, signal);
-  const limited = { ...options, limiter: new Limiter(CONCURRENCY_MAX) };
   const asked = listAsked(claims.values(), toMap(addresses), options.recordSigner);
   const [takers, members, policies, aclItems] = await Promise.all([
     asked.size === 0 ? undefined : options.readTakers(asked),

@@ -178,7 +178,7 @@ export class Observer {
     const takenAtWallMs = clock.now();
     store.setSigningKey(await this.#options.readSigningKey());
     const { vms, isWhole } = await source.readBackends(-Infinity, signal);
-    const { networkIds } = this.#findNodes();
+    const { networkIds, nodeVmIds, instanceIds } = this.#findNodes();
     const claims = new Map(
       [...this.#claims()].map((claim) => [toLbName(claim.owner.uid), claim] as const),
     );
@@ -195,6 +195,7 @@ export class Observer {
             recordSigner: store.recordSigner,
             vms,
             isEveryVm: isWhole,
+            nodeVmIds: nodeVmIds.union(instanceIds),
             nodeNetworkIds: networkIds,
             knownPolicies: store.view?.policies ?? new Map(),
             knownItems: store.view?.aclItems ?? new Map(),

@@ -22,7 +22,7 @@ import {
   toStep,
 } from "./scene.ts";
 import { type AskedAddress, SKEW_MS } from "./record.ts";
-import { isAssociatedBy1x } from "./desired.ts";
+import { isAssociatedBy1x, readAddress } from "./desired.ts";
 import { listFirewallRulesOf, listOrphans } from "./firewall.ts";
 import { isOf1x, TAG_KEYS, toNotice, toTags, toWaiting } from "./words.ts";
 import { listFirewallRulesOn, type PublicAddress } from "./observation.ts";
@@ -101,16 +101,18 @@ function isNamedBy(asked: AskedAddress, { id, ip }: PublicAddress): boolean {
 
 /**
  * Whether version 1.x of the Go provider took an address, which has no record of it: rules of that version are on it
- * and nothing else is, and the Service does not name it, or has the annotation of that version.
+ * and nothing else is, and `spec.loadBalancerIP` does not name it, or the Service has the annotation of that version.
  *
- * If the Service names another address, the field was changed: the address may be the user's own.
+ * If the Service names another address, that was changed: the address may be the user's own.
  */
 function isLeftBy1x(scene: Scene, address: PublicAddress): boolean {
   const { claim } = scene;
   if (!hasRulesOf1x(scene, address) || address.tags.size > 0) return false;
   if (listUses(scene, address).length > 0) return false;
-  if (claim.address === undefined || claim.address === "") return true;
-  return claim.address === address.ip && isAssociatedBy1x(claim.annotations);
+  const named = readAddress(claim);
+  if (named !== undefined && named !== address.ip) return false;
+  // The annotation says nothing: Leaseweb's provider writes the address that it took there, too.
+  return claim.address !== address.ip || isAssociatedBy1x(claim.annotations);
 }
 
 /** Whether version 1.x of the Go provider made the rules of the Service on an address. */

@@ -52,6 +52,7 @@ import {
 } from "./words.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./rule.ts";
+import { readAddress } from "./desired.ts";
 import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "./steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./choose_address.ts";
@@ -109,7 +110,7 @@ export function planAddressRemoval(
   const steps = [...tagging, ...planNaming(scene, address), ...orphans, ...removal];
   if (!isOwnOrProven(scene, address)) {
     const isDoubtful =
-      !isGoing(address) && hasRulesOf1x(scene, address) && scene.claim.address !== address.ip;
+      !isGoing(address) && hasRulesOf1x(scene, address) && readAddress(scene.claim) !== address.ip;
     return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
   }
   const uses = listUses(scene, address);
@@ -170,7 +171,7 @@ function findTurn({ view }: Scene, { listId }: AclItem): string | undefined {
 /** IPs that an address of the Service may have, as far as the Service says. */
 function listNames({ claim, record }: Scene): readonly string[] {
   const shown = claim.ingress.flatMap((one) => ("ip" in one ? [one.ip] : []));
-  return [...new Set([...shown, claim.address ?? "", record?.address?.ip ?? ""])];
+  return [...new Set([...shown, readAddress(claim) ?? "", record?.address?.ip ?? ""])];
 }
 
 /** More leftovers than these are counted, and not named. */

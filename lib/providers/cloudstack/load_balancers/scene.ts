@@ -15,6 +15,7 @@ import {
   withoutJobs,
 } from "./record.ts";
 import { isOfCluster, isTagged, isTaggedFor, parseRuleName, TAG_KEYS, toLbName } from "./words.ts";
+import { readAddress } from "./desired.ts";
 import type { Change, Step } from "./steps.ts";
 import { listRulesOn, type PublicAddress, type Rule, type Observation } from "./observation.ts";
 import { parseIp } from "../../../core/net/ip.ts";
@@ -179,12 +180,13 @@ export function listInherited(uses: Uses): ReadonlySet<string> {
   return new Set(all.map(({ id }) => id));
 }
 
-/** Whether a Service names an address in `spec.loadBalancerIP`. */
+/** Whether a Service names an address. */
 export function isNamed(claim: LoadBalancerClaim, { ip }: PublicAddress): boolean {
   return findNamed(claim) === ip;
 }
 
-function findNamed({ address }: LoadBalancerClaim): string | undefined {
+function findNamed(claim: LoadBalancerClaim): string | undefined {
+  const address = readAddress(claim);
   return address === undefined ? undefined : parseIp(address)?.text;
 }
 

@@ -24,6 +24,7 @@ export const ANNOTATIONS: Readonly<
     | "hostname"
     | "sourceCidrs"
     | "isAssociated"
+    | "address"
     | "stickinessMethod"
     | "stickinessParams",
     string
@@ -34,6 +35,8 @@ export const ANNOTATIONS: Readonly<
   sourceCidrs: `${PREFIX}-source-cidrs`,
   /** Of version 1.x of the Go provider: the address that `spec.loadBalancerIP` names was taken for the Service. */
   isAssociated: `${PREFIX}-ip-associated-by-controller`,
+  /** Of Leaseweb's provider, which writes it on every Service that it serves. */
+  address: `${PREFIX}-address`,
   stickinessMethod: `${PREFIX}-stickiness-method-name`,
   stickinessParams: `${PREFIX}-stickiness-method-param`,
 };

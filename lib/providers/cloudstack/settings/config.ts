@@ -110,6 +110,13 @@ function listKeyIssues(has: (key: string) => boolean): ConfigIssue[] {
   return issues;
 }
 
+/** Settings of Leaseweb's provider, and what Landfall does instead. */
+const LEASEWEB = [
+  ["apiRateLimitQps", "Landfall asks for all VMs together, and waits when CloudStack is busy"],
+  ["apiRateLimitBurst", "Landfall asks for all VMs together, and waits when CloudStack is busy"],
+  ["vmCacheTtl", "refresh-interval says how often Landfall lists the VMs"],
+] as const;
+
 function listOddities(settings: FileSettings = {}): ShapeIssue[] {
   const { apiUrl, sslNoVerify, caFile, certificateFingerprint, apiKey, secretKey } = settings;
   const warnings: ShapeIssue[] = [];
@@ -127,6 +134,9 @@ function listOddities(settings: FileSettings = {}): ShapeIssue[] {
   }
   if (sslNoVerify === true && caFile !== undefined) {
     warn("sslNoVerify", "ca-file has no effect with ssl-no-verify");
+  }
+  for (const [path, instead] of LEASEWEB) {
+    if (settings[path] !== undefined) warn(path, `has no effect: ${instead}; remove it`);
   }
   warn("apiKey", explainOddSecret(apiKey ?? "", "the key", "api-key-file"));
   warn("secretKey", explainOddSecret(secretKey ?? "", "the key", "secret-key-file"));

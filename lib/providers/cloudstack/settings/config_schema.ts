@@ -36,6 +36,9 @@ export interface FileSettings {
   readonly certificateFingerprint?: string | undefined;
   readonly projectId?: string | undefined;
   readonly zone?: string | undefined;
+  readonly apiRateLimitQps?: number | undefined;
+  readonly apiRateLimitBurst?: number | undefined;
+  readonly vmCacheTtl?: string | undefined;
   readonly region?: string | undefined;
   readonly version?: string | undefined;
   readonly refreshInterval?: number | undefined;
@@ -49,6 +52,9 @@ const REFRESH_MS_MIN = 1_000;
 const REFRESH_MS_MAX = 3_600_000;
 
 const text = v.string(needText);
+
+const OF_LEASEWEB =
+  "Accepted because files of Leaseweb's provider may have it. No effect, with a warning.";
 
 const SCHEMA = v.object(
   {
@@ -102,6 +108,18 @@ const SCHEMA = v.object(
       type: "text",
       description:
         "Accepted because files of the Apache provider have it. No effect: a Node's zone is that of its VM.",
+    }),
+    apiRateLimitQps: setting(v.number(need("a number")), {
+      type: "number",
+      description: `${OF_LEASEWEB} Landfall asks for all VMs together, and waits when CloudStack says that it is busy.`,
+    }),
+    apiRateLimitBurst: setting(v.number(need("a number")), {
+      type: "number",
+      description: `${OF_LEASEWEB} See \`apiRateLimitQps\`.`,
+    }),
+    vmCacheTtl: setting(text, {
+      type: "text",
+      description: `${OF_LEASEWEB} \`refreshInterval\` says how often Landfall lists the VMs.`,
     }),
     region: setting(text, {
       type: "text",

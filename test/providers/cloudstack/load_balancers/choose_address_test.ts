@@ -458,6 +458,24 @@ const LEFT: readonly [string, Partial<LoadBalancerClaim>, string | undefined, bo
     "",
     false,
   ],
+  [
+    "that the annotation of Leaseweb's provider names",
+    { annotations: annotate({ address: IP }) },
+    "",
+    true,
+  ],
+  [
+    "that the annotation and the field name",
+    { address: IP, annotations: annotate({ address: IP }) },
+    "",
+    false,
+  ],
+  [
+    "when the annotation names another one",
+    { annotations: annotate({ address: "192.0.2.9" }) },
+    "",
+    false,
+  ],
   ["whose rule is of Landfall", {}, DESCRIPTION, false],
   ["whose rule has a description of somebody", {}, "mine", false],
 ];

@@ -26,6 +26,11 @@ import {
 import type { Step } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { ask } from "../../../support/cloud/cloudstack_asks.ts";
 import { type ChangingProvider, createChanging } from "../../../support/cloud/changing_provider.ts";
+import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import {
+  formatRuleName,
+  toLbName,
+} from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { PacedClock } from "../../../support/paced_clock.ts";
 import { until } from "../../../support/nodes/rig.ts";
 import { toDeps } from "../fake_server.ts";
@@ -230,6 +235,40 @@ describe("CloudStackLoadBalancers", () => {
     });
     expect(toParts(known)).toEqual(toParts(seen));
   });
+
+  /** A rule with the name that Leaseweb's provider gives it, on an address of its own. */
+  function leaveRule(name: string, hasNodes: boolean): string {
+    const { state } = simulator;
+    const networkId = kinds.networks[kind].id;
+    const ip = [...state.publicIps.values()].find((one) => one.state === "Free");
+    if (ip === undefined) throw new Error("no address is free");
+    Object.assign(ip, { state: "Allocated", networkId, accountId: kinds.ownerId });
+    const vms = hasNodes ? kinds.vms[kind] : [];
+    const rule = toLoadBalancerRule({ ip, name, cidrList: "0.0.0.0/0", vms });
+    state.loadBalancerRules.set(rule.id, rule);
+    return rule.id;
+  }
+
+  test.each<[string, string, hasNodes: boolean, isOurs: boolean]>([
+    ["with its Nodes", "K8s_svc_my_cluster_shop_web-tcp-80", true, true],
+    ["of another cluster", "K8s_svc_my_cluster_shop_web-tcp-80", false, false],
+    ["of another namespace", "K8s_svc_my_cluster_web_web-tcp-80", true, false],
+    ["of another Service", "K8s_svc_my_cluster_shop_web-2-tcp-80", true, false],
+  ])(
+    "takes over a rule of Leaseweb's provider %s or leaves it",
+    async (_what, name, nodes, ours) => {
+      const id = leaveRule(name, nodes);
+      await converge();
+      const { loadBalancerRules, publicIps } = simulator.state;
+      expect(loadBalancerRules.get(id)?.name).toBe(
+        ours ? formatRuleName(toLbName(UID), "tcp", 80) : name,
+      );
+      expect(loadBalancerRules.size).toBe(ours ? 1 : 2);
+      const tags = balancers().listLeftovers(await observe(0), toLive("other"));
+      const ip = publicIps.get(loadBalancerRules.get(id)?.ipId ?? "");
+      expect(tags.some((one) => one.ip === ip?.address)).toBe(ours);
+    },
+  );
 
   test("does nothing while another CloudStack answers that knows nothing of the cluster", async () => {
     const { record } = await converge();

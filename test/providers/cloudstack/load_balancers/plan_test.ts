@@ -477,6 +477,15 @@ test.each([
   expect(plan(cloud.view(), spec).steps.map(({ change }) => change.kind)).toEqual(["takeAddress"]);
 });
 
+test("the annotation of Leaseweb's provider names an address, and counts before the field", () => {
+  const annotations = annotate({ address: "192.0.2.11" });
+  const { ingress, done } = serve(toSpec({ annotations, address: "192.0.2.12" }));
+  expect(done[0]).toBe("take address 192.0.2.11 for network net-1");
+  expect(ingress).toMatchObject([{ ip: "192.0.2.11" }]);
+  const { plan: wrong } = serve(toSpec({ annotations: annotate({ address: "web" }) }));
+  expect(wrong.problems[0]?.message).toStartWith("annotation service.beta.kubernetes.io/");
+});
+
 const NOTE = Object.keys(annotate({ "ip-associated-by-controller": "" }))[0] ?? "";
 /** What version 1.x of the Go provider released, and whether Landfall says so. */
 const NOTES: readonly [string, Partial<LoadBalancerSpec>, boolean, Record<string, string>][] = [

@@ -324,6 +324,7 @@ test("annotations keep the names of the Go provider", () => {
     "hostname",
     "source-cidrs",
     "ip-associated-by-controller",
+    "address",
     "stickiness-method-name",
     "stickiness-method-param",
   ]);

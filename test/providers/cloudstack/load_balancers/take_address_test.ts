@@ -155,8 +155,8 @@ describe("takeAddress", () => {
     await rig.look();
     const error = await rig.apply(toTake("0.0.0.0"));
     const message =
-      "spec.loadBalancerIP: CloudStack has no free public IP 0.0.0.0 for this account (error 533): " +
-      "name an address that the account has or that is free, or remove the field";
+      "CloudStack has no free public IP 0.0.0.0 for this account (error 533): " +
+      "the Service must name an address that the account has or that is free, or none";
     const problem = { reason: "AddressNotUsable", message, isWaiting: true };
     expect(error).toMatchObject({ name: "CloudError", status: 533, message, problem });
     expect(rig.record.text).toBeUndefined();

@@ -6,6 +6,7 @@ import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
 import { dropRule } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
 import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import type { CloudStackWorld } from "../../cloudstack/cloud.ts";
 import { POOL, PREFIX, SELECTOR } from "../../cloudstack/services/wishes.ts";
@@ -99,21 +100,43 @@ function toPorts(ports: readonly Port[]): JsonObject[] {
 function createWithLeftover(wishes: Wishes, ip: string) {
   return (world: CloudStackWorld): void => {
     create({ ...wishes, spec: { ...wishes.spec, loadBalancerIP: ip } })(world);
-    const { state } = world.cloud;
-    const address = [...state.publicIps.values()].find((one) => one.address === ip);
     const uid = String(world.server.objects.get("services", WEB)?.metadata["uid"] ?? "");
-    if (address === undefined) throw new Error(`There is no address ${ip}`);
-    const name = `a${uid.replaceAll("-", "")}`.slice(0, 32);
-    const rule = toLoadBalancerRule({
-      ip: address,
-      name: `${name}-tcp-80`,
-      cidrList: "0.0.0.0/0",
-      vms: [state.vm(world.machines.get("n1") ?? "")],
-    });
-    state.loadBalancerRules.set(rule.id, rule);
-    const firewallRule = toFirewallRule({ ip: address, startPort: 80 });
-    state.firewallRules.set(firewallRule.id, firewallRule);
+    leave(world, findAddress(world, ip), `a${uid.replaceAll("-", "")}`.slice(0, 32));
   };
+}
+
+/** As Leaseweb's provider left it: an address that it took, and a rule with the name of the Service. */
+function createOfLeaseweb(world: CloudStackWorld): void {
+  const { networkId = "", accountId = "" } = findAddress(world, PINNED_IP);
+  const ip = findAddress(world, FREE_IP);
+  Object.assign(ip, { state: "Allocated", networkId, accountId, allocatedMs: 0 });
+  const noted = { address: FREE_IP, id: ip.id, "network-id": networkId };
+  const annotations = Object.fromEntries(
+    Object.entries(noted).map(([key, value]) => [`${PREFIX}${key}`, value]),
+  );
+  create({ ports: [HTTP, HTTPS], annotations })(world);
+  const status = { loadBalancer: { ingress: [{ ip: FREE_IP, ipMode: "VIP" }] } };
+  world.server.objects.patch("services", WEB, { status });
+  leave(world, ip, "K8s_svc_my_cluster_default_web");
+}
+
+function findAddress({ cloud: { state } }: CloudStackWorld, ip: string): PublicIp {
+  const found = [...state.publicIps.values()].find((one) => one.address === ip);
+  if (found === undefined) throw new Error(`There is no address ${ip}`);
+  return found;
+}
+
+/** Leaves a rule of another provider for port 80, with its firewall rule. */
+function leave({ cloud: { state }, machines }: CloudStackWorld, ip: PublicIp, name: string): void {
+  const rule = toLoadBalancerRule({
+    ip,
+    name: `${name}-tcp-80`,
+    cidrList: "0.0.0.0/0",
+    vms: [state.vm(machines.get("n1") ?? "")],
+  });
+  state.loadBalancerRules.set(rule.id, rule);
+  const firewallRule = toFirewallRule({ ip, startPort: 80 });
+  state.firewallRules.set(firewallRule.id, firewallRule);
 }
 
 /** The change makes Landfall look, and it cannot make the rule again. */
@@ -275,6 +298,8 @@ const ROWS: readonly Row[] = [
     [],
     createWithLeftover({ ports: [HTTP, HTTPS] }, PINNED_IP),
   ],
+  ["service-of-leaseweb-provider-is-taken-over", [], createOfLeaseweb, NAMED],
+  ["service-of-leaseweb-provider-is-deleted", [createOfLeaseweb], remove, FREED],
   ["service-in-vpc-is-created", [], create(), TIER],
   [
     "service-in-vpc-gets-port-and-other-clients",
