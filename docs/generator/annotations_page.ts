@@ -19,7 +19,7 @@ export function renderAnnotationsPage({ controllers, providers }: Registries): s
 # Annotations and finalizers on a Service
 
 The names on this page never change. They count for Services of type LoadBalancer that Landfall serves: those without
-\`spec.loadBalancerClass\`, and those with the class of \`--load-balancer-class\`.
+\`spec.loadBalancerClass\` or those with the class of \`--load-balancer-class\`.
 [Load balancers](../guides/load-balancers.md) has examples.
 
 ## With every cloud

@@ -5,7 +5,13 @@
 import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
 import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
-import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
+import {
+  CLASS_FLAG,
+  CLASSLESS_FLAG,
+  judgeServiceFlags,
+  SYNC_PERIOD_FLAG,
+  SYNCS_FLAG,
+} from "./flags.ts";
 import { listRights } from "./rights.ts";
 import {
   COMPONENT,
@@ -65,7 +71,8 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
       meaning: "You set it on Nodes that must not get traffic from load balancers.",
     },
   ],
-  flags: [SYNCS_FLAG, SYNC_PERIOD_FLAG, CLASS_FLAG],
+  flags: [SYNCS_FLAG, SYNC_PERIOD_FLAG, CLASS_FLAG, CLASSLESS_FLAG],
+  judgeFlags: judgeServiceFlags,
   watches: [SERVICES],
   listRights,
   load: () => import("./mod.ts"),

@@ -2,7 +2,10 @@
  * Reports to operators what happens to load balancers: Events on Services, and records in the log.
  * @module
  */
-import type { LoadBalancerProblem } from "../../cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerIngress,
+  LoadBalancerProblem,
+} from "../../cloud/capabilities/load_balancers.ts";
 import { RefusedStepError } from "../../cloud/capabilities/refused_errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
@@ -13,6 +16,7 @@ import { toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import type { Service } from "../../kube/kinds/service.ts";
+import { toClaim } from "./spec/spec.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** What an attempt is for. `update`: only the Nodes changed. `purge`: the Service is gone. */
@@ -20,6 +24,7 @@ export type Purpose = "ensure" | "update" | "release" | "purge";
 
 /** The API server refuses longer messages. */
 const MESSAGE_CHARS_MAX = 1_000;
+const SHOWN_CHARS_MAX = 100;
 const NODES_SHOWN_MAX = 20;
 
 /** What a {@linkcode ServiceEvents} needs. */
@@ -122,12 +127,28 @@ export class ServiceEvents {
     if (this.#usesNodes) this.#recordOnce(service, EVENT_WORDS.absentNodes, message);
   }
 
+  /** Reports that another program has the status of a Service. @returns The message */
+  reportOverwritten(service: Service, wanted: readonly LoadBalancerIngress[]): string {
+    const toNames = (list: readonly LoadBalancerIngress[]): string =>
+      list.map((one) => ("ip" in one ? one.ip : one.hostname)).join(", ");
+    const shown = shorten(toNames(toClaim(service).ingress), SHOWN_CHARS_MAX);
+    const what = `another program writes ${shown} into the status, where Landfall writes ${toNames(wanted)}`;
+    const end =
+      "Landfall writes no more until that program empties the status or the Service changes";
+    const message = `${what}; ${end}: let only one program serve it, for example by loadBalancerClass`;
+    this.#recordOnce(service, EVENT_WORDS.overwritten, message);
+    return message;
+  }
+
   /** Reports that a Service has a load balancer, and a class that Landfall does not serve. */
   reportClass(service: Service): void {
-    const { loadBalancerClass = "" } = service.spec ?? {};
-    const advice = `set --load-balancer-class=${loadBalancerClass}, or delete the Service`;
-    const what = `Landfall made a load balancer and does not serve the class ${loadBalancerClass}`;
-    this.#recordOnce(service, EVENT_WORDS.classChanged, `${what}; it changes nothing: ${advice}`);
+    const { loadBalancerClass } = service.spec ?? {};
+    const [what, flag] = loadBalancerClass
+      ? [`the class ${loadBalancerClass}`, `--load-balancer-class=${loadBalancerClass}`]
+      : ["Services without a class", "--serve-services-without-class=true"];
+    const message = `Landfall made a load balancer and does not serve ${what}; it changes nothing`;
+    const advice = `set ${flag}, or delete the Service`;
+    this.#recordOnce(service, EVENT_WORDS.classChanged, `${message}: ${advice}`);
   }
 
   /** Lets the next problem of a Service be reported at once: all is well, or it is gone. */

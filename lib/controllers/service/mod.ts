@@ -16,18 +16,13 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { requireCloud } from "../node_context.ts";
-import {
-  type ControllerContext,
-  readFlag,
-  readTextFlag,
-  type RunningController,
-} from "../definition.ts";
+import { type ControllerContext, readFlag, type RunningController } from "../definition.ts";
 import { findClusterIds } from "./cluster_ids.ts";
 import { Backends } from "./passes/backends.ts";
 import { describeService, type ServiceReport } from "./describe.ts";
-import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
+import { readClasses, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
 import { runFullPasses } from "./passes/full_pass.ts";
-import { isDrift, listInputs } from "./spec/inputs.ts";
+import { isDrift, isForeignWrite, listInputs } from "./spec/inputs.ts";
 import { type KnownLeftover, Leftovers } from "./passes/leftovers.ts";
 import { Observations } from "./passes/observations.ts";
 import { ManagedServices } from "./state/managed.ts";
@@ -51,8 +46,8 @@ export function create(context: ControllerContext<LoadBalancerSettings>): Servic
   const cloud = requireCloud(context);
   const { loadBalancers } = cloud.provider;
   if (loadBalancers) return new ServiceController(context, loadBalancers);
-  const ownClass = readTextFlag(context.flags, CLASS_FLAG) || undefined;
-  const isServed = (service: Service): boolean => isWanted(service, ownClass);
+  const classes = readClasses(context.flags);
+  const isServed = (service: Service): boolean => isWanted(service, classes);
   const services = context.caches.reader(SERVICES);
   const occupied = new OccupiedAddresses({ cloud, services, isServed });
   const pools = new AddressPools({ settings, clock, findOccupied: () => occupied.current });
@@ -92,8 +87,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const { clock, fence, client, caches, flags } = context;
     const cloud = requireCloud(context);
     const metrics = createServiceMetrics(context.metrics);
-    const ownClass = readTextFlag(flags, CLASS_FLAG) || undefined;
-    const inputs = (service: Service): readonly unknown[] => listInputs(service, ownClass);
+    const classes = readClasses(flags);
+    const inputs = (service: Service): readonly unknown[] => listInputs(service, classes);
     this.#context = context;
     this.#occupied = occupied;
     this.#pools = loadBalancers instanceof AddressPools ? loadBalancers : undefined;
@@ -103,7 +98,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const enqueue = (key: Key): void => this.#loop.enqueue(key);
     this.#managed = managed;
     const { leavesNothingBehind = false } = loadBalancers;
-    this.#tasks = new ServiceTasks({ services, managed, ownClass, leavesNothingBehind });
+    this.#tasks = new ServiceTasks({ services, managed, classes, leavesNothingBehind });
     const claims = (): Iterable<LoadBalancerClaim> => this.#tasks.listClaims();
     const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
     const findHolder: FindHolder = (isIt) => this.#tasks.findHolder(isIt);
@@ -256,7 +251,10 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   /** Whether to write again what another program or a user changed. The finalizer must be back at once, every time. */
   #isDrift(before: Service, after: Service): boolean {
     if (!isDrift(before, after, (one) => this.#isSettled(one))) return false;
+    const isForeign = isForeignWrite(before, after);
+    const isNews = isForeign && this.#managed.noteForeign(after);
     if (this.#tasks.lacksFinalizer(after)) return true;
+    if (isForeign) return isNews;
     const service = toKey(after);
     const verdict = this.#managed.noteDrift(service);
     if (verdict === "tooOften") {

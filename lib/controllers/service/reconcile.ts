@@ -72,6 +72,8 @@ interface ServedPlan extends Plan<ServiceStep> {
   readonly plan: LoadBalancerPlan;
   /** Absent: the load balancer goes. */
   readonly nodes?: NodeSet;
+  /** What the status must show, and another program overwrote so often that it stays as it is. */
+  readonly withheld?: LoadBalancerPlan["ingress"];
 }
 
 /** A field of a Service cannot be used. */
@@ -215,6 +217,11 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
       return { requeueAfterMs: toPauseMs(managed.findWaitedMs(this.#key)) };
     }
     if (task.kind === "release") return await this.#endRelease(task, plan.plan, signal);
+    if (plan.withheld !== undefined) {
+      const failure = serviceEvents.reportOverwritten(service, plan.withheld);
+      managed.setState(this.#key, "waiting", { failure });
+      return {};
+    }
     this.#endEnsure(service, plan);
     return {};
   }
@@ -244,9 +251,10 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     const { ingress } = plan;
     const steps: ServiceStep[] = [...plan.steps];
     const shown = { ingress: ingress ?? [], annotations: toAnnotations(plan) };
-    const isShown =
-      showsIngress(service, shown.ingress, writer) && showsAnnotations(service, shown.annotations);
-    if (kind === "ensure" && ingress !== undefined && !isShown) {
+    const hasIngress = showsIngress(service, shown.ingress, writer);
+    const isShown = hasIngress && showsAnnotations(service, shown.annotations);
+    const isYielded = ingress !== undefined && !hasIngress && managed.isYielded(service);
+    if (kind === "ensure" && ingress !== undefined && !isShown && !isYielded) {
       // The next plan may depend on what the status shows: the old address goes when the new one is there.
       const summary = `show ${JSON.stringify(ingress)} in the status`;
       steps.unshift({ summary, shown });
@@ -259,6 +267,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
       purpose,
       plan,
       steps,
+      ...(isYielded && { withheld: ingress }),
       ...(conclusion && { conclusionAgeMs: observations.toConclusionAgeMs(conclusion, waitedMs) }),
     };
   }

@@ -37,9 +37,10 @@ type EventName =
   | "syncFailed"
   | "updateFailed"
   | "deleteFailed"
+  | "overwritten"
   | "classChanged";
 
-/** The Events. Reasons and texts are those of the Go controller, except the last and `absentNodes`. */
+/** The Events. Reasons and texts are those of the Go controller, except the last two and `absentNodes`. */
 export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
   ensuring: {
     reason: "EnsuringLoadBalancer",
@@ -100,11 +101,18 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "The load balancer of a Service that is gone could not be removed. Landfall tries again.",
   },
+  overwritten: {
+    reason: "LoadBalancerStatusOverwritten",
+    type: "Warning",
+    meaning:
+      "Another program wrote its own address into the status twice. Landfall keeps the load balancer, and writes no " +
+      "more into this status until that program empties it or the Service is changed.",
+  },
   classChanged: {
     reason: "LoadBalancerClassNotServed",
     type: "Warning",
     meaning:
-      "The Service has a load balancer of Landfall, and a class that Landfall does not serve. Nothing is changed or " +
-      "removed.",
+      "The Service has a load balancer of Landfall, and Landfall does not serve its class, or Services without one. " +
+      "Nothing is changed or removed.",
   },
 };

@@ -114,13 +114,16 @@ describe("hostile fields of a Service", () => {
     { ip: "fe80::1" },
     { hostname: "constructor" },
   ];
-  test("in its status are replaced", async () => {
+  test("in its status are replaced once", async () => {
     await using odd = new OddStage();
     for (const entry of ENTRIES) {
       for (const ingress of [[entry], Array.from({ length: 100 }, () => entry)]) {
         odd.create(ODD, { status: { loadBalancer: { ingress } } });
         await odd.checkBeside();
         await odd.until("its status stays", () => hasAddress(odd));
+        await odd.remove(ODD);
+        odd.create(ODD);
+        await odd.until("it has no address", () => hasAddress(odd));
         odd.change(ODD, { status: { loadBalancer: { ingress } } });
         await odd.until("its status stays", () => hasAddress(odd));
         await odd.remove(ODD);

@@ -91,6 +91,7 @@ test("the controller of Services has the names, the flags and the rights of the 
     "concurrent-service-syncs=5",
     "service-sync-period=10m0s",
     "load-balancer-class=",
+    "serve-services-without-class=",
   ]);
   const { access } = rights[1] ?? {};
   expect(access).toEqual({ group: "", resource: "services", subresource: "status", verb: "patch" });

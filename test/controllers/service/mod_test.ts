@@ -11,6 +11,7 @@ import {
   IP_MODE,
   LoadBalancersDouble,
 } from "../../support/cloud/load_balancers_double.ts";
+import { toSettings } from "../../support/pools/services.ts";
 import { FINALIZER } from "../../support/services/service.ts";
 import { startServices, startShop } from "../../support/services/service_rig.ts";
 
@@ -62,14 +63,36 @@ describe("a new Service", () => {
     expect([rig.server.writes.length, rig.cloud.steps, rig.events]).toEqual([0, [], []]);
   });
 
-  test("S-01 of the class of the flag gets a load balancer, and one without a class as well", async () => {
-    await using rig = await startServices({ flags: { "load-balancer-class": "example.com/ours" } });
+  test.each([
+    ["", "", [false, true]],
+    ["example.com/ours", "", [true, false]],
+    ["example.com/ours", "true", [true, true]],
+    ["", "false", [false, false]],
+  ])("S-01 with the class %p and for Services without one %p is served: %p", async (...row) => {
+    const [ownClass, classless, served] = row;
+    const flags = {
+      "load-balancer-class": ownClass,
+      "serve-services-without-class": classless,
+    };
+    await using rig = await startServices({ flags });
     rig.server.add("shop", { spec: { loadBalancerClass: "example.com/ours" } });
     await rig.add("other");
-    expect([rig.readAddress(KEY), rig.readAddress("web/other")]).toEqual([
-      "192.0.2.1",
-      "192.0.2.2",
-    ]);
+    const isServed = (key: string): boolean => rig.readAddress(key) !== undefined;
+    expect([KEY, "web/other"].map(isServed)).toEqual(served);
+  });
+
+  test("without a class that Landfall served before keeps all, and an Event names the flag", async () => {
+    const ingress = [{ ip: "192.0.2.1" }];
+    const metadata = { annotations: { "landfall.dev/load-balancer": "{}" } };
+    await using rig = await startServices({
+      flags: { "load-balancer-class": "example.com/ours" },
+      pools: toSettings({ name: "a", addresses: ["192.0.2.1"] }),
+      prepare: (server) => server.add("shop", { metadata, status: { loadBalancer: { ingress } } }),
+    });
+    await rig.clock.advance(3_600_000);
+    expect(rig.server.writes).toEqual([]);
+    expect(rig.events[0]).toMatchObject({ key: KEY, reason: "LoadBalancerClassNotServed" });
+    expect(rig.events[0]?.message).toContain("--serve-services-without-class=true");
   });
 
   test("with a field that cannot be used keeps what it has, and an Event names the field", async () => {

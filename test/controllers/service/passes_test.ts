@@ -17,6 +17,7 @@ import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { runFullPasses } from "../../../lib/controllers/service/passes/full_pass.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { toSettings } from "../../support/pools/services.ts";
 
 const KEY = "web/shop";
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -489,19 +490,61 @@ function never(): never {
   throw new Error("it is there");
 }
 
-test("a program that writes another status again and again is not answered every time", async () => {
+test("a program that empties the status again and again is not answered every time", async () => {
   await using rig = await startShop();
   const before = rig.server.listPatches("web/shop").length;
   for (let count = 0; count < 300; count += 1) {
-    rig.server.change("web/shop", {
-      status: { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] } },
-    });
+    rig.server.change("web/shop", { status: { loadBalancer: { ingress: null } } });
     await rig.clock.advance(1_000);
   }
   expect(rig.server.listPatches("web/shop").length - before).toBe(5);
   expect(rig.lines.filter((line) => line.includes("Another program writes"))).toHaveLength(1);
   await rig.clock.advance(11 * 60_000);
   expect(rig.readAddress("web/shop")).toBe("192.0.2.1");
+});
+
+describe("a program that writes its own address into the status", () => {
+  const write = async (rig: ServiceRig, ip?: string): Promise<void> => {
+    const ingress = ip === undefined ? null : [{ ip }];
+    await rig.change("web/shop", { status: { loadBalancer: { ingress } } });
+  };
+
+  test.each([
+    ["a cloud with load balancers", {}, "192.0.2.1"],
+    ["address pools", { pools: toSettings({ name: "a", addresses: ["192.0.2.7"] }) }, "192.0.2.7"],
+  ])("has it after the second time, also after full passes: %s", async (_what, options, ours) => {
+    await using rig = await startShop(options);
+    await write(rig, "172.16.0.5");
+    expect(rig.readAddress("web/shop")).toBe(ours);
+    const before = rig.server.listPatches("web/shop").length;
+    await write(rig, "172.16.0.5");
+    await rig.clock.advance(3_600_000);
+    await write(rig, "172.16.0.6");
+    await rig.addNode("n9");
+    await rig.clock.advance(3_600_000);
+    expect(rig.readAddress("web/shop")).toBe("172.16.0.6");
+    expect(rig.server.listPatches("web/shop").length - before).toBe(0);
+    expect(rig.listReasons("web/shop")).toContain("LoadBalancerStatusOverwritten");
+    const service = rig.server.find("web/shop");
+    expect(service && rig.controller.describe(service)).toMatchObject({ state: "waiting" });
+  });
+
+  test.each([
+    ["empties it", (rig: ServiceRig) => write(rig)],
+    [
+      "is followed by a change of the Service",
+      (rig: ServiceRig) => rig.change("web/shop", { metadata: { labels: { a: "b" } } }),
+    ],
+  ])("loses it when it %s", async (_what, end) => {
+    await using rig = await startShop();
+    await write(rig, "172.16.0.5");
+    await write(rig, "172.16.0.5");
+    await end(rig);
+    await rig.clock.advance(1_000);
+    expect(rig.readAddress("web/shop")).toBe("192.0.2.1");
+    const service = rig.server.find("web/shop");
+    expect(service && rig.controller.describe(service)).toMatchObject({ state: "ready" });
+  });
 });
 
 /** Shows an address of each Service; those without one in Kubernetes are leftovers. */

@@ -276,11 +276,15 @@ describe("S-01 isWanted()", () => {
     ["NodePort", { type: "NodePort" }, false],
     ["ExternalName", { type: "ExternalName" }, false],
   ])("of %s", (_what, spec, wanted) => {
-    expect(isWanted(toService({ spec }), "example.com/ours")).toBe(wanted);
+    expect(
+      isWanted(toService({ spec }), { ownClass: "example.com/ours", servesClassless: true }),
+    ).toBe(wanted);
   });
 
   test("takes no class without the flag", () => {
-    expect(isWanted(toService({ spec: { loadBalancerClass } }), undefined)).toBe(false);
+    expect(isWanted(toService({ spec: { loadBalancerClass } }), { servesClassless: true })).toBe(
+      false,
+    );
   });
 });
 
@@ -334,7 +338,7 @@ describe("findNeed()", () => {
       "release",
     ],
   ])("of a Service that is %s", (_what, input, isManaged, need) => {
-    const options = { ownClass: undefined, isManaged, leavesNothingBehind: false };
+    const options = { classes: { servesClassless: true }, isManaged, leavesNothingBehind: false };
     expect(findNeed(toService(input), options)).toBe(need);
   });
 
@@ -360,7 +364,7 @@ describe("findNeed()", () => {
     ],
     ["deleted, with a finalizer from before", released, false, "release"],
   ])("where nothing is left behind, of a Service that is %s", (_what, input, isManaged, need) => {
-    const options = { ownClass: undefined, isManaged, leavesNothingBehind: true };
+    const options = { classes: { servesClassless: true }, isManaged, leavesNothingBehind: true };
     expect(findNeed(toService(input), options)).toBe(need);
   });
 });

@@ -172,7 +172,12 @@ function toTasksStage(services: readonly Service[]): {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   store.replace(services, "1");
   const managed = new ManagedServices(new ManualClock());
-  const options = { services: store, managed, ownClass: undefined, leavesNothingBehind: false };
+  const options = {
+    services: store,
+    managed,
+    classes: { servesClassless: true },
+    leavesNothingBehind: false,
+  };
   return { managed, tasks: new ServiceTasks(options) };
 }
 

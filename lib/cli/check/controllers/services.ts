@@ -3,14 +3,10 @@
  * @module
  */
 import type { ProviderInstall } from "../../../cloud/provider_definition.ts";
-import {
-  type ControllerDefinition,
-  type FlagValues,
-  readTextFlag,
-} from "../../../controllers/definition.ts";
-import { CLASS_FLAG } from "../../../controllers/service/flags.ts";
+import type { ControllerDefinition, FlagValues } from "../../../controllers/definition.ts";
+import { CLASSLESS_FLAG, readClasses } from "../../../controllers/service/flags.ts";
 import { isWanted } from "../../../controllers/service/spec/which.ts";
-import { NAME } from "../../../controllers/service/words.ts";
+import { NAME, RECORD } from "../../../controllers/service/words.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { findHolder } from "../../../kube/election/lease.ts";
@@ -55,7 +51,7 @@ export async function checkServices(
   const { client, chosen, flags, install } = search;
   const isServing = chosen.some(({ name }) => name === NAME);
   if (!isServing && install?.serviceLease === undefined) return { findings: [], served: [] };
-  const ownClass = readTextFlag(flags, CLASS_FLAG) || undefined;
+  const classes = readClasses(flags);
   try {
     const { items } = await listAll(client, SERVICES, { limit: SERVICES_PER_PAGE }, signal);
     const manager = await findManager(search, signal);
@@ -63,8 +59,13 @@ export async function checkServices(
       const findings = listUnserved(items.filter(hasCloudLoadBalancer), search, manager);
       return { findings, served: [] };
     }
-    const served = items.filter((service) => isWanted(service, ownClass));
-    return { findings: [...listRivals(search, manager), ...listWaiting(served)], served };
+    const served = items.filter((service) => isWanted(service, classes));
+    const findings = [
+      ...listRivals(search, manager),
+      ...listWaiting(served),
+      ...(classes.servesClassless ? [] : listClassless(items)),
+    ];
+    return { findings, served };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof KubeError)) throw error;
@@ -88,6 +89,19 @@ function listWaiting(served: readonly Service[]): CheckFinding[] {
     "kubectl describe service shows why one waits; if it shows no Event of Landfall, none runs with the controller " +
     "service: see its --controllers";
   return [{ level: "warning", code, message, advice }];
+}
+
+/** An operator may not know that the flag for a class leaves Services without one to another program. */
+function listClassless(services: readonly Service[]): CheckFinding[] {
+  const left = services.filter((service) => isWanted(service, { servesClassless: true }));
+  if (left.length === 0) return [];
+  const verb = left.length === 1 ? "Service" : "Services";
+  const message = `Landfall does not serve ${left.length} ${verb} without a class: ${nameFirst(left)}`;
+  const advice = `if no other program serves them, start Landfall with --${CLASSLESS_FLAG.name}=true`;
+  const isMade = left.some(
+    (one) => hasCloudLoadBalancer(one) || one.metadata.annotations?.[RECORD] !== undefined,
+  );
+  return [{ level: isMade ? "warning" : "ok", code: "services", message, advice }];
 }
 
 /** Two programs that manage the same load balancers undo each other's changes. */

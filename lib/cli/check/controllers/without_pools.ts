@@ -17,7 +17,8 @@ import { isWaiting, nameFirst } from "./services.ts";
 export function listWithoutPools(services: readonly Service[]): CheckFinding[] {
   if (!services.some(hasRecord)) return [];
   const found = services.filter(
-    (service) => hasRecord(service) || (isWanted(service, undefined) && isWaiting(service)),
+    (service) =>
+      hasRecord(service) || (isWanted(service, { servesClassless: true }) && isWaiting(service)),
   );
   const who =
     found.length === 1

@@ -16,10 +16,17 @@ import { RECORD } from "../words.ts";
  */
 export type ServiceNeed = "ensure" | "release" | "conflict" | "nothing";
 
-/** Whether a Service asks for a load balancer of this controller: without a class, or with the class of the flag. */
-export function isWanted({ spec }: Service, ownClass: string | undefined): boolean {
+/** Which Services Landfall serves, by their class. */
+export interface ServedClasses {
+  readonly ownClass?: string | undefined;
+  /** Whether it serves Services without a class. */
+  readonly servesClassless: boolean;
+}
+
+/** Whether a Service asks for a load balancer of this controller. */
+export function isWanted({ spec }: Service, { ownClass, servesClassless }: ServedClasses): boolean {
   const loadBalancerClass = spec?.loadBalancerClass ?? undefined;
-  const isOurs = loadBalancerClass === undefined || loadBalancerClass === ownClass;
+  const isOurs = loadBalancerClass === undefined ? servesClassless : loadBalancerClass === ownClass;
   return spec?.type === "LoadBalancer" && isOurs;
 }
 
@@ -30,8 +37,7 @@ export function needsCleanup(service: Service): boolean {
 
 /** What the needs of Services depend on besides themselves. */
 interface NeedOptions {
-  /** The class that Landfall serves besides Services without one. */
-  readonly ownClass: string | undefined;
+  readonly classes: ServedClasses;
   /** Whether this process made its load balancer, and has not released it since. */
   readonly isManaged: boolean;
   /** Whether load balancers leave nothing behind: a Service keeps its own until it is gone, without a finalizer. */
@@ -40,10 +46,10 @@ interface NeedOptions {
 
 /** Decides what a Service needs. */
 export function findNeed(service: Service, options: NeedOptions): ServiceNeed {
-  const { ownClass, isManaged, leavesNothingBehind } = options;
+  const { classes, isManaged, leavesNothingBehind } = options;
   if (needsCleanup(service)) return "release";
   const isLeaving = isBeingDeleted(service) && !leavesNothingBehind;
-  if (isWanted(service, ownClass) && !isLeaving) return "ensure";
+  if (isWanted(service, classes) && !isLeaving) return "ensure";
   // A user removed the finalizer, or the class is new since this process saw the Service.
   if (isManaged) return "release";
   const hasRecord = service.metadata.annotations?.[RECORD] !== undefined;

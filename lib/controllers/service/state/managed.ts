@@ -2,6 +2,7 @@
  * Remembers the Services for which this process makes a load balancer, until nothing of it is left.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type {
   LoadBalancerIngress,
   LoadBalancerProblem,
@@ -10,6 +11,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 import type { NodeSet } from "../spec/node_set.ts";
+import { listAsked } from "../spec/inputs.ts";
 import { RECORD } from "../words.ts";
 
 /**
@@ -53,10 +55,14 @@ export interface Managed {
   others?: ReadonlySet<Key>;
   /** Whether this process began to change it. */
   isStarted?: true;
+  /** How often another program wrote a load balancer of its own into the status since its user asked for this. */
+  foreign?: { readonly asked: readonly unknown[]; readonly count: number };
   /** How often other programs changed its status since then, in monotonic milliseconds. */
   drift?: { readonly sinceMs: number; readonly count: number };
 }
 
+/** A program that writes its own load balancer so often into the status has it. */
+const FOREIGN_MAX = 2;
 /** How often a status is written again at once, in the time after the first change of another program. */
 const RESTORES_MAX = 5;
 const RESTORES_MS = 600_000;
@@ -173,6 +179,28 @@ export class ManagedServices {
   noteSuccess(key: Key): void {
     const managed = this.#services.get(key);
     if (managed !== undefined) managed.succeededAt = this.#clock.now();
+  }
+
+  /**
+   * Notes that another program or a user wrote a load balancer of its own into the status of a Service.
+   *
+   * @returns Whether to look at it: to write it again, or to say that this one writes no more
+   */
+  noteForeign(service: Service): boolean {
+    const managed = this.#services.get(toKey(service));
+    if (managed === undefined) return true;
+    const asked = listAsked(service);
+    const before = managed.foreign;
+    const count = before && isDeepStrictEqual(before.asked, asked) ? before.count : 0;
+    managed.foreign = { asked, count: count + 1 };
+    return count < FOREIGN_MAX;
+  }
+
+  /** Whether another program has the status of a Service, until the program empties it or the user asks for more. */
+  isYielded(service: Service): boolean {
+    if ((service.status?.loadBalancer?.ingress ?? []).length === 0) return false;
+    const { asked, count = 0 } = this.#services.get(toKey(service))?.foreign ?? {};
+    return count >= FOREIGN_MAX && isDeepStrictEqual(asked, listAsked(service));
   }
 
   /**

@@ -10,7 +10,7 @@ import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts"
 import { hasCloudLoadBalancer, type Service } from "../../../kube/kinds/service.ts";
 import type { ManagedServices } from "./managed.ts";
 import { toClaim } from "../spec/spec.ts";
-import { findNeed, mayHold, type ServiceNeed } from "../spec/which.ts";
+import { findNeed, mayHold, type ServedClasses, type ServiceNeed } from "../spec/which.ts";
 
 /**
  * What to do for one Service now. `adopt`: it must get the finalizer before anything is made for it. `isGone`:
@@ -24,8 +24,7 @@ export type Task =
 interface ServiceTasksOptions {
   readonly services: StoreReader<Service>;
   readonly managed: ManagedServices;
-  /** The class that Landfall serves besides Services without one. */
-  readonly ownClass: string | undefined;
+  readonly classes: ServedClasses;
   /** Whether load balancers leave nothing behind, so that Services need no finalizer. */
   readonly leavesNothingBehind: boolean;
 }

@@ -104,6 +104,12 @@ describe("checkServices() with the controller service", () => {
     ]);
   });
 
+  test("names Services without a class that the flag for a class leaves out", async () => {
+    const flags = { "load-balancer-class": "example.com/b" };
+    const [, left = ""] = await check(toPage([["a", READY]]), { flags });
+    expect(left).toBe("warning services: Landfall does not serve 1 Service without a class: web/a");
+  });
+
   test("fails while another program holds the Lease for Services", async () => {
     const [first = ""] = await check(toPage([["a", READY]]), { lease: HELD });
     expect(first).toStartWith("failure serviceController: the holder of Lease kube-system/other");
