@@ -8,6 +8,7 @@ import { dropRule } from "../../../../lib/simulator/cloudstack/world/addresses.t
 import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import { toRegistration } from "../../../support/nodes/nodes.ts";
 import type { CloudStackWorld } from "../../cloudstack/cloud.ts";
 import { POOL, PREFIX, SELECTOR } from "../../cloudstack/services/wishes.ts";
 import type { Act, ServiceStory } from "./stage.ts";
@@ -196,6 +197,20 @@ const chooseNodes: Act = ({ server: { objects } }) => {
 const joinPool: Act = ({ server }) =>
   server.objects.patchNode("n1", { metadata: { labels: { [POOL]: "a" } } });
 
+/** A new Node needs nothing of Landfall, and CloudStack shows its VM only later. */
+const joinBeforeMachine: Act = (world) => {
+  const { server, cloud, timeline } = world;
+  const systemUuid = world.addMachine("n4");
+  const [nic] = cloud.state.vm(systemUuid).nics;
+  const addresses = [["InternalIP", nic?.ipAddress ?? ""]] as const;
+  timeline.schedule(15_000, cloud.forget(systemUuid));
+  const providerId = `external-cloudstack://${systemUuid}`;
+  server.objects.createNode(
+    toRegistration("n4", { systemUuid, providerId, uninitialized: false, addresses }),
+  );
+  world.boot("n4");
+};
+
 const STICKY = annotate("stickiness-method-name", "SourceBased");
 const BOTH = create({ ports: [HTTP, HTTPS] });
 const ALL = create({ ports: [HTTP, HTTPS, DNS] });
@@ -285,6 +300,7 @@ const ROWS: readonly Row[] = [
   ["service-gets-stickiness", [create()], change(STICKY)],
   ["service-loses-stickiness", [create(STICKY)], loseStickiness, OF_CI],
   ["node-leaves", [BOTH], loseNode],
+  ["node-comes-before-its-machine", [create()], joinBeforeMachine, { hasCrashes: false }],
   ["node-must-not-get-traffic-any-more", [create()], exclude],
   ["service-chooses-its-nodes", [create()], chooseNodes],
   ["node-gets-label-that-service-chooses", [create(), chooseNodes], joinPool],
