@@ -94,6 +94,8 @@ export interface LoadBalancerProblem {
    * this is only worth knowing. @default {true}
    */
   readonly isWaiting?: boolean;
+  /** Whether its Event is written once, until it changes or ends. @default {it is repeated from time to time} */
+  readonly isOnce?: boolean;
   /** Other Services that have the same problem with this one: they are planned again, too. @default {none} */
   readonly others?: readonly LoadBalancerOwner[];
   /** What to say on other Services, which may be of any type and class, with the same reason. @default {nothing} */

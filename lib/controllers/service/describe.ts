@@ -14,9 +14,8 @@ import {
 } from "../../engine/workers.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 import type { Managed, ServiceState } from "./state/managed.ts";
-import { explainAbsent, type NodeReading } from "./spec/node_set.ts";
+import type { NodeReading } from "./spec/node_set.ts";
 import { toClaim } from "./spec/spec.ts";
-import { EVENT_WORDS } from "./words.ts";
 
 /** What the debug pages show about a Service with a load balancer. Times are ISO 8601. */
 export interface ServiceReport {
@@ -74,7 +73,7 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
     }),
     ...(overview?.serving !== undefined && { serving: overview.serving }),
     parts: plan?.parts ?? [],
-    problems: [...(plan?.problems ?? []), ...(isLeaving ? [] : listAbsent(nodes))],
+    problems: plan?.problems ?? [],
     steps: plan?.steps.map(({ summary }) => summary) ?? [],
     ...(waitsFor !== undefined && { waitsFor }),
     ...(failure !== undefined && { failure }),
@@ -86,12 +85,6 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
 
 function listNames(nodes: NodeReading): readonly string[] {
   return "problem" in nodes ? [] : nodes.backends.map(({ nodeName }) => nodeName);
-}
-
-function listAbsent(nodes: NodeReading | undefined): readonly LoadBalancerProblem[] {
-  const message = nodes === undefined || "problem" in nodes ? undefined : explainAbsent(nodes);
-  const { reason } = EVENT_WORDS.absentNodes;
-  return message === undefined ? [] : [{ reason, message, isWaiting: false }];
 }
 
 function listAddresses(service: Service, address: string | undefined): readonly string[] {

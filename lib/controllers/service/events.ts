@@ -12,7 +12,7 @@ import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { shorten } from "../../core/text/printable.ts";
 import { WarningThrottle } from "../../engine/throttle.ts";
-import { toKey } from "../../kube/cache/store.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import type { Service } from "../../kube/kinds/service.ts";
@@ -32,8 +32,6 @@ interface ServiceEventsOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Whether load balancers send traffic to Nodes. With address pools, another program does. */
-  readonly usesNodes: boolean;
 }
 
 /** Writes Events with the reasons and texts of the Go controller. */
@@ -41,10 +39,10 @@ export class ServiceEvents {
   readonly #events: EventRecorder;
   readonly #log: Logger;
   readonly #throttle: WarningThrottle;
-  readonly #usesNodes: boolean;
+  /** What is said once, as of the last plan of each Service. */
+  readonly #told = new Map<Key, ReadonlySet<string>>();
 
-  constructor({ events, log, clock, usesNodes }: ServiceEventsOptions) {
-    this.#usesNodes = usesNodes;
+  constructor({ events, log, clock }: ServiceEventsOptions) {
     this.#events = events;
     this.#log = log;
     this.#throttle = new WarningThrottle(clock);
@@ -71,7 +69,7 @@ export class ServiceEvents {
     service: Service,
     { purpose, error, hosts }: { purpose: Purpose; error: unknown; hosts: readonly string[] },
   ): void {
-    if (error instanceof RefusedStepError) return this.reportProblems(service, [error.problem]);
+    if (error instanceof RefusedStepError) return this.reportProblem(service, error.problem);
     const why = describeError(error);
     switch (purpose) {
       case "update":
@@ -100,31 +98,30 @@ export class ServiceEvents {
     this.#recordOnce(service, EVENT_WORDS.syncFailed, `Error syncing load balancer: ${problem}`);
   }
 
-  /** Reports what the cloud says about a load balancer; each problem at most once in five minutes. */
+  /** Reports one problem, at most once in five minutes. */
+  reportProblem(
+    service: Service,
+    { reason, message }: Pick<LoadBalancerProblem, "message" | "reason">,
+  ): void {
+    this.#recordOnce(service, { reason, type: "Warning", meaning: "" }, message);
+  }
+
+  /** Reports what a plan says about a load balancer. What is said once waits until a plan has lacked it. */
   reportProblems(service: Service, problems: readonly LoadBalancerProblem[]): void {
-    for (const { reason, message } of problems) {
-      this.#recordOnce(service, { reason, type: "Warning", meaning: "" }, message);
+    const key = toKey(service);
+    const told = this.#told.get(key);
+    const once = problems.flatMap(({ isOnce, message }) => (isOnce ? message : []));
+    if (once.length > 0) this.#told.set(key, new Set(once));
+    else this.#told.delete(key);
+    for (const one of problems) {
+      if (one.isOnce !== true || told?.has(one.message) !== true) this.reportProblem(service, one);
     }
   }
 
-  /**
-   * Reports that no Node may get traffic, if load balancers send traffic to Nodes.
-   *
-   * @param why Absent: there is no Node
-   */
+  /** Reports that no Node may get traffic. @param why Absent: there is no Node */
   reportNoNodes(service: Service, why: string | undefined): void {
-    if (!this.#usesNodes) return;
-    const message = "There are no available nodes for LoadBalancer";
-    this.#recordOnce(
-      service,
-      EVENT_WORDS.noNodes,
-      why === undefined ? message : `${message}: ${why}`,
-    );
-  }
-
-  /** Reports Ready Nodes that the load balancer cannot use, if load balancers send traffic to Nodes. */
-  reportAbsent(service: Service, message: string): void {
-    if (this.#usesNodes) this.#recordOnce(service, EVENT_WORDS.absentNodes, message);
+    const what = "There are no available nodes for LoadBalancer";
+    this.#recordOnce(service, EVENT_WORDS.noNodes, why === undefined ? what : `${what}: ${why}`);
   }
 
   /** Reports that another program has the status of a Service. @returns The message */
@@ -154,6 +151,7 @@ export class ServiceEvents {
   /** Lets the next problem of a Service be reported at once: all is well, or it is gone. */
   forget(service: Service): void {
     this.#throttle.forget(toKey(service));
+    this.#told.delete(toKey(service));
   }
 
   #record(service: Service, word: EventWord, message: string): void {

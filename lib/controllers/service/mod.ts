@@ -119,9 +119,10 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       tasks: this.#tasks,
       observations,
       writer: this.#writer,
-      serviceEvents: new ServiceEvents({ ...context, usesNodes: this.#pools === undefined }),
+      serviceEvents: new ServiceEvents(context),
       metrics,
       backends: this.#backends,
+      usesNodes: this.#pools === undefined,
       inputs,
       enqueue,
     });

@@ -7,6 +7,7 @@ import type {
   LoadBalancerPlan,
   LoadBalancerProblem,
   LoadBalancers,
+  LoadBalancerSpec,
   LoadBalancerStep,
 } from "../../cloud/capabilities/load_balancers.ts";
 import { RefusedStepError } from "../../cloud/capabilities/refused_errors.ts";
@@ -31,7 +32,7 @@ import type { Purpose, ServiceEvents } from "./events.ts";
 import type { Backends } from "./passes/backends.ts";
 import { createRecord } from "./state/record.ts";
 import type { ServiceWriter, ShownState } from "./state/service_writer.ts";
-import { explainAbsent, needsUpdate, type NodeSet } from "./spec/node_set.ts";
+import { checkAbsent, needsUpdate, type NodeSet } from "./spec/node_set.ts";
 import { toClaim, toSpec } from "./spec/spec.ts";
 import { showsAnnotations, showsIngress } from "./spec/status.ts";
 import type { ServiceTasks, Task } from "./state/tasks.ts";
@@ -50,6 +51,8 @@ interface ServiceReconcilerOptions {
   readonly serviceEvents: ServiceEvents;
   readonly metrics: Pick<ServiceMetrics, "countSync">;
   readonly backends: Pick<Backends, "find">;
+  /** Whether load balancers send traffic to Nodes. With address pools, another program does. */
+  readonly usesNodes: boolean;
   /** The fields of a Service that decide about its load balancer. */
   readonly inputs: (service: Service) => readonly unknown[];
   /** Has a Service reconciled. */
@@ -116,8 +119,10 @@ export class ServiceReconciler {
     if (observations.last === undefined || need === "nothing") return undefined;
     if (need !== "ensure") return loadBalancers.planRelease(observations.last, toClaim(service));
     const nodes = backends.find(service);
-    const reading = "problem" in nodes ? nodes : toSpec(service, nodes);
-    return "spec" in reading ? loadBalancers.plan(observations.last, reading.spec) : undefined;
+    if ("problem" in nodes) return undefined;
+    const reading = toSpec(service, nodes);
+    if ("problem" in reading) return undefined;
+    return planSpec(observations.last, { spec: reading.spec, nodes }, this.#options);
   }
 }
 
@@ -167,7 +172,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     if ("problem" in nodes) return this.#toUnreadable(service, observation, nodes.problem);
     const reading = toSpec(service, nodes);
     if ("problem" in reading) return this.#toUnreadable(service, observation, reading.problem);
-    const plan = loadBalancers.plan(observation, reading.spec);
+    const plan = planSpec(observation, { spec: reading.spec, nodes }, this.#options);
     const purpose = this.#isUpdate(service, nodes) ? "update" : "ensure";
     return { ...this.#toPlan(task, plan, purpose), nodes };
   }
@@ -207,7 +212,6 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     }
     const { problems } = plan.plan;
     serviceEvents.reportProblems(service, problems);
-    this.#reportAbsent(service, plan.nodes);
     this.#reportElsewhere(problems);
     for (const other of managed.setOthers(this.#key, problems)) this.#options.enqueue(other);
     const waiting = findWaiting(plan.plan);
@@ -282,12 +286,13 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
 
   /** Notes a plan that is followed. */
   #note({ service }: Task, plan: ServicePlan): void {
-    const { managed, serviceEvents } = this.#options;
+    const { managed, serviceEvents, usesNodes } = this.#options;
     if (plan.kind === "unreadable") return;
     this.#purpose ??= plan.purpose;
     const { nodes } = plan;
     if (nodes === undefined) return;
-    if (nodes.backends.length === 0) serviceEvents.reportNoNodes(service, nodes.emptiness);
+    const isEmpty = usesNodes && nodes.backends.length === 0;
+    if (isEmpty) serviceEvents.reportNoNodes(service, nodes.emptiness);
     const { ingress } = plan.plan;
     if (ingress !== undefined) managed.note(service).ingress = ingress;
   }
@@ -334,7 +339,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
       for (const { owner, message } of elsewhere) {
         const other = services.get(`${owner.namespace}/${owner.name}`);
         if (other?.metadata.uid !== owner.uid) continue;
-        serviceEvents.reportProblems(other, [{ reason, message }]);
+        serviceEvents.reportProblem(other, { reason, message });
       }
     }
   }
@@ -370,13 +375,6 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     if (plan.problems.length === 0 && hasNodes) serviceEvents.forget(service);
   }
 
-  /** Names the Ready Nodes that the load balancer cannot use, once until something about them changes. */
-  #reportAbsent(service: Service, nodes: NodeSet | undefined): void {
-    const { serviceEvents, managed } = this.#options;
-    const message = nodes && explainAbsent(nodes);
-    if (managed.noteAbsent(this.#key, message)) serviceEvents.reportAbsent(service, message ?? "");
-  }
-
   /** Whether a write came too late: another program or a user changed what the plan depends on. */
   #isOutdated({ service }: Task, error: unknown): boolean {
     if (!isKubeError(error, "conflict")) return false;
@@ -384,6 +382,17 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     const newest = services.get(toKey(service));
     return newest === undefined || !isDeepStrictEqual(inputs(newest), inputs(service));
   }
+}
+
+/** Plans a load balancer, and says which Nodes it cannot use. */
+function planSpec(
+  observation: object,
+  { spec, nodes }: { readonly spec: LoadBalancerSpec; readonly nodes: NodeSet },
+  { loadBalancers, usesNodes }: Pick<ServiceReconcilerOptions, "loadBalancers" | "usesNodes">,
+): LoadBalancerPlan {
+  const plan = loadBalancers.plan(observation, spec);
+  const absent = usesNodes ? checkAbsent(nodes) : undefined;
+  return absent === undefined ? plan : { ...plan, problems: [...plan.problems, absent] };
 }
 
 /** What prevents a load balancer. */

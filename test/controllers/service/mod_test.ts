@@ -446,6 +446,20 @@ describe("failures", () => {
     expect(said.length).toBeLessThanOrEqual(4);
   });
 
+  test("S-07 a problem to say once is said again only after it ended", async () => {
+    await using rig = await startShop();
+    const problem = { reason: "WorthKnowing", message: "look", isWaiting: false, isOnce: true };
+    rig.cloud.problems.set("uid-2", [problem]);
+    await rig.clock.advance(2_000_000);
+    const count = (): number => rig.listReasons(KEY).filter((one) => one === "WorthKnowing").length;
+    expect(count()).toBe(1);
+    rig.cloud.problems.clear();
+    await rig.clock.advance(700_000);
+    rig.cloud.problems.set("uid-2", [problem]);
+    await rig.clock.advance(2_000_000);
+    expect(count()).toBe(2);
+  });
+
   test("S-07 a problem that only a plan with steps shows is reported", async () => {
     await using rig = await startServices();
     const notice = { reason: "WorthKnowing", message: "look at this", isWaiting: false };

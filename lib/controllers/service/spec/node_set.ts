@@ -2,14 +2,17 @@
  * Decides which Nodes may get traffic of load balancers. Pure.
  * @module
  */
-import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerBackend,
+  LoadBalancerProblem,
+} from "../../../cloud/capabilities/load_balancers.ts";
 import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
 import { type LabelSelector, matchesLabels } from "../../../core/text/label.ts";
 import { joinFew } from "../../../core/text/printable.ts";
 import { parseBool } from "../../../core/text/values.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
 import { isReady } from "../../identity.ts";
-import { EXCLUDED_NODE, NODE_SELECTOR, TO_BE_DELETED_TAINT } from "../words.ts";
+import { EVENT_WORDS, EXCLUDED_NODE, NODE_SELECTOR, TO_BE_DELETED_TAINT } from "../words.ts";
 
 /** A Node, and what load balancers may do with it. */
 export interface Candidate {
@@ -141,14 +144,15 @@ export function needsUpdate(before: NodeSet, now: NodeReading | undefined): bool
   return before.backends !== now.backends || before.absent !== now.absent;
 }
 
-/** Says which Ready Nodes a load balancer cannot use, and why; no full stop. `undefined`: there are none. */
-export function explainAbsent({ absent }: NodeSet): string | undefined {
+/** Says which Ready Nodes a load balancer cannot use, and why. `undefined`: there are none. */
+export function checkAbsent({ absent }: NodeSet): LoadBalancerProblem | undefined {
   const told = absent.flatMap(({ nodeName, why }) =>
     why === undefined ? [] : `${nodeName}: ${why}`,
   );
   if (told.length === 0) return undefined;
   const count = told.length === 1 ? "1 Ready Node" : `${told.length} Ready Nodes`;
-  return `The load balancer cannot use ${count}: ${joinFew(told, REASONS_MAX)}`;
+  const message = `The load balancer cannot use ${count}: ${joinFew(told, REASONS_MAX)}`;
+  return { reason: EVENT_WORDS.absentNodes.reason, message, isWaiting: false, isOnce: true };
 }
 
 /** The InternalIPs of a Node, in its order. */

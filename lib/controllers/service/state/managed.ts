@@ -49,8 +49,6 @@ export interface Managed {
   /** The status that the last plan asked for. Absent: it must not change. */
   ingress?: readonly LoadBalancerIngress[];
   ensured?: Ensured;
-  /** What was last said about Nodes that it cannot use. */
-  absent?: string | undefined;
   /** The Services that have a problem with this one. */
   others?: ReadonlySet<Key>;
   /** Whether this process began to change it. */
@@ -160,19 +158,6 @@ export class ManagedServices {
     const before = managed.others ?? new Set();
     managed.others = keys;
     return keys.symmetricDifference(before);
-  }
-
-  /**
-   * Notes what is to say about Nodes that a load balancer cannot use.
-   *
-   * @param message Absent: nothing
-   * @returns Whether to say it now
-   */
-  noteAbsent(key: Key, message: string | undefined): message is string {
-    const managed = this.#services.get(key);
-    if (managed === undefined || managed.absent === message) return false;
-    managed.absent = message;
-    return message !== undefined;
   }
 
   /** Notes that a Service was reconciled without a failure. */

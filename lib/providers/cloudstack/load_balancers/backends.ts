@@ -99,7 +99,7 @@ export function checkBackends(
   }
   const count = names.length === 1 ? "1 Node has" : `${names.length} Nodes have`;
   const message = `${count} no interface in ${where} and get no traffic: ${shown}`;
-  return [toNotice("NodesInOtherNetworks", message)];
+  return [{ ...toNotice("NodesInOtherNetworks", message), isOnce: true }];
 }
 
 function findVm(

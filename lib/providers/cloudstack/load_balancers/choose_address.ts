@@ -221,7 +221,7 @@ function toNoNetwork(
   if (backends.length === 0) {
     return toWaiting(
       "NetworkNotUsable",
-      "no Node says in which network the load balancer should be",
+      "no Node may get traffic, so none says in which network the load balancer should be",
     );
   }
   const id = chooseNetwork(view, backends);

@@ -73,7 +73,9 @@ test("a Service without an address gets one in the network of its Nodes, or in t
 });
 
 test("nothing is taken while the network cannot be told, or cannot balance", () => {
-  expect(choose(createCloud(), { backends: [] })).toMatch(/^NetworkNotUsable: no Node says/);
+  expect(choose(createCloud(), { backends: [] })).toMatch(
+    /^NetworkNotUsable: no Node may get traffic/,
+  );
   const unknown = [{ nodeName: "node-9", internalIps: [] }];
   expect(choose(createCloud(), { backends: unknown })).toMatch(
     /^NetworkNotUsable: .*network interface/,

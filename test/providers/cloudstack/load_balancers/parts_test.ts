@@ -466,7 +466,7 @@ test("checkBackends() tells Nodes outside the network, and waits if all are", ()
   expect(checkBackends(view, network, [])).toEqual([]);
   expect(checkBackends(view, network, [UNKNOWN])).toEqual([]);
   const some = checkBackends(view, network, [toBackend(1), toBackend(4, 2)]);
-  expect(some).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: false }]);
+  expect(some).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: false, isOnce: true }]);
   expect(some[0]?.message).toContain("node-4");
   const all = checkBackends(view, network, [toBackend(4, 2), UNKNOWN]);
   expect(all).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: true }]);
