@@ -25,6 +25,8 @@ export interface LoadBalancerClaim {
   readonly address?: string;
   /** Its ports, not checked. Absent if they cannot be read. */
   readonly ports?: readonly Pick<LoadBalancerPort, "port" | "protocol">[];
+  /** With traffic policy `Local`: the selector of its Pods, equal selectors in one form; empty if it has none. */
+  readonly localPods?: string;
   /** What the status of the Service shows now. */
   readonly ingress: readonly LoadBalancerIngress[];
   /**

@@ -204,10 +204,11 @@ function explainOutside(
   return `is in the pool ${pool.name} now, not in the pool that it asks for`;
 }
 
-/** A Node that announces a shared address must have Pods of every Service with it; `Local` does not promise that. */
+/** A Node that announces a shared address must have Pods of every Service with it. */
 function refuseSharing({ spec, wishes }: Question): LoadBalancerProblem | undefined {
   if (wishes.sharedKey === undefined || spec.trafficPolicy !== "Local") return undefined;
-  const message = `${SHARED_ADDRESS} needs externalTrafficPolicy: Cluster, but the Service has Local`;
+  if (spec.localPods) return undefined;
+  const message = `${SHARED_ADDRESS} needs a selector with externalTrafficPolicy: Local, or the policy Cluster`;
   return toWaiting("AddressWishInvalid", message);
 }
 

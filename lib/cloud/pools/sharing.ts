@@ -63,22 +63,28 @@ interface Sharing {
   readonly namespace: string;
   readonly key: string;
   readonly taken: ReadonlySet<string>;
+  readonly localPods: string | undefined;
 }
 
 function findSharing(claim: LoadBalancerClaim): Sharing | undefined {
   const key = findSharedKey(claim);
   if (key === undefined || claim.ports === undefined) return undefined;
-  return { namespace: claim.owner.namespace, key, taken: new Set(claim.ports.map(toText)) };
+  const taken = new Set(claim.ports.map(toText));
+  return { namespace: claim.owner.namespace, key, taken, localPods: claim.localPods };
 }
 
 /**
  * Whether another Service may have the same address: in one namespace, with the same key, and no port of the same
  * protocol in both. In one namespace, because a key is no secret: with it, another team could take over ports of an
- * address.
+ * address. With traffic policy `Local`, both have the same Pods: the Node that announces the address has some of both.
  */
-function canShare({ namespace, key, taken }: Sharing, other: LoadBalancerClaim): boolean {
+function canShare(
+  { namespace, key, taken, localPods }: Sharing,
+  other: LoadBalancerClaim,
+): boolean {
   if (other.owner.namespace !== namespace) return false;
   if (other.ports === undefined || findSharedKey(other) !== key) return false;
+  if (other.localPods !== localPods || localPods === "") return false;
   return !other.ports.some((port) => taken.has(toText(port)));
 }
 

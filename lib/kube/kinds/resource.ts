@@ -162,7 +162,8 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function isTexts(value: unknown): boolean {
+/** Whether a value is an object of texts, such as labels. */
+export function isTexts(value: unknown): boolean {
   if (!isFields(value)) return false;
   for (const key in value) if (typeof value[key] !== "string") return false;
   return true;

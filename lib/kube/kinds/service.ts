@@ -7,6 +7,7 @@ import { OWN_PREFIX } from "../../core/text/label.ts";
 import {
   isListOf,
   isText,
+  isTexts,
   type Kind,
   type KubeObject,
   pick,
@@ -30,12 +31,18 @@ const SPEC_FIELDS = [
   "ipFamilyPolicy",
 ] as const;
 
+/** What is kept of a Service whose traffic goes to Nodes with its Pods. */
+const OF_LOCAL: readonly ((typeof SPEC_FIELDS)[number] | "selector")[] = [
+  ...SPEC_FIELDS,
+  "selector",
+];
+
 /** What is kept of every Service. */
 const OF_ALL = ["type", "loadBalancerIP", "externalIPs"] as const;
 
 /** A Service, reduced to the fields that Landfall reads. Without a load balancer: type and addresses. */
 export interface Service extends KubeObject {
-  readonly spec?: Pick<Raw<V1ServiceSpec>, (typeof SPEC_FIELDS)[number]> | undefined;
+  readonly spec?: Pick<Raw<V1ServiceSpec>, (typeof OF_LOCAL)[number]> | undefined;
   readonly status?:
     | { readonly loadBalancer?: { readonly ingress?: readonly Raw<V1LoadBalancerIngress>[] } }
     | undefined;
@@ -66,6 +73,7 @@ const SHAPES: Shapes = {
     loadBalancerIP: isText,
     loadBalancerSourceRanges: isListOf(isText),
     ports: (value) => isPorts(value) && haveNumbers(value),
+    selector: isTexts,
     sessionAffinity: isText,
     sessionAffinityConfig: { clientIP: { timeoutSeconds: isNumber } },
     externalIPs: isListOf(isText),
@@ -106,7 +114,8 @@ export function hasCloudLoadBalancer({ metadata: { finalizers } }: Service): boo
 
 function keep({ spec, status }: Service): { spec: Service["spec"]; status: Service["status"] } {
   const ingress = status?.loadBalancer?.ingress;
-  const names = spec?.type === "LoadBalancer" ? SPEC_FIELDS : OF_ALL;
+  const ofBalanced = spec?.externalTrafficPolicy === "Local" ? OF_LOCAL : SPEC_FIELDS;
+  const names = spec?.type === "LoadBalancer" ? ofBalanced : OF_ALL;
   return {
     spec: spec && pick(spec, names),
     status: ingress && ingress.length > 0 ? { loadBalancer: { ingress } } : undefined,

@@ -119,7 +119,7 @@ describe("a wish for a pool", () => {
     ],
     [
       { annotations: { [SHARED]: "k" }, trafficPolicy: "Local" },
-      `AddressWishInvalid: ${SHARED} needs externalTrafficPolicy: Cluster, but the Service has Local`,
+      `AddressWishInvalid: ${SHARED} needs a selector with externalTrafficPolicy: Local, or the policy Cluster`,
     ],
   ];
   test.each(refused)("%j waits", async (fields, message) => {

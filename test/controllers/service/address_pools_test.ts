@@ -58,6 +58,24 @@ describe("the controller of Services with address pools", () => {
     ]);
   });
 
+  test.each([
+    ["Local, with equal selectors", "Local", { tier: "web", app: "a" }, true],
+    ["Local, with other selectors", "Local", { app: "a" }, false],
+    ["Cluster, with equal selectors", "Cluster", { tier: "web", app: "a" }, false],
+  ])("shares the address of a Service with policy Local: %s", async (...row) => {
+    const [, externalTrafficPolicy, selector, isShared] = row;
+    const addresses = ["192.0.2.10-192.0.2.11"];
+    const pools = toSettings({ name: "a", addresses, shareable: true });
+    await using rig = await startServices({ pools });
+    const metadata = { annotations: { "landfall.dev/shared-address": "k" } };
+    const spec = { externalTrafficPolicy: "Local", selector: { app: "a", tier: "web" } };
+    await rig.add("shop", { metadata, spec: { ...spec, ports: [{ port: 80 }] } });
+    const other = { externalTrafficPolicy, selector, ports: [{ port: 81 }] };
+    await rig.add("other", { metadata, spec: other });
+    expect(rig.readAddress("web/other")).toMatch(/^192/);
+    expect(rig.readAddress("web/other") === rig.readAddress(KEY)).toBe(isShared);
+  });
+
   describe("with addresses that something else uses", () => {
     const pools = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.13"] });
     const conflictsOf = (rig: ServiceRig, key: string): string[] =>

@@ -33,6 +33,7 @@ export function toClaim({ metadata, spec, status }: Service): LoadBalancerClaim 
     annotations: others,
     labels: labels ?? {},
     ...(address && { address }),
+    ...(spec?.externalTrafficPolicy === "Local" && { localPods: toText(spec.selector) }),
     ports: (spec?.ports ?? []).flatMap(({ port, protocol = "TCP" }) => {
       const known = PROTOCOLS.find((one) => one === protocol);
       return known === undefined ? [] : [{ port, protocol: known }];
@@ -71,6 +72,14 @@ export function toSpec(
       excludedInstanceIds: excludedIds,
     },
   };
+}
+
+/** A text that is the same for equal selectors; empty if there is none. */
+function toText(selector: Readonly<Record<string, string>> | null = {}): string {
+  const entries = Object.entries(selector ?? {}).toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  return entries.length === 0 ? "" : JSON.stringify(entries);
 }
 
 function toIngress({ ip, hostname, ipMode }: ServiceIngress): LoadBalancerIngress[] {
