@@ -5,8 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
-import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { LoadBalancersDouble, NETWORK } from "../../support/cloud/load_balancers_double.ts";
+import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 import { FINALIZER } from "../../support/services/service.ts";
 import { type ServiceRig, startServices, startShop } from "../../support/services/service_rig.ts";
 import type {
@@ -74,24 +74,26 @@ describe("Nodes", () => {
     rig.server.add("shop");
     await rig.clock.advance(2_000);
     const looks = rig.cloud.looks.length;
-    const change = (more: Partial<Node["metadata"]>, spec: Node["spec"] = {}): Node => {
-      const node = rig.nodes.find("n1");
-      if (node === undefined) throw new Error("no Node");
-      return rig.nodes.put({
-        ...node,
-        metadata: { ...node.metadata, ...more },
-        spec: { ...node.spec, ...spec },
-      });
-    };
-    rig.nodes.setReady("n1", "False");
-    change({ labels: { a: "1" } });
-    change({}, { taints: [{ key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" }] });
+    const put = (name: string, options: NodeOptions): unknown =>
+      rig.nodes.put(
+        toNode(name, { providerId: `test://${name}`, uninitialized: false, ...options }),
+      );
+    put("n1", { ready: "False" });
+    put("n1", { labels: { a: "1", [EXCLUDE]: "false" } });
+    put("n1", { taints: [{ key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" }] });
+    put("n2", { addresses: [["ExternalIP", "10.0.0.9"]] });
     await rig.clock.advance(10_000);
     expect(rig.cloud.looks.length).toBe(looks);
-    expect(readBackends(rig)).toEqual(["n1", "n2"]);
-    change({ labels: { [EXCLUDE]: "" } });
+    put("n1", {});
+    put("n2", { addresses: [["InternalIP", "10.0.0.9"]] });
     await rig.clock.advance(1_000);
-    expect(readBackends(rig)).toEqual(["n2"]);
+    expect(rig.cloud.looks.length).toBeGreaterThan(looks);
+    put("n2", { providerId: "test://n2-other" });
+    await rig.clock.advance(1_000);
+    expect(readBackends(rig)).toEqual(["n1", "n2-other"]);
+    put("n1", { labels: { [EXCLUDE]: "" } });
+    await rig.clock.advance(1_000);
+    expect(readBackends(rig)).toEqual(["n2-other"]);
   });
 
   test("S-13 a change that leaves the backends as they are costs nothing", async () => {

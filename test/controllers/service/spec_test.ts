@@ -3,7 +3,6 @@ import { toClaim, toSpec } from "../../../lib/controllers/service/spec/spec.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { FINALIZER, toService } from "../../support/services/service.ts";
 import {
-  changesBackends,
   isBackendNode,
   type NodeSet,
   selectNodes,
@@ -173,55 +172,6 @@ test.each<[string, boolean]>([
   ...["false", "0", "f", "F", "FALSE", "False"].map((one) => [one, false] as [string, boolean]),
 ])("S-10 a Node with the label for exclusion %p is excluded: %p", (label, expected) => {
   expect(isBackendNode(toNode({ labels: { [EXCLUDE]: label } }))).toBe(!expected);
-});
-
-describe("S-11 changesBackends()", () => {
-  const before = toNode({}, { spec: { providerID: "a" } });
-  test.each<[string, Node | undefined, Node | undefined, boolean]>([
-    ["a new Node", undefined, before, true],
-    ["a deleted Node", before, undefined, true],
-    ["another provider ID", before, toNode({}, { spec: { providerID: "b" } }), true],
-    [
-      "an exclusion",
-      before,
-      toNode({ labels: { [EXCLUDE]: "" } }, { spec: { providerID: "a" } }),
-      true,
-    ],
-    ["another label", before, toNode({ labels: { a: "" } }, { spec: { providerID: "a" } }), false],
-    [
-      "a label that excludes nothing",
-      before,
-      toNode({ labels: { [EXCLUDE]: "false" } }, { spec: { providerID: "a" } }),
-      false,
-    ],
-    ["a taint", before, toNode({}, { spec: { providerID: "a", taints: [AUTOSCALER] } }), false],
-    [
-      "a deletion mark",
-      before,
-      toNode({ deletionTimestamp: "2026" }, { spec: { providerID: "a" } }),
-      false,
-    ],
-    [
-      "readiness",
-      before,
-      { ...before, status: { conditions: [{ type: "Ready", status: "False" }] } },
-      false,
-    ],
-    [
-      "an InternalIP",
-      before,
-      { ...before, status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] } },
-      true,
-    ],
-    [
-      "an ExternalIP",
-      before,
-      { ...before, status: { addresses: [{ type: "ExternalIP", address: "10.0.0.1" }] } },
-      false,
-    ],
-  ])("of %s", (_what, one, other, expected) => {
-    expect(changesBackends(one, other)).toBe(expected);
-  });
 });
 
 describe("selectNodes()", () => {

@@ -30,7 +30,7 @@ interface BackendsOptions {
 interface Chosen {
   readonly selector: LabelSelector;
   /** What it was chosen from. */
-  readonly of: readonly Candidate[];
+  readonly of: ReadonlyMap<string, Candidate>;
   readonly set: NodeSet;
 }
 
@@ -45,8 +45,10 @@ const LASTING_MS = 60_000;
 /** The Nodes of all load balancers. Reads Nodes and instances only after a change. */
 export class Backends {
   readonly #options: BackendsOptions;
-  /** Absent: a Node or the inventory changed. */
-  #candidates: readonly Candidate[] | undefined;
+  /** By the name of the Node, in this order. The same map, and the same objects, as long as nothing of them changes. */
+  #candidates: ReadonlyMap<string, Candidate> = new Map();
+  /** Whether a Node or the inventory changed. */
+  #isStale = true;
   /** By the text of the selector. */
   readonly #chosen = new Map<string, Chosen>();
   /** Since when the cloud has not shown the machine of a Node, in monotonic milliseconds. */
@@ -97,7 +99,7 @@ export class Backends {
         isRelabelled ||
         wasBackend !== (after !== undefined && isBackendNode(after))
       ) {
-        this.#candidates = undefined;
+        this.#isStale = true;
       }
       if (isChanged && isStarted) onChange();
     });
@@ -107,7 +109,7 @@ export class Backends {
       const isQuiet = changed !== "everything" && changed.size === 0;
       if (isQuiet && this.#absentSinceMs.size === 0) return;
       const before = this.#chooseAgain();
-      this.#candidates = undefined;
+      this.#isStale = true;
       const after = this.#chooseAgain();
       if (before.some((one, at) => needsUpdate(one, after[at]))) onChange();
     });
@@ -121,7 +123,7 @@ export class Backends {
     const of = this.#list();
     const known = this.#chosen.get(text);
     if (known?.of === of) return known.set;
-    const set = keepSame(known?.set, selectNodes(of, selector));
+    const set = keepSame(known?.set, selectNodes([...of.values()], selector));
     remember(this.#chosen, text, { selector, of, set }, SELECTORS_MAX);
     return set;
   }
@@ -130,8 +132,9 @@ export class Backends {
     return [...this.#chosen].map(([text, { selector }]) => this.#choose(text, selector));
   }
 
-  #list(): readonly Candidate[] {
-    this.#candidates ??= this.#read();
+  #list(): ReadonlyMap<string, Candidate> {
+    if (this.#isStale) this.#candidates = keepEqual(this.#candidates, this.#read());
+    this.#isStale = false;
     return this.#candidates;
   }
 
@@ -156,6 +159,22 @@ export class Backends {
   #hasChoices(): boolean {
     return this.#chosen.keys().some((text) => text !== "");
   }
+}
+
+/** The candidates by their names, each the old one if it is equal; the old map if all are. */
+function keepEqual(
+  before: ReadonlyMap<string, Candidate>,
+  now: readonly Candidate[],
+): ReadonlyMap<string, Candidate> {
+  let isSame = before.size === now.length;
+  const after = new Map<string, Candidate>();
+  for (const one of now) {
+    const old = before.get(one.nodeName);
+    const isKept = old !== undefined && isDeepStrictEqual(old, one);
+    isSame &&= isKept;
+    after.set(one.nodeName, isKept ? old : one);
+  }
+  return isSame ? before : after;
 }
 
 /** The new set, with the lists of the old one where nothing changed. */
