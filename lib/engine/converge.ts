@@ -30,8 +30,6 @@ export interface Step {
 export interface Plan<S extends Step> {
   /** In this order. The first is applied, and then there is another plan. */
   readonly steps: readonly S[];
-  /** How old an observation may be, in milliseconds, by which nothing more is to do. Absent: it may have any age. */
-  readonly conclusionAgeMs?: number;
 }
 
 /** A task with what was observed for it, and what is to do about that. */
@@ -63,8 +61,7 @@ export interface Convergence<
    * @returns `undefined` if there is nothing of that
    */
   prepare(task: T, signal: AbortSignal): Promise<PassResult | undefined>;
-  /** @param maxAgeMs How old the observation may be, in milliseconds; absent: as old as usual */
-  observe(task: T, signal: AbortSignal, maxAgeMs?: number): Promise<O>;
+  observe(task: T, signal: AbortSignal): Promise<O>;
   /** Whether an observation for one task serves the next one of the same kind. @default {it does} */
   isSame?(before: T, after: T): boolean;
   /** Pure. */
@@ -153,10 +150,6 @@ class Reconcile<T extends Task, O, S extends Step, P extends Plan<S>> implements
   task: T | undefined;
   readonly #work: Convergence<T, O, S, P>;
   readonly #options: ReconcileOptions;
-  /** How old the next observation may be. */
-  #maxAgeMs: number | undefined;
-  /** Whether it observed in order to conclude: every later observation is new enough for that. */
-  #mayConclude = false;
   #lock: { readonly name: string; readonly held: Disposable; steps: number } | undefined;
   /** How often each step was applied. */
   readonly #applied = new Map<string, number>();
@@ -176,9 +169,7 @@ class Reconcile<T extends Task, O, S extends Step, P extends Plan<S>> implements
     if (before === undefined) return {};
     const prepared = await work.prepare(before, signal);
     if (prepared !== undefined) return prepared;
-    const maxAgeMs = this.#maxAgeMs;
-    this.#maxAgeMs = undefined;
-    const observation = await work.observe(before, signal, maxAgeMs);
+    const observation = await work.observe(before, signal);
     const task = this.#find();
     if (task?.kind !== before.kind || work.isSame?.(before, task) === false) return "again";
     const plan = work.plan(task, observation);
@@ -186,11 +177,6 @@ class Reconcile<T extends Task, O, S extends Step, P extends Plan<S>> implements
     const step = this.#pick(plan.steps);
     if (step !== undefined) {
       await this.#follow(step, planned);
-      return "again";
-    }
-    if (plan.conclusionAgeMs !== undefined && !this.#mayConclude) {
-      this.#maxAgeMs = plan.conclusionAgeMs;
-      this.#mayConclude = true;
       return "again";
     }
     return await work.report(planned, signal);

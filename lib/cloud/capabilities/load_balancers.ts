@@ -163,6 +163,12 @@ export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep>
   readonly overview?: () => LoadBalancerOverview;
 }
 
+/** What the cloud shows. */
+export interface LoadBalancerObservation {
+  /** When the cloud was asked, in monotonic milliseconds. What this process changed since is in it, too. */
+  readonly takenAtMs: number;
+}
+
 /** What the caller asks to look at. */
 export interface LoadBalancerQuestion {
   /**
@@ -239,7 +245,7 @@ export interface LoadBalancerInspection {
  * @typeParam S One change
  */
 export interface LoadBalancers<
-  V extends object = object,
+  V extends LoadBalancerObservation = LoadBalancerObservation,
   S extends LoadBalancerStep = LoadBalancerStep,
 > {
   /** Whether nothing outside of Kubernetes goes with a Service, so that it needs no finalizer. @default {false} */

@@ -76,7 +76,9 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
       this.#lookedAtMs = nowMs;
     }
     this.#noteOccupied();
-    return Promise.resolve({ allocations: this.#allocations, announce: this.#settings.announce });
+    const { announce } = this.#settings;
+    // All that counts is in the Services, and in memory.
+    return Promise.resolve({ allocations: this.#allocations, announce, takenAtMs: nowMs });
   }
 
   plan(view: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {

@@ -6,6 +6,7 @@ import { isHostAddress, parseIp } from "../../core/net/ip.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancerIngress,
+  LoadBalancerObservation,
   LoadBalancerPart,
   LoadBalancerPlan,
   LoadBalancerSpec,
@@ -27,7 +28,7 @@ export interface PoolStep extends LoadBalancerStep {
 }
 
 /** One look: the index, and the settings. It shows what this process reserves from then on, too. */
-export interface PoolView {
+export interface PoolView extends LoadBalancerObservation {
   readonly allocations: AllocationsReader;
   readonly announce: Announcer;
 }

@@ -98,7 +98,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const enqueue = (key: Key): void => this.#loop.enqueue(key);
     this.#managed = managed;
     const { leavesNothingBehind = false } = loadBalancers;
-    this.#tasks = new ServiceTasks({ services, managed, classes, leavesNothingBehind });
+    this.#tasks = new ServiceTasks({ clock, services, managed, classes, leavesNothingBehind });
     const claims = (): Iterable<LoadBalancerClaim> => this.#tasks.listClaims();
     const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
     const findHolder: FindHolder = (isIt) => this.#tasks.findHolder(isIt);
@@ -106,7 +106,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const question = { claims, instanceIds, findHolder };
     const observations = new Observations({ clock, loadBalancers, question, periodMs });
     this.#observations = observations;
-    const shown = { log: context.log, loadBalancers, observations, claims };
+    const shown = { clock, log: context.log, loadBalancers, observations, claims };
     this.#leftovers = new Leftovers({ ...shown, services: this.objects });
     this.#writer = new ServiceWriter({ client, inputs });
     this.#backends = new Backends({ cloud, clock });
@@ -160,7 +160,11 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const request = (): void => this.#nodePass.request();
-    const ends = [this.#backends.follow(request), this.#occupied?.follow(request)];
+    const ends = [
+      this.#tasks.follow(),
+      this.#backends.follow(request),
+      this.#occupied?.follow(request),
+    ];
     try {
       await Promise.all([
         this.#nodePass.run(signal),

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type {
+  LoadBalancerObservation,
   LoadBalancerPlan,
   LoadBalancerProblem,
   LoadBalancers,
@@ -25,7 +26,7 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { Service } from "../../kube/kinds/service.ts";
-import { type Observations, toPauseMs } from "./passes/observations.ts";
+import type { Observations } from "./passes/observations.ts";
 import type { ManagedServices } from "./state/managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 import type { Purpose, ServiceEvents } from "./events.ts";
@@ -65,8 +66,17 @@ interface ShowStep {
   readonly shown: ShownState;
 }
 
-/** One change: of the cloud, or of what the Service shows. */
-type ServiceStep = LoadBalancerStep | ShowStep;
+/** Observes the cloud again: something may have changed there that the plan must not miss. */
+interface ObserveStep {
+  readonly summary: string;
+  /** That of the step for which it is: what others observe until it is taken serves, too. */
+  readonly lock?: string;
+  /** In monotonic milliseconds. */
+  readonly sinceMs: number;
+}
+
+/** One change of the cloud, or of what the Service shows; or a new observation before it. */
+type ServiceStep = LoadBalancerStep | ObserveStep | ShowStep;
 
 /** What the cloud must do for a Service. */
 interface ServedPlan extends Plan<ServiceStep> {
@@ -90,7 +100,10 @@ interface UnreadablePlan extends Plan<ServiceStep> {
 /** What is to do for a Service. */
 type ServicePlan = ServedPlan | UnreadablePlan;
 
-type PlannedService = Planned<Task, object, ServicePlan>;
+/** What an observation is for. */
+type Use = Parameters<Observations["toSinceMs"]>[0];
+
+type PlannedService = Planned<Task, LoadBalancerObservation, ServicePlan>;
 
 /** Reconciles load balancers. */
 export class ServiceReconciler {
@@ -127,9 +140,16 @@ export class ServiceReconciler {
 }
 
 /** The work on the load balancer of one Service. */
-class ServiceConvergence implements Convergence<Task, object, ServiceStep, ServicePlan> {
+class ServiceConvergence implements Convergence<
+  Task,
+  LoadBalancerObservation,
+  ServiceStep,
+  ServicePlan
+> {
   readonly #key: Key;
   readonly #options: ServiceReconcilerOptions;
+  /** Since when observations must be, by what they are for. One that was never ready needs those since its change. */
+  readonly #sinceMs: Partial<Record<Use, number>>;
   /** Of the first plan that was followed. */
   #purpose: Purpose | undefined;
   /** Whether a step changed the cloud. */
@@ -140,6 +160,8 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   constructor(key: Key, options: ServiceReconcilerOptions) {
     this.#key = key;
     this.#options = options;
+    const isServed = options.managed.get(key)?.ensured !== undefined;
+    this.#sinceMs = { step: isServed ? options.observations.toSinceMs("step") : -Infinity };
   }
 
   find(): Task | undefined {
@@ -157,11 +179,25 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     return {};
   }
 
-  observe(_task: Task, signal: AbortSignal, maxAgeMs?: number): Promise<object> {
-    return this.#options.observations.observe(signal, maxAgeMs);
+  observe(_task: Task, signal: AbortSignal): Promise<LoadBalancerObservation> {
+    return this.#options.observations.observe(signal);
   }
 
-  plan(task: Task, observation: object): ServicePlan {
+  plan(task: Task, observation: LoadBalancerObservation): ServicePlan {
+    const plan = this.#plan(task, observation);
+    if (plan.kind === "unreadable") return plan;
+    const [next] = plan.steps;
+    const sinceMs = Math.max(
+      this.#options.tasks.findChangedMs(task.service),
+      this.#needSince(next === undefined ? toUse(task, plan.plan) : "step"),
+    );
+    if (observation.takenAtMs >= sinceMs) return plan;
+    const lock = next !== undefined && "lock" in next ? next.lock : undefined;
+    const summary = "observe the cloud";
+    return { ...plan, steps: [{ summary, sinceMs, ...(lock !== undefined && { lock }) }] };
+  }
+
+  #plan(task: Task, observation: LoadBalancerObservation): ServicePlan {
     const { loadBalancers, backends } = this.#options;
     const { service } = task;
     if (task.kind === "release") {
@@ -186,8 +222,12 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     { task, plan }: PlannedService,
     signal: AbortSignal,
   ): Promise<void> {
-    const { loadBalancers, writer } = this.#options;
+    const { clock, loadBalancers, observations, writer } = this.#options;
     const { service } = task;
+    if ("sinceMs" in step) {
+      await observations.observe(signal, clock.monotonic() - step.sinceMs);
+      return;
+    }
     this.#note(task, plan);
     this.#isChanged = true;
     if ("shown" in step) return await writer.setIngress(service, step.shown, signal);
@@ -201,7 +241,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
   }
 
   async report({ task, plan }: PlannedService, signal: AbortSignal): Promise<PassResult> {
-    const { serviceEvents, managed } = this.#options;
+    const { serviceEvents, managed, observations } = this.#options;
     const { service } = task;
     this.#note(task, plan);
     if (plan.kind === "unreadable") {
@@ -218,7 +258,7 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     if (waiting !== undefined) {
       if (await this.#hold(service, plan.plan, signal)) return "again";
       managed.setState(this.#key, "waiting", { failure: waiting.message });
-      return { requeueAfterMs: toPauseMs(managed.findWaitedMs(this.#key)) };
+      return { requeueAfterMs: observations.toPauseMs(managed.findWaitedMs(this.#key)) };
     }
     if (task.kind === "release") return await this.#endRelease(task, plan.plan, signal);
     if (plan.withheld !== undefined) {
@@ -245,13 +285,17 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
     return undefined;
   }
 
-  #toUnreadable(service: Service, observation: object, problem: string): ServicePlan {
+  #toUnreadable(
+    service: Service,
+    observation: LoadBalancerObservation,
+    problem: string,
+  ): ServicePlan {
     const held = this.#options.loadBalancers.planHeld?.(observation, toClaim(service)) ?? {};
     return { kind: "unreadable", steps: [], problem, held };
   }
 
   #toPlan({ kind, service }: Task, plan: LoadBalancerPlan, purpose: Purpose): ServedPlan {
-    const { observations, managed, writer } = this.#options;
+    const { managed, writer } = this.#options;
     const { ingress } = plan;
     const steps: ServiceStep[] = [...plan.steps];
     const shown = { ingress: ingress ?? [], annotations: toAnnotations(plan) };
@@ -263,17 +307,12 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
       const summary = `show ${JSON.stringify(ingress)} in the status`;
       steps.unshift({ summary, shown });
     }
-    const waiting = findWaiting(plan) && "waiting";
-    const conclusion = waiting ?? (kind === "release" ? kind : undefined);
-    const waitedMs = managed.findWaitedMs(this.#key);
-    return {
-      kind: "served",
-      purpose,
-      plan,
-      steps,
-      ...(isYielded && { withheld: ingress }),
-      ...(conclusion && { conclusionAgeMs: observations.toConclusionAgeMs(conclusion, waitedMs) }),
-    };
+    return { kind: "served", purpose, plan, steps, ...(isYielded && { withheld: ingress }) };
+  }
+
+  /** Since when an observation must be for a use: the same each time, because a slow cloud takes long for each. */
+  #needSince(use: Use): number {
+    return (this.#sinceMs[use] ??= this.#options.observations.toSinceMs(use));
   }
 
   /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
@@ -386,13 +425,19 @@ class ServiceConvergence implements Convergence<Task, object, ServiceStep, Servi
 
 /** Plans a load balancer, and says which Nodes it cannot use. */
 function planSpec(
-  observation: object,
+  observation: LoadBalancerObservation,
   { spec, nodes }: { readonly spec: LoadBalancerSpec; readonly nodes: NodeSet },
   { loadBalancers, usesNodes }: Pick<ServiceReconcilerOptions, "loadBalancers" | "usesNodes">,
 ): LoadBalancerPlan {
   const plan = loadBalancers.plan(observation, spec);
   const absent = usesNodes ? checkAbsent(nodes) : undefined;
   return absent === undefined ? plan : { ...plan, problems: [...plan.problems, absent] };
+}
+
+/** What a plan without steps is for. */
+function toUse({ kind }: Task, plan: LoadBalancerPlan): Use {
+  if (findWaiting(plan) !== undefined) return "waiting";
+  return kind === "release" ? kind : "step";
 }
 
 /** What prevents a load balancer. */

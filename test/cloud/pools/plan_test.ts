@@ -8,7 +8,7 @@ const { pools } = toSettings({ name: "a", addresses: ["192.0.2.10", "2001:db8::1
 const DUAL = { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" } as const;
 
 function createView(announce: "kubeVip" | "none" = "none"): Parameters<typeof planAddresses>[0] {
-  return { allocations: new Allocations(new PoolMap(pools)), announce };
+  return { allocations: new Allocations(new PoolMap(pools)), announce, takenAtMs: 0 };
 }
 
 describe("planAddresses()", () => {

@@ -193,38 +193,83 @@ describe("drift", () => {
 });
 
 describe("looks", () => {
-  const listAges = (rig: ServiceRig, from: number): number[] =>
-    rig.cloud.looks.slice(from).map(({ maxAgeMs }) => maxAgeMs);
+  /** When those that came after so many questions were taken. */
+  const listTaken = (rig: ServiceRig, from: number): readonly number[] => [
+    ...new Set(rig.cloud.looks.slice(from).map(({ takenAtMs }) => takenAtMs)),
+  ];
+  const wait = (rig: ServiceRig, uid: string): void => {
+    rig.cloud.problems.set(uid, [{ reason: "AddressNotOurs", message: "it is not ours" }]);
+  };
+
+  test("are new for a Service that is new or was changed, and many share one", async () => {
+    await using rig = await startShop();
+    await rig.clock.advance(30_000);
+    const from = rig.cloud.looks.length;
+    for (const name of ["a", "b", "c"]) rig.server.add(name);
+    rig.server.change(KEY, { spec: { ports: [{ port: 443, nodePort: 30_443 }] } });
+    await rig.clock.advance(20_000);
+    expect(listTaken(rig, from).filter((takenAtMs) => takenAtMs > 0)).toEqual([30_000]);
+  });
+
+  test("of a change while a Service is worked on are new before it counts as ready", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
+    rig.server.add("shop");
+    await rig.clock.advance(30_000);
+    // The rule of port 80 is being made, and stays as it is.
+    await rig.change(KEY, { metadata: { labels: { changed: "true" } } });
+    await rig.clock.advance(60_000);
+    expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer", "EnsuredLoadBalancer"]);
+    expect(listTaken(rig, 0)).toEqual([0, 40_000]);
+  });
+
+  test("that are a minute old serve no Service that something touches", async () => {
+    await using rig = await startServices({ prepare: (server) => server.add("shop") });
+    const touch = async (name: string): Promise<void> => {
+      await rig.addNode(name);
+      await rig.clock.advance(2_000);
+    };
+    await rig.clock.advance(50_000);
+    await touch("n3");
+    expect(listTaken(rig, 0)).toEqual([0]);
+    await rig.clock.advance(20_000);
+    await touch("n4");
+    const isLater = (takenAtMs: number): boolean => takenAtMs > 60_000;
+    expect(listTaken(rig, 0).map((one) => isLater(one))).toEqual([false, true]);
+  });
 
   test("of a new leader are new before a release ends: a late request may have made something", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(60_000);
-    const before = rig.cloud.looks.length;
-    await rig.remove(KEY);
+    await using rig = await startShop();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
+    rig.server.remove(KEY);
+    await rig.clock.advance(50_000);
     expect(rig.server.find(KEY)).toBeUndefined();
-    expect(Math.min(...listAges(rig, before))).toBe(10_000);
+    expect(listTaken(rig, 0)).toEqual([0, 40_000]);
   });
 
   test("serve many releases later on", async () => {
     await using rig = await startServices();
     for (const name of ["a", "b", "c"]) rig.server.add(name);
     await rig.clock.advance(590_000);
-    const before = rig.cloud.looks.length;
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
+    const from = rig.cloud.looks.length;
     for (const name of ["a", "b", "c"]) rig.server.remove(`web/${name}`);
-    await rig.clock.advance(0);
+    await rig.clock.advance(100_000);
     expect(rig.cloud.addresses.size).toBe(0);
-    expect(Math.min(...listAges(rig, before))).toBe(470_000);
+    expect(listTaken(rig, from).slice(0, 2)).toEqual([0, 590_000]);
   });
 
-  test("for what prevents a Service are new at first, then older and older", async () => {
+  test("are new each time for what prevents Services, and all of them share one", async () => {
     await using rig = await startServices({ prepare: (server) => server.add("first") });
-    rig.cloud.problems.set("uid-3", [{ reason: "AddressNotOurs", message: "it is not ours" }]);
-    await rig.add("shop");
-    expect(Math.min(...listAges(rig, 0))).toBe(0);
-    await rig.clock.advance(300_000);
-    const ages = listAges(rig, 1).filter((ageMs) => ageMs < 600_000);
-    expect(ages).toEqual([2, 2.5, 5, 10, 20, 40, 70, 100, 130].map((seconds) => seconds * 1_000));
+    await rig.clock.advance(7_000);
+    wait(rig, "uid-3");
+    rig.server.add("shop");
+    await rig.clock.advance(13_000);
+    wait(rig, "uid-4");
+    rig.server.add("other");
+    await rig.clock.advance(280_000);
+    const late = listTaken(rig, 1).filter((takenAtMs) => takenAtMs > 150_000);
+    expect(late).toEqual([180_000, 240_000, 300_000]);
   });
 });
 

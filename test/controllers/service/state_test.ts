@@ -171,14 +171,11 @@ function toTasksStage(services: readonly Service[]): {
 } {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   store.replace(services, "1");
-  const managed = new ManagedServices(new ManualClock());
-  const options = {
-    services: store,
-    managed,
-    classes: { servesClassless: true },
-    leavesNothingBehind: false,
-  };
-  return { managed, tasks: new ServiceTasks(options) };
+  const clock = new ManualClock();
+  const managed = new ManagedServices(clock);
+  const classes = { servesClassless: true };
+  const options = { clock, services: store, managed, classes };
+  return { managed, tasks: new ServiceTasks({ ...options, leavesNothingBehind: false }) };
 }
 
 const finalizers = [FINALIZER];

@@ -26,6 +26,7 @@ interface DoubleView {
   readonly addresses: ReadonlyMap<string, string>;
   /** By UID, then by `TCP 80`. */
   readonly rules: ReadonlyMap<string, ReadonlyMap<string, DoubleRule>>;
+  readonly takenAtMs: number;
 }
 
 /** A change. `rule` absent: the rule goes. */
@@ -52,8 +53,12 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
   readonly rules: Map<string, Map<string, DoubleRule>> = new Map();
   clusterIds: readonly string[] | undefined;
   /** The questions so far. */
-  readonly looks: { readonly maxAgeMs: number; readonly claims: readonly LoadBalancerClaim[] }[] =
-    [];
+  readonly looks: {
+    readonly maxAgeMs: number;
+    readonly claims: readonly LoadBalancerClaim[];
+    /** Of the answer. */
+    readonly takenAtMs: number;
+  }[] = [];
   /** The summaries of the steps that were begun, in order. */
   readonly steps: string[] = [];
   /** How many steps of each lock run now, and how many ran at most. */
@@ -64,6 +69,8 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
   readonly excluded: Map<string, ReadonlySet<string>> = new Map();
   /** Whether the cloud shows an instance: what it does not show is no backend. @default {it does} */
   isShown: (instanceId: string) => boolean = () => true;
+  /** The time, in monotonic milliseconds. */
+  now: () => number = () => 0;
   /** Awaited before a look is answered; may throw. */
   onLook: (question: LoadBalancerQuestion, signal: AbortSignal) => Promise<void> | void = () =>
     undefined;
@@ -77,6 +84,7 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
   mayGoOn: (error: unknown) => boolean = () => false;
   /** Whether steps change nothing. */
   isStuck = false;
+  #takenAtMs = -Infinity;
   #next = 0;
 
   setClusterIds(ids: readonly [string, ...string[]]): void {
@@ -85,11 +93,14 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
 
   async observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<DoubleView> {
     if (this.clusterIds === undefined) throw new Error("the cluster is not known");
-    this.looks.push({ maxAgeMs: question.maxAgeMs, claims: [...question.claims()] });
+    const { maxAgeMs, claims } = question;
+    if (!(this.#takenAtMs > this.now() - maxAgeMs)) this.#takenAtMs = this.now();
+    const takenAtMs = this.#takenAtMs;
+    this.looks.push({ maxAgeMs, claims: [...claims()], takenAtMs });
     await this.onLook(question, signal);
     signal.throwIfAborted();
     const rules = new Map([...this.rules].map(([uid, one]) => [uid, new Map(one)]));
-    return { addresses: new Map(this.addresses), rules };
+    return { addresses: new Map(this.addresses), rules, takenAtMs };
   }
 
   plan(view: DoubleView, spec: LoadBalancerSpec): LoadBalancerPlan<DoubleStep> {

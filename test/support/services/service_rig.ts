@@ -76,6 +76,7 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
   const log = createLogger({ format: "json", write: (line) => lines.push(line), now });
   const metrics = new MetricsRegistry();
   const cloud = options.cloud ?? new LoadBalancersDouble();
+  cloud.now = () => clock.monotonic();
   const provider = Object.assign(new HintingProvider(), {
     ...(options.pools === undefined && { loadBalancers: cloud }),
     toInstanceId: (id: string) => (id.startsWith("test://") ? id.slice(7) : undefined),

@@ -10,6 +10,7 @@ import type {
   LoadBalancerLeftover,
   LoadBalancers,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
@@ -19,8 +20,9 @@ import type { Observations } from "./observations.ts";
 /** What {@linkcode Leftovers} need. */
 interface LeftoversOptions {
   readonly log: Logger;
+  readonly clock: Clock;
   readonly loadBalancers: Pick<LoadBalancers, "listLeftovers">;
-  readonly observations: Pick<Observations, "last" | "lastAt">;
+  readonly observations: Pick<Observations, "last">;
   /** All Services of the cluster. Synced before the first look. */
   readonly services: Pick<StoreReader<Service>, "values">;
   /** Everything that may have a load balancer of this process, also what Kubernetes does not have any more. */
@@ -29,7 +31,7 @@ interface LeftoversOptions {
 
 /** An address without a Service, and when the cloud was last asked about it. */
 export interface KnownLeftover extends LoadBalancerLeftover {
-  /** Not before this time the cloud showed it; ISO 8601. */
+  /** When the cloud showed it; ISO 8601. */
   readonly asOf: string;
 }
 
@@ -51,14 +53,16 @@ export class Leftovers {
    * an alert must not end only because the last Service goes.
    */
   list(): readonly KnownLeftover[] {
-    const { loadBalancers, observations, services, claims } = this.#options;
-    if (observations.last === undefined || loadBalancers.listLeftovers === undefined) return [];
+    const { clock, loadBalancers, observations, services, claims } = this.#options;
+    const { last } = observations;
+    if (last === undefined || loadBalancers.listLeftovers === undefined) return [];
     const claimed = new Set(Array.from(claims(), ({ owner }) => owner.uid));
     const live = toLiveServices(services.values());
     const uids = live.uids.union(claimed);
-    const found = loadBalancers.listLeftovers(observations.last, { ...live, uids });
+    const found = loadBalancers.listLeftovers(last, { ...live, uids });
     if (found.length === 0) return [];
-    const asOf = new Date(observations.lastAt).toISOString();
+    const ageMs = clock.monotonic() - last.takenAtMs;
+    const asOf = new Date(clock.now() - ageMs).toISOString();
     return found.map((one) => ({ ...one, asOf }));
   }
 

@@ -1,11 +1,12 @@
 /**
  * Observes the cloud for all Services.
  *
- * Changes of this process are in every observation, and the full pass finds those of others: a plan rarely needs a new
- * one.
+ * Changes of this process are in every observation. Those of others are not: they may be what a user changed before the
+ * Service, or what a Service waits for.
  * @module
  */
 import type {
+  LoadBalancerObservation,
   LoadBalancerQuestion,
   LoadBalancers,
 } from "../../../cloud/capabilities/load_balancers.ts";
@@ -24,6 +25,8 @@ interface ObservationsOptions {
 const TIMEOUT_MS = 300_000;
 /** An observation this young counts as one that was made just now. */
 const FRESH_MS = { release: 10_000, waiting: 2_000 };
+/** An older observation serves no Service that something touches. */
+const SERVED_MS = 60_000;
 /** First and longest pause before a Service is planned again that something prevents. */
 const PAUSE_MS = [5_000, 60_000] as const;
 /** So long after a change of the leader, a request of the leader before may still be carried out. */
@@ -32,8 +35,7 @@ const LATE_REQUEST_MS = 120_000;
 /** Observations, of which the last is kept. */
 export class Observations {
   readonly #options: ObservationsOptions;
-  #last: object | undefined;
-  #lastMs = -Infinity;
+  #last: LoadBalancerObservation | undefined;
   /** When the first one began, in monotonic milliseconds. */
   #firstMs: number | undefined;
 
@@ -42,36 +44,42 @@ export class Observations {
   }
 
   /** The last observation, however old. Absent before the first. */
-  get last(): object | undefined {
+  get last(): LoadBalancerObservation | undefined {
     return this.#last;
-  }
-
-  /** The last observation is at least this new, in milliseconds since the epoch. */
-  get lastAt(): number {
-    const { clock } = this.#options;
-    return clock.now() - (clock.monotonic() - this.#lastMs);
   }
 
   /** Forgets the last observation: it is of another cloud. */
   forget(): void {
     this.#last = undefined;
-    this.#lastMs = -Infinity;
   }
 
   /**
-   * How old the observation may be that a conclusion rests on, in milliseconds.
+   * Since when the observation must be that a step or a conclusion rests on, in monotonic milliseconds.
    *
-   * @param kind `release`: nothing is left of a load balancer. It may rest on any observation after requests of the
-   * leader before are over. `waiting`: something prevents it. That may pass, so Landfall observes again for it, after
-   * ever longer pauses
-   * @param waitedMs How long the Service has been waiting
+   * @param kind `step`: and that a load balancer is as it should be. `release`: nothing is left of a load balancer. It
+   * may rest on any observation after requests of the leader before are over. `waiting`: something prevents it, which
+   * may have passed
    */
-  toConclusionAgeMs(kind: "release" | "waiting", waitedMs: number): number {
+  toSinceMs(kind: "release" | "step" | "waiting"): number {
     const { clock, periodMs } = this.#options;
     const nowMs = clock.monotonic();
+    if (kind === "step") return nowMs - SERVED_MS;
+    if (kind === "waiting") return nowMs - FRESH_MS.waiting;
     const observingMs = nowMs - (this.#firstMs ?? nowMs);
-    const ageMs = kind === "release" ? observingMs - LATE_REQUEST_MS : waitedMs / 2;
-    return Math.min(periodMs, Math.max(FRESH_MS[kind], ageMs));
+    return nowMs - Math.min(periodMs, Math.max(FRESH_MS.release, observingMs - LATE_REQUEST_MS));
+  }
+
+  /**
+   * When a Service is planned again that something prevents, in milliseconds: soon at first, because a job may be about
+   * to end. Later, all that wait are planned at the same time, and share one observation.
+   *
+   * @param waitedMs How long it has been waiting
+   */
+  toPauseMs(waitedMs: number): number {
+    const [least, most] = PAUSE_MS;
+    if (waitedMs < most) return Math.max(least, waitedMs);
+    const pauseMs = most - (this.#options.clock.monotonic() % most);
+    return pauseMs < least ? pauseMs + most : pauseMs;
   }
 
   /**
@@ -80,24 +88,14 @@ export class Observations {
    * @param maxAgeMs How old an observation may be, in milliseconds. @default {as old as a full pass leaves it}
    * @throws {CloudError} when the cloud cannot answer
    */
-  async observe(signal: AbortSignal, maxAgeMs: number = this.#options.periodMs): Promise<object> {
+  async observe(
+    signal: AbortSignal,
+    maxAgeMs: number = this.#options.periodMs,
+  ): Promise<LoadBalancerObservation> {
     const { clock, loadBalancers, question } = this.#options;
     using deadline = startDeadline(signal, TIMEOUT_MS, clock);
-    const nowMs = clock.monotonic();
-    this.#firstMs ??= nowMs;
+    this.#firstMs ??= clock.monotonic();
     this.#last = await loadBalancers.observe({ ...question, maxAgeMs }, deadline.signal);
-    this.#lastMs = Math.max(this.#lastMs, nowMs - maxAgeMs);
     return this.#last;
   }
-}
-
-/**
- * When a Service is planned again that something prevents, in milliseconds: soon at first, because a job may be about
- * to end.
- *
- * @param waitedMs How long it has been waiting
- */
-export function toPauseMs(waitedMs: number): number {
-  const [least, most] = PAUSE_MS;
-  return Math.min(most, Math.max(least, waitedMs));
 }

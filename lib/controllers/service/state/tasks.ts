@@ -2,13 +2,16 @@
  * Finds out what is to do for each Service, and lists everything that may have a load balancer.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type {
   LoadBalancerClaim,
   LoadBalancerHolder,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import type { Clock } from "../../../core/clock.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import { hasCloudLoadBalancer, type Service } from "../../../kube/kinds/service.ts";
 import type { ManagedServices } from "./managed.ts";
+import { listInputs } from "../spec/inputs.ts";
 import { toClaim } from "../spec/spec.ts";
 import { findNeed, mayHold, type ServedClasses, type ServiceNeed } from "../spec/which.ts";
 
@@ -22,6 +25,7 @@ export type Task =
 
 /** What {@linkcode ServiceTasks} need. */
 interface ServiceTasksOptions {
+  readonly clock: Clock;
   readonly services: StoreReader<Service>;
   readonly managed: ManagedServices;
   readonly classes: ServedClasses;
@@ -35,8 +39,27 @@ export class ServiceTasks {
   /** The same claim for the same Service: a cloud may compare them by identity. */
   readonly #claims = new WeakMap<Service, LoadBalancerClaim>();
 
+  /** When this process saw the last change of what decides about each, in monotonic milliseconds. */
+  readonly #changedMs = new WeakMap<Service, number>();
+
   constructor(options: ServiceTasksOptions) {
     this.#options = options;
+  }
+
+  /** Notes from now on when Services change. Returns the function that ends this. */
+  follow(): () => void {
+    const { clock, services, classes } = this.#options;
+    return services.subscribe((_key, before, after) => {
+      if (after === undefined) return;
+      const [old, now] = [before, after].map((one) => one && listInputs(one, classes));
+      const isSame = before !== undefined && isDeepStrictEqual(old, now);
+      this.#changedMs.set(after, isSame ? this.findChangedMs(before) : clock.monotonic());
+    });
+  }
+
+  /** When this process saw the last change of what decides about a Service, in monotonic milliseconds. */
+  findChangedMs(service: Service): number {
+    return this.#changedMs.get(service) ?? -Infinity;
   }
 
   /** What to do for a key, and from now on remember its Service. `undefined`: nothing. */

@@ -143,8 +143,8 @@ export interface Unreadable {
 /** One look. Changes that this process made since are in it. */
 export interface Observation {
   /**
-   * When the look began, in monotonic milliseconds. Networks may be an hour older, or nine minutes with tiers among
-   * them, and VMs as old as the inventory.
+   * When the look began, in monotonic milliseconds. Networks without tiers among them may be an hour older, and VMs as
+   * old as the inventory.
    */
   readonly takenAtMs: number;
   /** The same by the wall clock, in milliseconds since 1970. */

@@ -359,12 +359,6 @@ interface KnownNetworks {
   readonly unreadable: readonly Unreadable[];
 }
 
-interface Kept extends KnownNetworks {
-  readonly readAtMs: number;
-  /** Networks that were wanted: the names of their lists were asked for. */
-  readonly wanted: ReadonlySet<string>;
-}
-
 /** The networks that are wanted, and how to ask for more. */
 interface WantedNetworks {
   /** IDs. */
@@ -373,17 +367,18 @@ interface WantedNetworks {
 }
 
 const AGE_MS_MAX = 3_600_000;
-/** A user may give a tier another ACL list at any time, which lets no client in. Less than the time of a full pass. */
-const TIER_AGE_MS_MAX = 540_000;
 
 /**
- * Lists all networks, and again after an hour, or nine minutes if one that is wanted is a tier of a VPC; while one is
- * wanted that is not shown; or after {@linkcode Networks.forget}.
+ * Lists all networks, and again after an hour; while one is wanted that is not shown; or after
+ * {@linkcode Networks.forget}. If one that is wanted is a tier of a VPC, each time: a user may give it an ACL list that
+ * lets no client in.
  */
 export class Networks {
   readonly #api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">;
   readonly #clock: Clock;
-  #kept: Kept | undefined;
+  #kept: (KnownNetworks & { readonly readAtMs: number }) | undefined;
+  /** By their IDs. Old servers show only the ID of the list of a network. */
+  readonly #listNames = new Map<string, string>();
 
   constructor(api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">, clock: Clock) {
     this.#api = api;
@@ -395,17 +390,20 @@ export class Networks {
    *
    * @throws {CloudError} when CloudStack does not answer
    */
-  async read({ wanted, projectId }: WantedNetworks, signal: AbortSignal): Promise<KnownNetworks> {
+  async read(question: WantedNetworks, signal: AbortSignal): Promise<KnownNetworks> {
     const kept = this.#kept;
-    const hasTiers = [...wanted].some((id) => kept?.networks.get(id)?.vpcId !== undefined);
-    const ageMsMax = hasTiers ? TIER_AGE_MS_MAX : AGE_MS_MAX;
-    const isFresh = kept && this.#clock.monotonic() - kept.readAtMs < ageMsMax;
-    if (isFresh && [...wanted].every((id) => isKnown(kept, id))) return kept;
+    const isFresh = kept && this.#clock.monotonic() - kept.readAtMs < AGE_MS_MAX;
+    const isEnough = (id: string): boolean => {
+      const network = kept?.networks.get(id);
+      // A fault may have hidden it.
+      return network !== undefined && network.vpcId === undefined;
+    };
+    if (isFresh && [...question.wanted].every((id) => isEnough(id))) return kept;
     const readAtMs = this.#clock.monotonic();
-    const { objects, unreadable } = await this.#api.listNetworks(projectId, signal);
-    const networks = new Map(objects.map((one) => [one.id, one]));
-    await this.#addListNames(networks, { wanted, projectId }, signal);
-    this.#kept = { networks, unreadable, readAtMs, wanted };
+    const { objects, unreadable } = await this.#api.listNetworks(question.projectId, signal);
+    const networks = new Map<string, Network>();
+    for (const one of objects) networks.set(one.id, await this.#addListName(one, question, signal));
+    this.#kept = { networks, unreadable, readAtMs };
     return this.#kept;
   }
 
@@ -414,36 +412,19 @@ export class Networks {
     this.#kept = undefined;
   }
 
-  /** Old servers show only the ID of the list of a network. */
-  async #addListNames(
-    networks: Map<string, Network>,
+  async #addListName(
+    network: Network,
     { wanted, projectId }: WantedNetworks,
     signal: AbortSignal,
-  ): Promise<void> {
-    const nameless = [...networks.values()].filter(
-      ({ id, aclListId, aclListName }) =>
-        wanted.has(id) && aclListId !== undefined && aclListName === undefined,
-    );
-    const listIds = new Set(nameless.flatMap(({ aclListId }) => aclListId ?? []));
-    const names = new Map<string, string>();
-    const readName = async (listId: string): Promise<void> => {
-      const name = await this.#api.readAclListName(listId, projectId, signal);
-      if (name !== undefined) names.set(listId, name);
-    };
-    await Promise.all([...listIds].map(readName));
-    for (const network of nameless) {
-      const aclListName = names.get(network.aclListId ?? "");
-      if (aclListName !== undefined) networks.set(network.id, { ...network, aclListName });
-    }
+  ): Promise<Network> {
+    const { id, aclListId, aclListName } = network;
+    if (!wanted.has(id) || aclListId === undefined || aclListName !== undefined) return network;
+    const known = this.#listNames.get(aclListId);
+    const name = known ?? (await this.#api.readAclListName(aclListId, projectId, signal));
+    if (name === undefined) return network;
+    this.#listNames.set(aclListId, name);
+    return { ...network, aclListName: name };
   }
-}
-
-/** Whether listing them again would say no more about a network. */
-function isKnown({ networks, wanted }: Kept, id: string): boolean {
-  const network = networks.get(id);
-  // A fault may have hidden it.
-  if (network === undefined) return false;
-  return network.aclListId === undefined || network.aclListName !== undefined || wanted.has(id);
 }
 
 /**

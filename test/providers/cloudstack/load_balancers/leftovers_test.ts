@@ -374,16 +374,16 @@ describe("Networks", () => {
   test("lists all of them once, whoever wants which", async () => {
     expect([...(await readWanted("plain")).keys()]).toEqual(LISTED.map(({ id }) => id));
     await readWanted();
-    await readWanted("named");
+    await readWanted("plain");
     expect(asked).toEqual(["networks"]);
   });
 
-  test("asks once for the name of a list that a wanted network does not show", async () => {
+  test("lists them each time for a tier, and asks once for the name of its list", async () => {
     const found = await readWanted("tier", "tier-2", "named");
     expect(found.get("tier")?.aclListName).toBe("name of acl");
     expect(found.get("tier-2")?.aclListName).toBe("name of acl");
-    await readWanted("tier");
-    expect(asked).toEqual(["networks", "acl"]);
+    expect((await readWanted("tier")).get("tier")?.aclListName).toBe("name of acl");
+    expect(asked).toEqual(["networks", "acl", "networks"]);
   });
 
   test("asks for the name of a list as soon as its network is wanted", async () => {
@@ -412,17 +412,6 @@ describe("Networks", () => {
     networks.forget();
     await readWanted("plain");
     expect(asked).toHaveLength(3);
-  });
-
-  test("lists them again after nine minutes for a tier: its ACL list may be another one", async () => {
-    const count = (): number => asked.filter((one) => one === "networks").length;
-    await readWanted("tier");
-    await clock.advance(539_999);
-    await readWanted("tier");
-    expect(count()).toBe(1);
-    await clock.advance(1);
-    await readWanted("tier");
-    expect(count()).toBe(2);
   });
 });
 
