@@ -39,6 +39,13 @@ describe("the controller of Services with address pools", () => {
     expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
   });
 
+  test("reads no selector of Nodes: it sends no traffic to them", async () => {
+    await using rig = await startServices({ pools: SMALL });
+    const annotations = { "landfall.dev/load-balancer-node-selector": "a in b" };
+    await rig.add("shop", { metadata: { annotations } });
+    expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
+  });
+
   test("gives no address of a Node, and says whose it is", async () => {
     const pools = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.13"] });
     await using rig = await startServices({ pools });

@@ -64,7 +64,9 @@ export class Backends {
 
   /** The Nodes for a Service now. Its lists are the same arrays as long as nothing of them changes. */
   find(service: Service): NodeReading {
-    const text = readSelectorText(service);
+    // Address pools send no traffic to Nodes.
+    const isMeant = this.#options.cloud.provider.loadBalancers !== undefined;
+    const text = isMeant ? readSelectorText(service) : "";
     const parsed = parseNodeSelector(text);
     return "problem" in parsed ? parsed : this.#choose(text, parsed.selector);
   }
