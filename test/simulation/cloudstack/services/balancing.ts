@@ -18,7 +18,7 @@ import type { Places } from "../places.ts";
 import type { CloudStackTruth } from "../truth.ts";
 import { Book } from "./book.ts";
 import { Knowledge } from "./knowledge.ts";
-import { ServiceJudge } from "./service_judge.ts";
+import { readOwner, ServiceJudge } from "./service_judge.ts";
 import { listUnsettled } from "./service_truth.ts";
 import type { SiteKind } from "./sites.ts";
 
@@ -51,6 +51,8 @@ interface BalancingOptions extends Site {
 
 /** What Landfall says of an address that it may have taken and cannot prove to be its own. */
 const NOT_OURS = "AddressNotOurs";
+/** What it says of one that it took and that something else uses when its Service goes. */
+const KEPT = "AddressKept";
 
 /** In how many stories there are load balancers. */
 const SHARE = 0.5;
@@ -179,20 +181,36 @@ export async function readParameters(request: Request): Promise<URLSearchParams>
   return new URL(request.url).searchParams;
 }
 
-/** Releases the addresses that Landfall says it may have taken, if nothing needs them. */
+/** Releases the addresses of which Landfall says that a person must, if nothing needs them. */
 function decideAddresses({ server, trace }: Surroundings, balancing: CloudStackBalancing): void {
   const { cloud, book, judge } = balancing;
   for (const event of server.objects.list("events") as unknown as readonly KubeEvent[]) {
-    if (event.reason !== NOT_OURS) continue;
     for (const ip of cloud.state.publicIps.values()) {
       const isNamed = event.message?.includes(`${ip.address} `) ?? false;
-      const isNeeded = book.has(ip.id) || cloud.state.tags.of(ip.id).length > 0;
-      if (!isNamed || isNeeded || ip.accountId === undefined || book.isUsed(ip.id)) continue;
+      const isNeeded = book.has(ip.id) || book.isUsed(ip.id) || ip.accountId === undefined;
+      if (!isNamed || isNeeded || !isLeftToPeople(event, ip.id, server, cloud.state)) continue;
       trace.note("PERSON", `releases ${ip.address}: ${event.message}`);
       free(cloud.state, ip);
       judge.accept();
     }
   }
+}
+
+function isLeftToPeople(
+  { reason, message, involvedObject }: KubeEvent,
+  ipId: string,
+  { services }: Surroundings["server"],
+  state: CloudStackState,
+): boolean {
+  if (reason === NOT_OURS) return state.tags.of(ipId).length === 0;
+  const owner = readOwner(state, ipId);
+  return (
+    reason === KEPT &&
+    message?.includes("release it by hand") === true &&
+    owner === involvedObject?.uid &&
+    services.every(({ metadata }) => metadata.uid !== owner) &&
+    state.loadBalancerRules.values().every((rule) => rule.ipId !== ipId)
+  );
 }
 
 /** A command without what differs in each run or says nothing. */
