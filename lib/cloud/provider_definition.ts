@@ -94,7 +94,7 @@ interface CloudNotice {
  */
 export type ConfigParser<S> = Pick<
   ProviderDefinition<S>,
-  "parseConfig" | "refusedSections" | "settings" | "syntax"
+  "parseConfig" | "refusedSettings" | "settings" | "syntax"
 >;
 
 /** A settings file that can be read again. */
@@ -205,10 +205,10 @@ export interface ProviderDefinition<S = unknown, H = unknown> {
   /** Every setting, in the order of the reference page. Any other key in a file is an error. */
   readonly settings: readonly SettingDescription[];
   /**
-   * Sections of the file that have no meaning for this cloud, by their keys: why, and what to do; no full stop. They
-   * are errors, so that no operator relies on them. @default {none}
+   * Sections of the file that have no meaning for this cloud, or settings in one, by their paths: why, and what to do;
+   * no full stop. They are errors, so that no operator relies on them. @default {none}
    */
-  readonly refusedSections?: Readonly<Record<string, string>>;
+  readonly refusedSettings?: Readonly<Record<string, string>>;
   /**
    * Reads a configuration. Never throws, never touches files or the network. Ignores keys that no setting has.
    *

@@ -109,7 +109,7 @@ export async function parseProviderConfig<S>(
     );
   }
   const refused = listRefused(raw, definition);
-  const { rest, sections, ...common } = splitConfig(raw, withoutRefused(all, refused));
+  const { rest, sections, ...common } = splitConfig(raw, all);
   const parsed = definition.parseConfig(rest, env);
   const unknown = listUnknownKeys(raw, known, spell);
   const own = withoutConsequences(parsed.issues, unknown);
@@ -117,11 +117,12 @@ export async function parseProviderConfig<S>(
     notes.filter((one) => !one.isWarning),
     notes.filter((one) => one.isWarning),
   ];
-  const beside = [...common.issues, ...unknown].filter(
-    (one) => !ignored.some((key) => one.path === key || one.path?.startsWith(`${key}.`)),
-  );
+  const unread = [...ignored, ...refused.map((one) => one.path)];
+  const counts = ({ path }: ConfigIssue): boolean =>
+    !unread.some((key) => path === key || path?.startsWith(`${key}.`));
+  const beside = [...common.issues, ...unknown].filter(counts);
   const issues = [...errors, ...own, ...refused, ...beside];
-  const warnings = [...odd, ...parsed.warnings, ...common.warnings];
+  const warnings = [...odd, ...parsed.warnings, ...common.warnings.filter(counts)];
   const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
     toFew(all, path)
@@ -147,24 +148,18 @@ export async function parseProviderConfig<S>(
   };
 }
 
-/** The sections of a file that have no meaning for its cloud. An empty one is one that a template left behind. */
+/** What a file has and what has no meaning for its cloud. An empty setting is one that a template left behind. */
 function listRefused(
   raw: unknown,
-  { refusedSections = {} }: Pick<ConfigParser<unknown>, "refusedSections">,
+  { refusedSettings = {} }: Pick<ConfigParser<unknown>, "refusedSettings">,
 ): (ConfigIssue & { readonly path: string })[] {
-  const entries = isFields(raw) ? Object.entries(raw) : [];
-  return entries.flatMap(([path, value]) => {
-    const message = Object.hasOwn(refusedSections, path) ? refusedSections[path] : undefined;
+  return Object.entries(refusedSettings).flatMap(([path, message]) => {
+    const value = path
+      .split(".")
+      .reduce<unknown>((above, key) => (isFields(above) ? above[key] : undefined), raw);
     const isEmpty = value === undefined || value === null || value === "";
-    return message === undefined || isEmpty ? [] : [{ path, message }];
+    return isEmpty ? [] : [{ path, message }];
   });
-}
-
-function withoutRefused(
-  sections: readonly SettingsSection[],
-  refused: readonly { readonly path: string }[],
-): SettingsSection[] {
-  return sections.filter(({ key }) => refused.every(({ path }) => path !== key));
 }
 
 /** In the order of the file; what has no line comes last. */

@@ -183,7 +183,7 @@ const LINES: SettingSyntax = {
 describe("a section that has no meaning for the cloud", () => {
   const refusing = {
     ...definition,
-    refusedSections: { deletion: "nothing is ever deleted there" },
+    refusedSettings: { deletion: "nothing is ever deleted there" },
   };
 
   test("is refused with its place, and nothing in it is looked at", async () => {

@@ -46,8 +46,9 @@ test("a cloud refuses address pools exactly if it has load balancers", async () 
       signal: stop.signal,
       fence: new Fence(),
     });
-    const refused = Object.keys(definition.refusedSections ?? {});
-    const wanted = provider.loadBalancers === undefined ? [] : [LOAD_BALANCERS.key];
+    const refused = Object.keys(definition.refusedSettings ?? {});
+    const pools = ["pools", "announce"].map((key) => `${LOAD_BALANCERS.key}.${key}`);
+    const wanted = provider.loadBalancers === undefined ? [] : pools;
     expect([definition.name, refused]).toEqual([definition.name, wanted]);
   }
   stop.abort(new Error("the test is over"));

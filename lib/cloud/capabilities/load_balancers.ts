@@ -6,6 +6,7 @@
  * change by hand.
  * @module
  */
+import type { Cidr } from "../../core/net/ip.ts";
 import type { Finding } from "../inspection.ts";
 
 /** The Service that a load balancer is for. */
@@ -21,6 +22,8 @@ export interface LoadBalancerClaim {
   /** All annotations of the Service: each cloud reads its own, except {@linkcode LoadBalancerClaim.record}. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  /** When the API server made it, in milliseconds since 1970: no user can change that. Absent: not known. */
+  readonly createdAtMs?: number;
   /** `spec.loadBalancerIP`, not checked. */
   readonly address?: string;
   /** Its ports, not checked. Absent if they cannot be read. */
@@ -163,6 +166,13 @@ export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep>
   readonly overview?: () => LoadBalancerOverview;
 }
 
+/** Which namespaces may use some addresses, as the operator says. */
+export interface SharingRule {
+  readonly addresses: readonly Cidr[];
+  /** Names, or `*` for all. */
+  readonly namespaces: readonly string[];
+}
+
 /** What the cloud shows. */
 export interface LoadBalancerObservation {
   /** When the cloud was asked, in monotonic milliseconds. What this process changed since is in it, too. */
@@ -183,6 +193,8 @@ export interface LoadBalancerQuestion {
   readonly instanceIds?: () => ReadonlySet<string>;
   /** The same function in every question. @default {not known: every Service may have a load balancer} */
   readonly findHolder?: FindHolder;
+  /** Which namespaces may use which addresses, as the operator says now. @default {the operator says nothing} */
+  readonly listSharingRules?: () => readonly SharingRule[];
   /**
    * How old a look may be, in milliseconds. What this process changed itself is in every look. 0: look now; callers
    * that ask at the same time share one look.
@@ -310,7 +322,7 @@ export interface LoadBalancers<
 
 /** A Service that may have a load balancer, made by this or another controller. */
 export interface LoadBalancerHolder {
-  readonly owner: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly claim: LoadBalancerClaim;
   /** Whether it is losing its load balancer: it is being deleted, or its type has changed. */
   readonly isLeaving: boolean;
 }

@@ -57,13 +57,13 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     this.#findOccupied = findOccupied;
     this.#settings = settings;
     this.#clock = clock;
-    this.#allocations = new Allocations(new PoolMap(settings.pools));
+    this.#allocations = new Allocations(new PoolMap(settings.pools, settings.sharing));
   }
 
   /** Uses other settings from now on. */
   reconfigure(settings: LoadBalancerSettings): void {
     this.#settings = settings;
-    this.#allocations.setPools(new PoolMap(settings.pools));
+    this.#allocations.setPools(new PoolMap(settings.pools, settings.sharing));
   }
 
   /** Addresses do not depend on the cluster. */

@@ -6,6 +6,7 @@
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
 import { joinFew } from "../../core/text/printable.ts";
 import { type AllocationsReader, type Hold, listShown, type Occupant } from "./allocations.ts";
+import { toUnusable } from "../address_sharing.ts";
 import {
   accepts,
   type AddressPool,
@@ -24,7 +25,7 @@ import {
   toWaiting,
 } from "./problems.ts";
 import { type PoolRecord, parseRecord } from "./record.ts";
-import { isBeforeRivals, isShown, listRivals } from "./sharing.ts";
+import { explainUse, isBeforeRivals, isShown, listRivals } from "./sharing.ts";
 import type { Wishes } from "./wishes.ts";
 import { ADDRESS_POOL, SHARED_ADDRESS } from "./words.ts";
 
@@ -218,6 +219,8 @@ function refuseAsked(question: Question, asked: string): LoadBalancerProblem | u
   if (why !== undefined) {
     return toWaiting("AddressNotAvailable", `${wishes.source} asks for ${asked}, ${why}`);
   }
+  const refusal = explainUse(allocations, asked, spec);
+  if (refusal !== undefined) return toUnusable(refusal);
   const rivals = listRivals(allocations, asked, spec);
   if (rivals.length === 0) return undefined;
   const what = `${wishes.source} asks for ${asked}, which ${nameRivals(rivals)} has`;

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { type Cidr, formatIp, parseCidr } from "../../core/net/ip.ts";
-import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
+import type { LoadBalancerClaim, SharingRule } from "../capabilities/load_balancers.ts";
 import { type AddressRange, findLeftOut } from "./address_range.ts";
 
 /** Addresses that Landfall gives to Services. */
@@ -97,10 +97,13 @@ function toBits(ranges: readonly Cidr[], offset: bigint): bigint {
 /** Finds the pool of an address, for any number of pools and ranges. */
 export class PoolMap {
   readonly pools: readonly AddressPool[];
+  /** What the operator says about who may share addresses. */
+  readonly sharing: readonly SharingRule[];
   readonly #ranges: readonly { readonly range: Cidr; readonly pool: AddressPool }[];
 
-  constructor(pools: readonly AddressPool[]) {
+  constructor(pools: readonly AddressPool[], sharing: readonly SharingRule[] = []) {
     this.pools = pools;
+    this.sharing = sharing;
     this.#ranges = pools
       .flatMap((pool) => pool.ranges.map((range) => ({ range, pool })))
       .toSorted((one, other) => compareRanges(one.range, other.range));

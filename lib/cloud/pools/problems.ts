@@ -17,6 +17,8 @@ export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
   AddressConflict:
     "Something else has the address of the Service, too: a Service that does not share it, a Node or a machine.",
   AddressNotAvailable: "The Service asks for an address that it cannot have.",
+  AddressNotUsable:
+    "The Service asks for an address that a Service of another namespace has first, or an operator gave to others.",
   AddressOutsidePools: "The Service keeps an address that it would not get any more.",
   AddressPoolExhausted: "Every address that the Service could have is in use.",
   AddressWishInvalid: "An annotation of the Service cannot be used.",

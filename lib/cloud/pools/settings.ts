@@ -2,7 +2,9 @@
  * The section `loadBalancers`: address pools, for clouds that have no load balancers.
  * @module
  */
-import { type Cidr, overlaps } from "../../core/net/ip.ts";
+import { type Cidr, overlaps, parseCidr } from "../../core/net/ip.ts";
+import { EVERY_NAMESPACE } from "../address_sharing.ts";
+import type { SharingRule } from "../capabilities/load_balancers.ts";
 import {
   block,
   createSection,
@@ -27,6 +29,8 @@ export interface LoadBalancerSettings {
   /** In the order in which addresses are taken from them. Empty: Landfall gives no addresses to Services. */
   readonly pools: readonly AddressPool[];
   readonly announce: Announcer;
+  /** Which namespaces may use which addresses, of pools and of clouds with load balancers. */
+  readonly sharing: readonly SharingRule[];
 }
 
 const ANNOUNCERS = ["none", "kubeVip"] as const;
@@ -82,6 +86,31 @@ const POOL = {
   }),
 };
 
+/** A namespace, or all. */
+const anyName = parsed(
+  (text) => (text === EVERY_NAMESPACE || NAMESPACE.test(text) ? text : undefined),
+  `${NAME}, or ${EVERY_NAMESPACE} for all`,
+);
+/** Here a CIDR means each of its addresses. */
+const addressBlock = parsed(
+  (text) => (text.includes("-") ? parseAddressRange(text).range : parseCidr(text)),
+  (text) => parseAddressRange(text).problem ?? "",
+);
+const SHARING_WHAT = "a rule (addresses, namespaces)";
+
+const SHARING = {
+  addresses: required(listOf(addressBlock, "[192.0.2.10, 192.0.2.32/28]", RANGES), {
+    type: "list of CIDRs, ranges and addresses",
+    description: "The addresses, of pools or of CloudStack. Required.",
+  }),
+  namespaces: required(listOf(anyName, "[web, shop]", NAMESPACES), {
+    type: "list of names, or `*`",
+    description:
+      "Services in these namespaces may name these addresses and share them, Services in others may not. `*`: all. " +
+      "Required.",
+  }),
+};
+
 /** The section of the controller `service`. */
 export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSection({
   key: "loadBalancers",
@@ -89,9 +118,9 @@ export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSecti
   docs: {
     title: "Addresses for Services of type LoadBalancer",
     text: [
-      "For a cloud that has no load balancers; for CloudStack, the section is an error. Landfall gives each Service of",
-      "type LoadBalancer addresses from these pools, and another program announces them: see [address",
-      "pools](../guides/address-pools.md). No two pools may have the same address.",
+      "Pools are for a cloud that has no load balancers; for CloudStack, `pools` and `announce` are errors. Landfall",
+      "gives each Service of type LoadBalancer addresses from these pools, and another program announces them: see",
+      "[address pools](../guides/address-pools.md). No two pools may have the same address.",
     ].join("\n"),
   },
   entries: {
@@ -109,9 +138,19 @@ export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSecti
         "The pools. Landfall takes addresses from the first one that is for the Service and has a free one. A pool " +
         "that shrinks or goes takes no address away from a Service.",
     }),
+    sharing: setting(
+      listOf(block(SHARING, SHARING_WHAT), `[${SHARING_WHAT}]`, { itemsMax: POOLS_MAX }),
+      {
+        type: "list",
+        default: "[]",
+        description:
+          "Which namespaces may use some addresses together. For others, the Service that has one first says " +
+          "so with `landfall.dev/share-address-with`. Also for CloudStack. A Service keeps what it has.",
+      },
+    ),
   },
-  items: { pools: POOL },
-  toSettings: ({ pools = [], announce = "none" }) => ({
+  items: { pools: POOL, sharing: SHARING },
+  toSettings: ({ pools = [], announce = "none", sharing = [] }) => ({
     pools: pools.map(({ name, addresses, namespaces, selector, shareable, autoAssign }) => ({
       name,
       ranges: addresses,
@@ -121,6 +160,7 @@ export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSecti
       isAutoAssigned: autoAssign ?? true,
     })),
     announce,
+    sharing,
   }),
   listIssues: ({ pools }) => listPoolIssues(pools),
   findIdle: ({ pools }) =>

@@ -2,6 +2,7 @@
  * Which Services stand in each other's way at an address.
  * @module
  */
+import { type AddressHost, explainRefusal, findFirst, readWord } from "../address_sharing.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Hold, AllocationsReader } from "./allocations.ts";
 import { findSharedKey } from "./wishes.ts";
@@ -33,13 +34,59 @@ export function listRivals(
   // A pool that was changed takes nothing away from Services that share.
   const isShareable = allocations.pools.find(address)?.isShareable ?? true;
   const sharing = isShareable ? findSharing(claim) : undefined;
+  const host = findHost(allocations, address);
+  const isRefused = (one: LoadBalancerClaim): boolean =>
+    explain(allocations, address, one, host) !== undefined;
   const rivals: Rival[] = [];
   for (const { claim: other, holds } of allocations.listHolders(address)) {
     const hold = holds.get(address);
     if (hold === undefined || other.owner.uid === claim.owner.uid) continue;
-    if (sharing === undefined || !canShare(sharing, other)) rivals.push({ claim: other, hold });
+    const isUnshared =
+      (host === other && isRefused(claim)) ||
+      (host?.owner.uid === claim.owner.uid && isRefused(other));
+    if (sharing === undefined || isUnshared || !canShare(sharing, other)) {
+      rivals.push({ claim: other, hold });
+    }
   }
   return rivals.toSorted((one, other) => compareOwners(one.claim, other.claim));
+}
+
+/** Why a Service may not use an address that it names, see {@linkcode explainRefusal}. */
+export function explainUse(
+  allocations: AllocationsReader,
+  ip: string,
+  claim: LoadBalancerClaim,
+): string | undefined {
+  // Of a pool that is not shareable, no word gives an address.
+  const isShareable = allocations.pools.find(ip)?.isShareable ?? true;
+  return explain(allocations, ip, claim, isShareable ? findHost(allocations, ip) : undefined);
+}
+
+function explain(
+  { pools }: AllocationsReader,
+  ip: string,
+  { owner }: LoadBalancerClaim,
+  host: LoadBalancerClaim | undefined,
+): string | undefined {
+  if (host?.owner.uid === owner.uid) return undefined;
+  const first: AddressHost | undefined = host && { owner: host.owner, word: readWord(host) };
+  return explainRefusal({ ip, namespace: owner.namespace, host: first, rules: pools.sharing });
+}
+
+/**
+ * The Service that has an address first: its status shows it, which only Landfall and administrators write. A record
+ * alone, which everyone who may edit the Service can write, comes last. Of several, see {@linkcode findFirst}.
+ */
+function findHost(allocations: AllocationsReader, address: string): LoadBalancerClaim | undefined {
+  let [first, best]: [LoadBalancerClaim[], number] = [[], -Infinity];
+  for (const { claim, holds } of allocations.listHolders(address)) {
+    const hold = holds.get(address);
+    if (hold === undefined) continue;
+    const rank = HOLDS.indexOf(hold);
+    if (rank > best) [first, best] = [[], rank];
+    if (rank === best) first.push(claim);
+  }
+  return findFirst(first);
 }
 
 /**
@@ -74,17 +121,16 @@ function findSharing(claim: LoadBalancerClaim): Sharing | undefined {
 }
 
 /**
- * Whether another Service may have the same address: in one namespace, with the same key, and no port of the same
- * protocol in both. In one namespace, because a key is no secret: with it, another team could take over ports of an
- * address. With traffic policy `Local`, both have the same Pods: the Node that announces the address has some of both.
+ * Whether another Service has the same key, and no port of the same protocol. With traffic policy `Local`, both have
+ * the same Pods: the Node that announces the address has some of both.
  */
 function canShare(
   { namespace, key, taken, localPods }: Sharing,
   other: LoadBalancerClaim,
 ): boolean {
-  if (other.owner.namespace !== namespace) return false;
   if (other.ports === undefined || findSharedKey(other) !== key) return false;
   if (other.localPods !== localPods || localPods === "") return false;
+  if (localPods !== undefined && other.owner.namespace !== namespace) return false;
   return !other.ports.some((port) => taken.has(toText(port)));
 }
 

@@ -38,7 +38,8 @@ export const POOL_ANNOTATIONS: readonly {
     name: SHARED_ADDRESS,
     values: "a key: at most 63 letters, digits, `-`, `_` or `.`",
     meaning:
-      "Services of one namespace with the same key share an address of a shareable pool, if their ports differ.",
+      "Services of one namespace with the same key share an address of a shareable pool, if their ports differ. " +
+      "Services of others need the word of the first one, too.",
   },
   {
     name: KUBE_VIP_IPS,

@@ -2,6 +2,7 @@
  * The controller of Services for the registry.
  * @module
  */
+import { SHARED_WITH } from "../../cloud/address_sharing.ts";
 import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
 import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
@@ -64,6 +65,13 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
       meaning:
         "You set it on a Service: a label selector, for example `pool in (a, b),disk!=hdd`. Only Nodes with such " +
         "labels get traffic from its load balancer. With address pools, it does nothing.",
+    },
+    {
+      word: SHARED_WITH,
+      where: "annotation",
+      meaning:
+        "You set it on the Service that has an address first: the namespaces whose Services may share the address, " +
+        "separated by commas, or `*` for all.",
     },
     {
       word: EXCLUDED_NODE,

@@ -66,6 +66,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   /** Absent: the cloud has load balancers. */
   readonly #pools: AddressPools | undefined;
   readonly #occupied: OccupiedAddresses | undefined;
+  #settings: LoadBalancerSettings;
   readonly #managed: ManagedServices;
   readonly #tasks: ServiceTasks;
   readonly #observations: Observations;
@@ -103,7 +104,9 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
     const findHolder: FindHolder = (isIt) => this.#tasks.findHolder(isIt);
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
-    const question = { claims, instanceIds, findHolder };
+    this.#settings = context.settings;
+    const listSharingRules = (): LoadBalancerSettings["sharing"] => this.#settings.sharing;
+    const question = { claims, instanceIds, findHolder, listSharingRules };
     const observations = new Observations({ clock, loadBalancers, question, periodMs });
     this.#observations = observations;
     const shown = { clock, log: context.log, loadBalancers, observations, claims };
@@ -176,11 +179,12 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     }
   }
 
-  /** Uses other address pools from now on, or another cloud. */
+  /** Uses other settings of addresses from now on, or another cloud. */
   reconfigure(
     settings: LoadBalancerSettings,
     { isOtherCloud = false }: { readonly isOtherCloud?: boolean } = {},
   ): void {
+    this.#settings = settings;
     this.#pools?.reconfigure(settings);
     if (isOtherCloud) this.#observations.forget();
     for (const key of this.#tasks.listKeys()) this.#loop.enqueue(key);

@@ -338,12 +338,13 @@ class ServiceConvergence implements Convergence<
 
   /** Notes a change of the cloud that is about to be made. */
   #noteChange(service: Service, plan: ServicePlan, { summary }: ServiceStep): void {
-    const { loadBalancers, managed, metrics, serviceEvents } = this.#options;
+    const { loadBalancers, managed, metrics, serviceEvents, enqueue } = this.#options;
     managed.setState(this.#key, "working", { waitsFor: summary });
     // What a step takes over or replaces may not show any more when the last one is done.
     const problems = plan.kind === "served" ? plan.plan.problems : [];
     const notices = problems.filter(({ isWaiting }) => isWaiting === false);
     serviceEvents.reportProblems(service, notices);
+    for (const other of managed.setOthers(this.#key, notices)) enqueue(other);
     if (this.#isStarted) return;
     this.#isStarted = true;
     managed.noteStart(this.#key);

@@ -29,9 +29,11 @@ export const cloudStack: ProviderDefinition<CloudStackSettings, CloudStackHandov
   install: CLOUDSTACK_INSTALL,
   syntax: INI_SYNTAX,
   settings: describeSettings(),
-  refusedSections: {
-    loadBalancers:
-      "CloudStack has load balancers of its own, which give Services their addresses: remove the section",
+  refusedSettings: {
+    "loadBalancers.pools":
+      "CloudStack has load balancers of its own, which give Services their addresses: remove the pools",
+    "loadBalancers.announce":
+      "CloudStack announces the addresses of Services itself: remove the setting",
   },
   parseConfig: parseCloudStackConfig,
   compare: (before, after) => compareSettings(before, after, LOCAL),

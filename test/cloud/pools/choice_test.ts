@@ -157,14 +157,14 @@ describe("a wish that changes", () => {
 
   test("for an address that another Service has keeps what the Service has", async () => {
     const services = new PooledServices(POOLS);
-    const other = services.put(toSpec("other", { namespace: "bank", address: "192.0.2.12" }));
+    const other = services.put(toSpec("other", { address: "192.0.2.12" }));
     await services.settle(other);
     const spec = services.put(toSpec("shop", { address: "192.0.2.11" }));
     await services.settle(spec);
     services.edit(spec, { address: "192.0.2.12" });
     const { problems, ingress } = await services.settle(spec);
     expect(problems.map(({ message }) => message)).toEqual([
-      "spec.loadBalancerIP asks for 192.0.2.12, which bank/other has",
+      "spec.loadBalancerIP asks for 192.0.2.12, which web/other has",
     ]);
     expect(ingress).toBeUndefined();
     expect(services.shown(spec)).toEqual(["192.0.2.11"]);

@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { isInCidr } from "../../../lib/core/net/ip.ts";
 import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 
 const NAME =
@@ -22,7 +23,7 @@ describe("LOAD_BALANCERS", () => {
     "takes %j for no pools",
     (written) => {
       expect(LOAD_BALANCERS.parse(written)).toEqual({
-        settings: { pools: [], announce: "none" },
+        settings: { pools: [], announce: "none", sharing: [] },
         issues: [],
         warnings: [],
       });
@@ -58,7 +59,31 @@ describe("LOAD_BALANCERS", () => {
     expect(Object.keys(settings.pools[1] ?? {})).not.toContain("namespaces");
   });
 
+  test("reads who may share addresses; a CIDR there means each of its addresses", () => {
+    const addresses = ["192.0.2.0/30", "198.51.100.1-198.51.100.9", "2001:db8::1"];
+    const sharing = [{ addresses, namespaces: ["web", "*"] }];
+    const { settings, issues } = LOAD_BALANCERS.parse({ sharing });
+    expect(issues).toEqual([]);
+    const [rule] = settings.sharing;
+    expect(rule?.namespaces).toEqual(["web", "*"]);
+    const isIn = (ip: string): boolean | undefined =>
+      rule?.addresses.some((one) => isInCidr(ip, one));
+    expect(["192.0.2.0", "192.0.2.3", "198.51.100.9", "2001:db8::1"].map(isIn)).not.toContain(
+      false,
+    );
+    expect(["192.0.2.4", "198.51.100.10", "2001:db8::2"].map(isIn)).not.toContain(true);
+  });
+
   const bad: readonly [unknown, readonly string[]][] = [
+    [
+      { sharing: [{ addresses: ["x"], namespaces: ["Web"] }, {}] },
+      [
+        `loadBalancers.sharing.0.addresses.0: ${FORMS}`,
+        `loadBalancers.sharing.0.namespaces.0: ${NAME}, or * for all`,
+        "loadBalancers.sharing.1.addresses: required",
+        "loadBalancers.sharing.1.namespaces: required",
+      ],
+    ],
     [{ pools: [{ ...POOL, selector: {} }] }, ["loadBalancers.pools.0.selector: must not be empty"]],
     [[], ["loadBalancers: must be a block of settings (key: value), but is a list"]],
     [7, ["loadBalancers: must be a block of settings (key: value), but is 7"]],

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { RefusedStepError } from "../../../lib/cloud/capabilities/refused_errors.ts";
+import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import {
@@ -527,4 +528,34 @@ describe("load balancers that leave nothing behind", () => {
     expect(cloud.addresses.size).toBe(0);
     expect(rig.server.find(KEY)?.metadata.annotations).toEqual({});
   });
+});
+
+test("a cloud learns which namespaces may use which addresses, also after the settings changed", async () => {
+  await using rig = await startShop();
+  const seen: unknown[] = [];
+  rig.cloud.onLook = ({ listSharingRules }) => void seen.push(listSharingRules?.());
+  const sharing = [{ addresses: ["192.0.2.1"], namespaces: ["web"] }];
+  const { settings } = LOAD_BALANCERS.parse({ sharing });
+  rig.controller.reconfigure(settings, { isOtherCloud: true });
+  await rig.clock.advance(600_000);
+  expect(seen.at(-1)).toEqual(settings.sharing);
+  expect(settings.sharing).toHaveLength(1);
+});
+
+test("a release that takes something from another Service has that one planned again at once", async () => {
+  await using rig = await startShop();
+  await rig.add("guest");
+  const { uid = "" } = rig.server.find(KEY)?.metadata ?? {};
+  const owner = { namespace: "web", name: "guest", uid: "any" };
+  const notice = { reason: "AddressNotShared", message: "it goes", isWaiting: false };
+  rig.cloud.problems.set(uid, [{ ...notice, others: [owner] }]);
+  // Then nothing is left to say it about.
+  rig.cloud.onStep = () => void rig.cloud.problems.delete(uid);
+  rig.cloud.rules.get(rig.server.find("web/guest")?.metadata.uid ?? "")?.clear();
+  const begin = rig.cloud.steps.length;
+  await rig.remove(KEY);
+  await rig.clock.advance(1_000);
+  expect(rig.cloud.steps.slice(begin).filter((one) => one.startsWith("set"))).toEqual([
+    "set TCP 80",
+  ]);
 });

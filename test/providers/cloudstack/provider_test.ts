@@ -653,7 +653,7 @@ describe("address pools", () => {
       "apiUrl: https://cs.example.org\nloadBalancers: { pools: [{ name: a, addresses: [192.0.2.1] }] }\n",
       2,
     ],
-    ["[Global]\napi-url = https://cs.example.org\n[LoadBalancers]\npools = a\n", 3],
+    ["[Global]\napi-url = https://cs.example.org\n[LoadBalancers]\npools = a\n", 4],
   ];
   test.each(files)("are refused, because CloudStack has load balancers: %j", async (text, line) => {
     const sections = [DELETION, LOAD_BALANCERS];

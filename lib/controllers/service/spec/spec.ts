@@ -25,13 +25,15 @@ const FAMILY_POLICIES = ["SingleStack", "PreferDualStack", "RequireDualStack"] a
 
 /** Everything that may say which load balancer a Service has. Total: it never fails. */
 export function toClaim({ metadata, spec, status }: Service): LoadBalancerClaim {
-  const { name, namespace = "", uid = "", labels, annotations } = metadata;
+  const { name, namespace = "", uid = "", labels, annotations, creationTimestamp } = metadata;
   const { [RECORD]: record, ...others } = annotations ?? {};
   const address = spec?.loadBalancerIP?.trim();
+  const createdAtMs = Date.parse(creationTimestamp ?? "");
   return {
     owner: { namespace, name, uid },
     annotations: others,
     labels: labels ?? {},
+    ...(!Number.isNaN(createdAtMs) && { createdAtMs }),
     ...(address && { address }),
     ...(spec?.externalTrafficPolicy === "Local" && { localPods: toText(spec.selector) }),
     ports: (spec?.ports ?? []).flatMap(({ port, protocol = "TCP" }) => {

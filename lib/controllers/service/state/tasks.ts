@@ -113,10 +113,10 @@ export class ServiceTasks {
       if (!isFound(service)) continue;
       const need = this.findNeed(service);
       if (need === "nothing" && !mayHold(service)) return undefined;
-      return { owner: this.#toClaim(service).owner, isLeaving: need === "release" };
+      return { claim: this.#toClaim(service), isLeaving: need === "release" };
     }
     for (const service of this.#listGone()) {
-      if (isFound(service)) return { owner: this.#toClaim(service).owner, isLeaving: true };
+      if (isFound(service)) return { claim: this.#toClaim(service), isLeaving: true };
     }
     return undefined;
   }

@@ -19,6 +19,8 @@ import {
   isOwnOrProven,
   toDoubt,
 } from "./ownership.ts";
+import { toUnusable } from "../../../cloud/address_sharing.ts";
+import { explainUse } from "./host.ts";
 import { readAddress } from "./desired.ts";
 import { ANNOTATIONS, isAclReasonOf, toWaiting } from "./words.ts";
 import {
@@ -39,6 +41,8 @@ export interface AddressChoice {
   /** Absent: `take` is to be done first, or a problem is in the way. */
   readonly address?: PublicAddress;
   readonly network?: Network;
+  /** Why the Service would not get the address, if it had nothing there yet. */
+  readonly refusal?: string;
   /** Takes an address. Must not be done while the Service asks for something that is not possible. */
   readonly take?: Step;
   readonly problems: readonly LoadBalancerProblem[];
@@ -176,7 +180,11 @@ function useAddress(
   const problems = checkNetwork(network);
   if (problems.length > 0) return { network, problems };
   if (address.state !== "Allocated") return cannot(`is ${address.state}`);
-  if (ruled !== undefined) return { address, network, problems: [] };
+  const refusal = explainUse(scene.view, scene.claim, address);
+  if (ruled !== undefined) {
+    return { address, network, problems: [], ...(refusal !== undefined && { refusal }) };
+  }
+  if (refusal !== undefined) return { network, problems: [toUnusable(refusal)] };
   if (address.isStaticNat) return cannot("has static NAT: disable it, or name another address");
   if (address.isSourceNat) return cannot("is the source NAT of its network: name another address");
   if (isInNetwork(address, network)) return { address, network, problems: [] };

@@ -2,7 +2,10 @@
  * What CloudStack shows at one time of everything that load balancers are made of, by ID and by address.
  * @module
  */
-import type { FindHolder } from "../../../cloud/capabilities/load_balancers.ts";
+import type {
+  FindHolder,
+  LoadBalancerQuestion,
+} from "../../../cloud/capabilities/load_balancers.ts";
 import type { Version } from "../session/facts.ts";
 import type { RecordSigner } from "./record.ts";
 
@@ -193,6 +196,8 @@ export interface Observation {
    * than the look may have an address already. Absent: not known.
    */
   readonly findHolder?: FindHolder;
+  /** See {@linkcode LoadBalancerQuestion}. */
+  readonly listSharingRules?: LoadBalancerQuestion["listSharingRules"];
   /** Says which records Landfall wrote. */
   readonly recordSigner: RecordSigner;
   /** In addition to all of these. Usually empty. */

@@ -94,9 +94,9 @@ export class Observer {
    * @throws {CloudError} when CloudStack does not answer, or not in full
    */
   async observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<Observation> {
-    const { maxAgeMs, claims, instanceIds, findHolder } = question;
+    const { maxAgeMs, claims, instanceIds } = question;
     signal.throwIfAborted();
-    this.#options.store.setFindHolder(findHolder);
+    this.#options.store.setServices(question);
     this.#claims = claims;
     this.#instanceIds = instanceIds ?? this.#instanceIds;
     const sinceMs = this.#options.clock.monotonic() - maxAgeMs;

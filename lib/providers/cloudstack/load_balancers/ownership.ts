@@ -11,7 +11,6 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../core/text/printable.ts";
 import {
-  findOwner,
   isNamed,
   isOfSibling,
   isOwn,
@@ -21,6 +20,7 @@ import {
   type Scene,
   toStep,
 } from "./scene.ts";
+import { findRuleHolder } from "./host.ts";
 import { type AskedAddress, SKEW_MS } from "./record.ts";
 import { isAssociatedBy1x, readAddress } from "./desired.ts";
 import { listFirewallRulesOf, listOrphans } from "./firewall.ts";
@@ -273,9 +273,9 @@ export function listUsers(
   if (listUses(scene, address).length !== rules.length + firewall.size) return undefined;
   const users = new Map<string, LoadBalancerOwner>();
   for (const rule of rules) {
-    const owner = findOwner(scene.view, rule);
-    if (owner === undefined) return undefined;
-    users.set(owner.uid, owner);
+    const { claim } = findRuleHolder(scene.view, rule) ?? {};
+    if (claim === undefined) return undefined;
+    users.set(claim.owner.uid, claim.owner);
   }
   return [...users.values()];
 }
@@ -302,7 +302,7 @@ export function toTagging(scene: Scene, address: PublicAddress): Step {
 export function planNaming(scene: Scene, address: PublicAddress): readonly Step[] {
   const { view, claim, record } = scene;
   const { id, ip, tags } = address;
-  if (!isOfSibling(view, tags, claim.owner.uid) || isNamed(claim, address)) return [];
+  if (!isOfSibling(view, tags, claim.owner.uid) || isNamed(scene, address)) return [];
   if (record?.shared === ip || listOwnRules(scene, id).length === 0) return [];
   const change = { kind: "keepShared" as const, ip };
   return [toStep(scene, `name address ${ip} in the record`, change)];

@@ -8,6 +8,7 @@ import type {
   LoadBalancerProblem,
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import { toUnsharedNotice, toUnusable } from "../../../cloud/address_sharing.ts";
 import { isAllowing, isExactly } from "./acl.ts";
 import { type AddressChoice, chooseAddress, findUnreadable } from "./choose_address.ts";
 import { checkBackends, planBackends } from "./backends.ts";
@@ -96,7 +97,14 @@ export function plan(view: Observation, spec: LoadBalancerSpec): Plan {
     isOwn: isOwnOrProven(scene, address),
     isNeeded: toNeed(wanted, place.gate),
   };
-  return { ...planSite(site, spec, [...problems, ...sticky]), ...describeParts(chosen) };
+  const own = [...problems, ...sticky];
+  const { refusal } = choice;
+  if (refusal === undefined) return { ...planSite(site, spec, own), ...describeParts(chosen) };
+  // An older version let it in. It keeps what it has, and gets nothing more.
+  const whole = planSite(site, spec, [...own, toUnsharedNotice(refusal)]);
+  const makesRules = whole.steps.some(({ change }) => change.kind === "createRule");
+  if (makesRules) return keepServing(chosen, [...problems, toUnusable(refusal)], wanted);
+  return { ...whole, ...describeParts(chosen) };
 }
 
 function planSite(
@@ -146,7 +154,7 @@ function planSite(
  */
 function toAssociation(scene: Scene, address: PublicAddress): NonNullable<Plan["annotations"]> {
   if (isOwn(scene, address))
-    return isNamed(scene.claim, address) ? { [ANNOTATIONS.isAssociated]: "true" } : {};
+    return isNamed(scene, address) ? { [ANNOTATIONS.isAssociated]: "true" } : {};
   const isLeaving = listAddresses(scene).some((one) => isOwn(scene, one));
   return isLeaving ? { [ANNOTATIONS.isAssociated]: undefined } : {};
 }
@@ -202,7 +210,7 @@ function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
 function planRecord({ scene, address }: Site): readonly Step[] {
   if (scene.claim.record === undefined) return [];
   if (scene.record?.address !== undefined && !isOwn(scene, address)) return [];
-  if (scene.record?.shared === address.ip && !isNamed(scene.claim, address)) return [];
+  if (scene.record?.shared === address.ip && !isNamed(scene, address)) return [];
   if (checkPending(scene).length + checkAsked(scene).length > 0) return [];
   return [toStep(scene, "remove the record", { kind: "forgetRecord" })];
 }

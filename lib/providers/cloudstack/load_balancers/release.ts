@@ -50,6 +50,7 @@ import {
   toLbName,
   toNotice,
 } from "./words.ts";
+import { explainUse, listUnshared, toWordTag } from "./host.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./rule.ts";
 import { readAddress } from "./desired.ts";
@@ -113,12 +114,51 @@ export function planAddressRemoval(
       !isGoing(address) && hasRulesOf1x(scene, address) && readAddress(scene.claim) !== address.ip;
     return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
   }
+  const ending = planEnding(scene, address);
+  if (ending !== undefined) return { ...ending, steps: [...steps, ...ending.steps] };
   const uses = listUses(scene, address);
-  if (uses.length > 0) return { steps, problems: [toKept(scene, address, uses)] };
+  if (uses.length > 0) {
+    const word = isOwn(scene, address) ? planWord(scene, address) : [];
+    return { steps: [...word, ...steps], problems: [toKept(scene, address, uses)] };
+  }
   // Also one that is going: a release that fails at its end leaves it so, until it is released again.
   const change = { kind: "releaseAddress" as const, addressId: address.id };
   const release = toStep(scene, `release address ${address.ip}`, change, toTurn(address));
   return { steps: [...steps, release], problems: [] };
+}
+
+/**
+ * Plans to end the rules of Services that may not use the address of this one: they must not keep it from its release.
+ * `undefined` if there are none, or if this Service may not use the address either.
+ */
+function planEnding(scene: Scene, address: PublicAddress): PartPlan | undefined {
+  const { view, claim } = scene;
+  if (explainUse(view, claim, address) !== undefined) return undefined;
+  const unshared = listUnshared(view, address);
+  if (unshared.length === 0) return undefined;
+  const steps = unshared.flatMap(({ rule, claim: other }) =>
+    inPart(
+      toPart(rule),
+      // A job is kept in the record of this Service.
+      planRemoval(toScene(view, other), rule, () => false).map(({ summary, change, lock }) =>
+        toStep(scene, summary, change, lock),
+      ),
+    ),
+  );
+  const owners = new Map(unshared.map(({ claim: { owner } }) => [owner.uid, owner]));
+  const others = [...owners.values()];
+  const who = others.map(describeOwner).join(", ");
+  const message = `public IP ${address.ip} goes, and with it the rules of ${who}, with which it was not shared`;
+  return { steps, problems: [{ ...toNotice("AddressNotShared", message), others }] };
+}
+
+/** Plans to write down the word of a Service on its address, for the time when Kubernetes does not have it any more. */
+function planWord(scene: Scene, address: PublicAddress): readonly Step[] {
+  const word = toWordTag(scene.claim);
+  if (word === undefined || address.tags.has(TAG_KEYS.sharedWith)) return [];
+  const tags = new Map([[TAG_KEYS.sharedWith, word]]);
+  const change = { kind: "tagAddress" as const, addressId: address.id, tags };
+  return [toStep(scene, `tag address ${address.ip}`, change, toTurn(address))];
 }
 
 /** Says why an address stays, and who releases it. */

@@ -4,16 +4,8 @@
  */
 import { EVERYONE, isSame, toBlocks } from "./cidrs.ts";
 import { type Gate, needsRuleList, planGate, toNoRuleLists } from "./gate.ts";
-import {
-  describeOwner,
-  findOwner,
-  inPart,
-  isGoing,
-  isNameOf,
-  type Scene,
-  toPart,
-  toStep,
-} from "./scene.ts";
+import { describeOwner, inPart, isGoing, isNameOf, type Scene, toPart, toStep } from "./scene.ts";
+import { findRuleHolder } from "./host.ts";
 import type { Change, ChangeOf, Step } from "./steps.ts";
 import {
   type AclItem,
@@ -206,9 +198,9 @@ function toPortInUse(
   rule: Rule,
 ): LoadBalancerProblem {
   const { name, id, ip } = rule;
-  const owner = findOwner(view, rule);
-  if (owner !== undefined) {
-    const use = `${describeOwner(owner)} uses port ${publicPort} of ${ip}`;
+  const holder = findRuleHolder(view, rule);
+  if (holder !== undefined) {
+    const use = `${describeOwner(holder.claim.owner)} uses port ${publicPort} of ${ip}`;
     const other = `another port than ${ipProtocol} ${publicPort}, or another address`;
     return toWaiting("PortInUse", `${use}: use ${other}`);
   }

@@ -17,6 +17,7 @@ import {
 import { isOfCluster, isTagged, isTaggedFor, parseRuleName, TAG_KEYS, toLbName } from "./words.ts";
 import { readAddress } from "./desired.ts";
 import type { Change, Step } from "./steps.ts";
+import { explainUse } from "./host.ts";
 import { listRulesOn, type PublicAddress, type Rule, type Observation } from "./observation.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 
@@ -167,37 +168,32 @@ export function isLeftBehind(
   return view.findHolder((one) => one === owner)?.isLeaving ?? true;
 }
 
-/** The IDs of the addresses that a Service inherits: it names them, or has rules on them, or its record names them. */
+/**
+ * The IDs of the addresses that a Service inherits: it has rules on them, or its record names them, or it names them
+ * and may use them.
+ */
 export function listInherited(uses: Uses): ReadonlySet<string> {
   const { view, claim, record, rules } = uses;
   const ruled = new Set(rules.map(({ addressId }) => addressId));
-  const named = findNamed(claim);
   const all = [...view.addresses.values()].filter(
-    ({ id, ip, tags }) =>
-      (ruled.has(id) || ip === record?.shared || ip === named) &&
-      isLeftBehind(view, tags, claim.owner.uid),
+    (address) =>
+      (ruled.has(address.id) || address.ip === record?.shared || isNamed(uses, address)) &&
+      isLeftBehind(view, address.tags, claim.owner.uid),
   );
   return new Set(all.map(({ id }) => id));
 }
 
-/** Whether a Service names an address. */
-export function isNamed(claim: LoadBalancerClaim, { ip }: PublicAddress): boolean {
-  return findNamed(claim) === ip;
+/** Whether a Service names an address, and may use it: then that alone says that it does. */
+export function isNamed(
+  { view, claim }: Pick<Scene, "claim" | "view">,
+  address: PublicAddress,
+): boolean {
+  return findNamed(claim) === address.ip && explainUse(view, claim, address) === undefined;
 }
 
 function findNamed(claim: LoadBalancerClaim): string | undefined {
   const address = readAddress(claim);
   return address === undefined ? undefined : parseIp(address)?.text;
-}
-
-/** The Service that a rule is for, by its name, if Kubernetes has it. */
-export function findOwner(
-  { findHolder }: Observation,
-  { name }: Rule,
-): LoadBalancerOwner | undefined {
-  const { lbName } = parseRuleName(name) ?? {};
-  if (lbName === undefined) return undefined;
-  return findHolder?.((uid) => toLbName(uid) === lbName)?.owner;
 }
 
 /** How messages name a Service. */

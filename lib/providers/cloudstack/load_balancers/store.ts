@@ -2,7 +2,6 @@
  * Keeps the last observation of CloudStack, with the changes that this process made since.
  * @module
  */
-import type { FindHolder } from "../../../cloud/capabilities/load_balancers.ts";
 import { RecordSigner } from "./record.ts";
 import {
   type AclItem,
@@ -18,7 +17,7 @@ import { parseRuleName } from "./words.ts";
 /** What a look found, besides what the store adds by itself. */
 export type Found = Omit<
   Observation,
-  "clusterIds" | "endedJobs" | "findHolder" | "recordSigner" | "vms"
+  "clusterIds" | "endedJobs" | "findHolder" | "listSharingRules" | "recordSigner" | "vms"
 >;
 
 /** What a look was about. */
@@ -42,6 +41,8 @@ export interface OpenObservation {
 }
 
 type Change = (tables: Tables) => void;
+
+type Services = Pick<Observation, "findHolder" | "listSharingRules">;
 
 interface Opened extends OpenObservation {
   isOutdated: boolean;
@@ -85,7 +86,7 @@ export class ObservationStore {
   #vms = NO_VMS;
   #recordSigner = new RecordSigner();
   #endedJobs: ReadonlySet<string> = new Set();
-  #findHolder: FindHolder | undefined;
+  #services: Services = {};
   #view: Observation | undefined;
 
   /** The last look, with all changes since; `undefined` before the first. */
@@ -116,10 +117,13 @@ export class ObservationStore {
     this.#view = undefined;
   }
 
-  /** Sets what says which Services may have a load balancer, for views from now on. */
-  setFindHolder(findHolder: FindHolder | undefined): void {
-    if (findHolder !== this.#findHolder) this.#view = undefined;
-    this.#findHolder = findHolder;
+  /** Sets what says which Services may have a load balancer, and where, for views from now on. */
+  setServices({ findHolder, listSharingRules }: Services): void {
+    if (findHolder !== this.#services.findHolder) this.#view = undefined;
+    this.#services = {
+      ...(findHolder && { findHolder }),
+      ...(listSharingRules && { listSharingRules }),
+    };
   }
 
   /** Signs records. Until {@linkcode setSigningKey} is called, nothing that another process wrote counts as signed. */
@@ -282,7 +286,7 @@ export class ObservationStore {
       clusterIds: this.#clusterIds,
       vms: this.#vms,
       endedJobs: this.#endedJobs,
-      ...(this.#findHolder && { findHolder: this.#findHolder }),
+      ...this.#services,
       recordSigner: this.#recordSigner,
       addresses: tables.addresses.share(),
       rules: tables.rules.share(),

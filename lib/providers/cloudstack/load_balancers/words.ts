@@ -11,8 +11,10 @@ import type {
 export const TAG_KEYS = {
   cluster: "landfall.dev/cluster",
   serviceUid: "landfall.dev/service-uid",
-  /** Only for people. */
+  /** `namespace/name`: says the namespace of a Service that is gone. */
   service: "landfall.dev/service",
+  /** The namespaces with which a Service that is gone shared its address. */
+  sharedWith: "landfall.dev/shared-with",
 } as const;
 
 const PREFIX = "service.beta.kubernetes.io/cloudstack-load-balancer";
@@ -118,6 +120,7 @@ type ProblemReason =
   | "NodesInOtherNetworks"
   | "AddressNotUsable"
   | "AddressNotOurs"
+  | "AddressNotShared"
   | "AddressKept"
   | "PortInUse"
   | "SourceRangesNotPossible"
@@ -134,6 +137,8 @@ export const PROBLEM_REASONS: Readonly<Record<ProblemReason, string>> = {
   AddressNotUsable: "The public IP address that the Service names, or has, cannot be used.",
   AddressNotOurs:
     "Landfall leaves a public IP address alone, because it may belong to another user or Service.",
+  AddressNotShared:
+    "The Service is on an address that a Service of another namespace has first and does not share.",
   AddressKept: "A public IP address stays, because another Service or something else uses it.",
   PortInUse: "Another Service, or something else, uses a port that it needs.",
   SourceRangesNotPossible: "Clients cannot be restricted as the Service asks.",

@@ -18,7 +18,9 @@ import type {
   Rule,
   Observation,
 } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
+import type { FindHolder } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { CLUSTER_ID, OWNER, useApply } from "./apply_rig.ts";
+import { toSpec } from "./cloud/services.ts";
 import { SIGNER } from "./objects.ts";
 import { formatRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
@@ -281,11 +283,13 @@ describe("releaseAddress", () => {
       tags.remove(addressId, "landfall.dev/service-uid");
       if (tag) tags.add({ ...tag, value: uid });
       const answers = [...states];
-      rig.store.setFindHolder((isIt) => {
+      const findHolder: FindHolder = (isIt) => {
         expect([isIt(uid), isIt(OWNER.uid)]).toEqual([true, false]);
         const isLeaving = answers.shift();
-        return isLeaving === undefined ? undefined : { owner: { ...OWNER, uid }, isLeaving };
-      });
+        const claim = toSpec({ owner: { ...OWNER, uid } });
+        return isLeaving === undefined ? undefined : { claim, isLeaving };
+      };
+      rig.store.setServices({ findHolder });
       expect(await rig.apply({ kind: "releaseAddress", addressId })).toBeUndefined();
       expect(isTaken()).toBe(!isReleased);
       expect(answers).toEqual([]);

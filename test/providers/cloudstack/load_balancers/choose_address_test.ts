@@ -543,7 +543,7 @@ function share(): { cloud: CloudModel; address: PublicAddress } {
   cloud.addFirewallRule({ addressId: address.id });
   cloud.addRule({ name: OTHER_RULE, ...place, publicPort: 443 });
   cloud.addFirewallRule({ addressId: address.id, startPort: 443, endPort: 443 });
-  cloud.holders = [{ owner: OTHER, isLeaving: false }];
+  cloud.holders = [{ claim: toSpec({ owner: OTHER }), isLeaving: false }];
   return { cloud, address };
 }
 
@@ -562,7 +562,7 @@ test("listUsers() names the Services on an address, if nothing else uses it", ()
   expect(listUsers(toScene(cloud.view(), toSpec()), address)).toEqual([OTHER]);
   cloud.holders = [];
   expect(listUsers(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
-  cloud.holders = [{ owner: OTHER, isLeaving: false }];
+  cloud.holders = [{ claim: toSpec({ owner: OTHER }), isLeaving: false }];
   cloud.addFirewallRule({ addressId: address.id, startPort: 22, endPort: 22 });
   expect(listUsers(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
 });

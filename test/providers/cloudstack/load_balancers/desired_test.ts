@@ -383,6 +383,7 @@ test("reasons are words of Events, which never change", () => {
   expect(Object.keys(PROBLEM_REASONS).toSorted()).toEqual([
     "AddressKept",
     "AddressNotOurs",
+    "AddressNotShared",
     "AddressNotUsable",
     "InvalidAnnotation",
     "NetworkNotUsable",

@@ -29,8 +29,6 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/observe.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import {
-  describeOwner,
-  findOwner,
   isLeftBehind,
   isNamed,
   isOfSibling,
@@ -210,8 +208,8 @@ describe("readPolicies()", () => {
 
 const OTHER = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
 const OTHERS = toTags(CLUSTER, OTHER);
-const STAYS: LoadBalancerHolder = { owner: OTHER, isLeaving: false };
-const SELF: LoadBalancerHolder = { owner: OWNER, isLeaving: false };
+const STAYS: LoadBalancerHolder = { claim: toSpec({ owner: OTHER }), isLeaving: false };
+const SELF: LoadBalancerHolder = { claim: toSpec({ owner: OWNER }), isLeaving: false };
 
 const LEFT: readonly [
   string,
@@ -262,10 +260,11 @@ test("listInherited() has the addresses that the Service uses, and no other", ()
 
 test("isNamed() reads the field as an address", () => {
   const address = toAddress("ip");
-  expect(isNamed(toSpec({ address: "192.0.2.1" }), address)).toBe(true);
-  expect(isNamed(toSpec({ address: "192.0.2.9" }), address)).toBe(false);
-  expect(isNamed(toSpec({ address: "x" }), address)).toBe(false);
-  expect(isNamed(toSpec(), address)).toBe(false);
+  const view = createCloud().view();
+  expect(isNamed({ view, claim: toSpec({ address: "192.0.2.1" }) }, address)).toBe(true);
+  expect(isNamed({ view, claim: toSpec({ address: "192.0.2.9" }) }, address)).toBe(false);
+  expect(isNamed({ view, claim: toSpec({ address: "x" }) }, address)).toBe(false);
+  expect(isNamed({ view, claim: toSpec() }, address)).toBe(false);
 });
 
 test("isOfSibling() is about this cluster and other Services", () => {
@@ -273,17 +272,6 @@ test("isOfSibling() is about this cluster and other Services", () => {
   expect(isOfSibling({ clusterIds }, OTHERS, UID)).toBe(true);
   expect(isOfSibling({ clusterIds }, OTHERS, OTHER.uid)).toBe(false);
   expect(isOfSibling({ clusterIds }, toTags("another", OTHER), UID)).toBe(false);
-});
-
-test("findOwner() finds the Service of a rule by its name", () => {
-  const cloud = createCloud();
-  cloud.holders = [SELF, STAYS];
-  const name = "a9999999989ab4cde8f0123456789abc-tcp-80";
-  expect(findOwner(cloud.view(), toRule("rule", { name }))).toEqual(OTHER);
-  expect(findOwner(cloud.view(), toRule("rule", { name: "theirs" }))).toBeUndefined();
-  cloud.holders = undefined;
-  expect(findOwner(cloud.view(), toRule("rule", { name }))).toBeUndefined();
-  expect(describeOwner(OTHER)).toBe("Service shop/other");
 });
 
 /** An address with a rule of the Service for port 80, its firewall rule, and one beside it. */

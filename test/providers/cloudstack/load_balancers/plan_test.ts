@@ -260,7 +260,7 @@ for (const [what, name, isOfService, message] of THEIRS) {
     const cloud = createCloud();
     const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
     const owner = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
-    if (isOfService) cloud.holders = [{ owner, isLeaving: false }];
+    if (isOfService) cloud.holders = [{ claim: toSpec({ owner }), isLeaving: false }];
     cloud.addRule({ name, addressId, networkId: "net-1" });
     const { plan: last, done } = converge(cloud, toSpec({ address: "192.0.2.50" }));
     expect(last.problems).toMatchObject([{ reason: "PortInUse", isWaiting: true, message }]);

@@ -111,7 +111,7 @@ const SHARED = "192.0.2.10";
 /** The Service on an address of another one. */
 function share(claim: Partial<LoadBalancerSpec> = {}): CloudModel {
   const cloud = createCloud();
-  cloud.holders = [{ owner: OTHER, isLeaving: false }];
+  cloud.holders = [{ claim: toSpec({ owner: OTHER }), isLeaving: false }];
   const tags = toTags(CLUSTER, OTHER);
   cloud.free.shift();
   const { id: addressId } = cloud.addAddress({ ip: SHARED, networkId: "net-1", tags });
@@ -127,7 +127,7 @@ function dropOther(cloud: CloudModel, isGone = true): void {
   for (const { id, startPort } of cloud.firewallRules.values()) {
     if (startPort === 8_443) cloud.firewallRules.delete(id);
   }
-  cloud.holders = isGone ? [] : [{ owner: OTHER, isLeaving: true }];
+  cloud.holders = isGone ? [] : [{ claim: toSpec({ owner: OTHER }), isLeaving: true }];
 }
 
 const SHARING: readonly [string, Partial<LoadBalancerSpec>][] = [
@@ -159,7 +159,7 @@ for (const [what, claim] of SHARING) {
 
 test("of two Services that go at the same time, the last one releases their address", () => {
   const cloud = share();
-  cloud.holders = [{ owner: OTHER, isLeaving: true }];
+  cloud.holders = [{ claim: toSpec({ owner: OTHER }), isLeaving: true }];
   const claim = toSpec({ address: SHARED });
   const { plan } = release(cloud, claim);
   expect(plan.problems.map(({ message }) => message)).toEqual([

@@ -54,7 +54,8 @@ export function drawCloud(random: Random): Drawn {
   cloud.addRule({ name, addressId: others.id, networkId: "net-1", publicPort: 8_443 });
   const isLeaving = random.chance(0.5);
   // A rule of one that is gone is somebody's all the same.
-  if (random.chance(0.8)) cloud.holders = random.chance(0.5) ? [{ owner: OTHER, isLeaving }] : [];
+  if (random.chance(0.8))
+    cloud.holders = random.chance(0.5) ? [{ claim: toSpec({ owner: OTHER }), isLeaving }] : [];
   if (random.chance(0.4)) drawForeign(random, cloud, user);
   if (kind === "tier") drawAcl(random, cloud);
   const foreign = new Set([

@@ -3,7 +3,10 @@
  * server refuses.
  * @module
  */
-import type { LoadBalancerHolder } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerHolder,
+  SharingRule,
+} from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import { isInCidr, parseCidr } from "../../../../../lib/core/net/ip.ts";
 import type { Change, Step } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import type {
@@ -44,6 +47,8 @@ export class CloudModel {
   takers: Map<string, "us" | "others"> | undefined;
   /** The Services that Kubernetes has. Absent: not known. */
   holders: LoadBalancerHolder[] | undefined;
+  /** What the operator says about addresses. */
+  sharing: SharingRule[] = [];
   /** IPs that nobody has. */
   readonly free: string[] = [];
   #lastId = 0;
@@ -62,8 +67,9 @@ export class CloudModel {
       clusterIds: [CLUSTER],
       recordSigner: SIGNER,
       ...(this.holders && {
-        findHolder: (isIt) => this.holders?.find(({ owner }) => isIt(owner.uid)),
+        findHolder: (isIt) => this.holders?.find(({ claim }) => isIt(claim.owner.uid)),
       }),
+      listSharingRules: () => this.sharing,
       addresses: new Map(this.addresses),
       rules: new Map(this.rules),
       firewallRules: new Map(this.firewallRules),
@@ -201,7 +207,10 @@ export class CloudModel {
     if (change.kind === "takeAddress") return this.#take(step, change);
     if (change.kind === "tagAddress") {
       const address = this.#need(this.addresses, change.addressId);
-      this.addresses.set(address.id, { ...address, tags: change.tags });
+      this.addresses.set(address.id, {
+        ...address,
+        tags: new Map([...address.tags, ...change.tags]),
+      });
     } else if (change.kind === "releaseAddress") this.#release(change.addressId);
     else if (/Rule|Backends/.test(change.kind)) this.#applyToRule(change);
     else if (change.kind.endsWith("AclItem")) this.#applyToAcl(change);

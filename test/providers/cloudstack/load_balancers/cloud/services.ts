@@ -210,7 +210,8 @@ function run(
     cloud.apply(step);
     if (step.change.kind === "tagAddress" || step.change.kind === "forgetRecord")
       record = undefined;
-    if (step.change.kind === "keepShared") record = toRecord({ shared: step.change.ip });
+    if (step.change.kind === "keepShared")
+      record = toRecord({ shared: step.change.ip }, step.owner.uid);
     check(step);
   }
   throw new Error(`No rest after ${STEPS_MAX} steps: ${done.slice(-6).join("; ")}`);
