@@ -27,7 +27,7 @@ import {
 import { type PoolRecord, parseRecord } from "./record.ts";
 import { explainUse, isBeforeRivals, isShown, listRivals } from "./sharing.ts";
 import type { Wishes } from "./wishes.ts";
-import { ADDRESS_POOL, SHARED_ADDRESS } from "./words.ts";
+import { SHARED_ADDRESS } from "./words.ts";
 
 const INTRUDERS_NAMED_MAX = 3;
 
@@ -129,7 +129,7 @@ function isEmpty({ addresses }: PoolRecord): boolean {
 /** Whether a Service may get an address of a pool. */
 function isEligible({ spec, wishes }: Question, pool: AddressPool, asked?: string): boolean {
   if (!accepts(pool, spec)) return false;
-  if (wishes.sharedKey !== undefined && !pool.isShareable) return false;
+  if (wishes.needsShareable && !pool.isShareable) return false;
   if (wishes.pool !== undefined) return wishes.pool === pool.name;
   return pool.isAutoAssigned || asked !== undefined;
 }
@@ -171,7 +171,7 @@ function listNotices(question: Question, address: string): LoadBalancerProblem[]
     const advice = "it keeps the address until it asks for another one or is deleted";
     notices.push(toNotice("AddressOutsidePools", `${address} ${outside}; ${advice}`));
   }
-  if (wishes.sharedKey !== undefined && pool?.isShareable === false && rivals.length > 0) {
+  if (wishes.needsShareable && pool?.isShareable === false && rivals.length > 0) {
     const message = `${address} cannot be shared: the pool ${pool.name} is not shareable`;
     notices.push(toNotice("AddressNotAvailable", message));
   }
@@ -207,7 +207,7 @@ function explainOutside(
 
 /** A Node that announces a shared address must have Pods of every Service with it. */
 function refuseSharing({ spec, wishes }: Question): LoadBalancerProblem | undefined {
-  if (wishes.sharedKey === undefined || spec.trafficPolicy !== "Local") return undefined;
+  if (!wishes.needsShareable || spec.trafficPolicy !== "Local") return undefined;
   if (spec.localPods) return undefined;
   const message = `${SHARED_ADDRESS} needs a selector with externalTrafficPolicy: Local, or the policy Cluster`;
   return toWaiting("AddressWishInvalid", message);
@@ -238,12 +238,12 @@ function explainRefusal(
     return `which is ${leftOut}; only a range first-last includes it`;
   }
   if (wishes.pool !== undefined && wishes.pool !== pool.name) {
-    return `which is in the pool ${pool.name}, but ${ADDRESS_POOL} asks for another one`;
+    return `which is in the pool ${pool.name}, but ${wishes.poolSource} asks for another one`;
   }
   if (!accepts(pool, spec)) return `but its pool ${pool.name} is not for this Service`;
   const [occupant] = allocations.listOccupants(asked, spec.owner.uid);
   if (occupant !== undefined) return `which is ${occupant.what}`;
-  if (wishes.sharedKey === undefined || pool.isShareable) return undefined;
+  if (!wishes.needsShareable || pool.isShareable) return undefined;
   return `but ${SHARED_ADDRESS} needs a shareable pool, and ${pool.name} is not`;
 }
 
@@ -270,9 +270,10 @@ function findFree(question: Question): Choice {
     (pool) => isEligible(question, pool) && countAddresses(pool, family) > 0n,
   );
   const { namespace, name } = spec.owner;
+  const own = wishes.needsShareable ? (wishes.sharedKey ?? name) : name;
   for (const pool of eligible) {
     if (BigInt(allocations.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
-    for (const address of listPreferred(pool, family, `${namespace}/${wishes.sharedKey ?? name}`)) {
+    for (const address of listPreferred(pool, family, `${namespace}/${own}`)) {
       if (!isUnused(question, address)) continue;
       if (listRivals(allocations, address, spec).length === 0) return { address, problems: [] };
     }
@@ -290,7 +291,7 @@ function toExhausted(pools: readonly AddressPool[], family: Family): LoadBalance
 
 function explainNoPool({ allocations, spec, wishes, family }: Question): LoadBalancerProblem {
   if (wishes.pool === undefined) {
-    const kind = wishes.sharedKey === undefined ? "" : "shareable ";
+    const kind = wishes.needsShareable ? "shareable " : "";
     const message = `no ${kind}address pool gives IPv${family} addresses to this Service without being asked`;
     return toWaiting("NoAddressPool", message);
   }
@@ -298,10 +299,10 @@ function explainNoPool({ allocations, spec, wishes, family }: Question): LoadBal
   const why = ((): string => {
     if (pool === undefined) return describeUnknownPool(wishes.pool, allocations.pools.pools);
     if (!accepts(pool, spec)) return `the pool ${pool.name}, which is not for this Service`;
-    if (wishes.sharedKey !== undefined && !pool.isShareable) {
+    if (wishes.needsShareable && !pool.isShareable) {
       return `the pool ${pool.name}, which is not shareable`;
     }
     return `the pool ${pool.name}, which has no IPv${family} addresses`;
   })();
-  return toWaiting("NoAddressPool", `${ADDRESS_POOL} names ${why}`);
+  return toWaiting("NoAddressPool", `${wishes.poolSource} names ${why}`);
 }

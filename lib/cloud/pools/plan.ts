@@ -3,12 +3,14 @@
  * @module
  */
 import { isHostAddress, parseIp } from "../../core/net/ip.ts";
+import { quote } from "../../core/text/printable.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancerIngress,
   LoadBalancerObservation,
   LoadBalancerPart,
   LoadBalancerPlan,
+  LoadBalancerProblem,
   LoadBalancerSpec,
   LoadBalancerStep,
 } from "../capabilities/load_balancers.ts";
@@ -18,8 +20,8 @@ import { FAMILIES, type Family, toFamily } from "./pool.ts";
 import { toNotice, toWaiting } from "./problems.ts";
 import { formatRecord, parseRecord } from "./record.ts";
 import type { Announcer } from "./settings.ts";
-import { parseWishes, type Wishes } from "./wishes.ts";
-import { KUBE_VIP_IPS } from "./words.ts";
+import { type Asked, namesOnly, parseWishes, type Wishes } from "./wishes.ts";
+import { ADDRESS_POOL, KUBE_VIP_IPS, LOAD_BALANCER_IPS, SHARED_ADDRESS } from "./words.ts";
 
 /** Reserves addresses for a Service in this process. */
 export interface PoolStep extends LoadBalancerStep {
@@ -50,8 +52,8 @@ export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalan
     return { steps: [], problems, parts, ...planHeld(view, spec) };
   }
   const choices = families.map((family) => chooseAddress({ allocations, spec, wishes, family }));
-  const problems = listProblems(spec, choices);
   const addresses = choices.flatMap(({ address }) => address ?? []);
+  const problems = [...listProblems(spec, choices), ...listIgnored(allocations, wishes, addresses)];
   const wanted = new Map(
     families.map((family, at) => [family, choices[at]?.address ?? wishes.addresses.get(family)]),
   );
@@ -65,7 +67,8 @@ export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalan
   }
   const record = formatRecord({
     addresses,
-    ...(wishes.pool !== undefined && { pool: wishes.pool }),
+    // What MetalLB is asked for counts once.
+    ...(wishes.pool !== undefined && wishes.poolSource === ADDRESS_POOL && { pool: wishes.pool }),
   });
   const annotations = announce === "kubeVip" ? { [KUBE_VIP_IPS]: addresses.join(",") } : undefined;
   const ingress = addresses.map((ip): LoadBalancerIngress => ({ ip, ipMode: "VIP" }));
@@ -122,6 +125,29 @@ function isReserved(
     addresses.every((one) => allocations.has(owner.uid, one)) &&
     allocations.listReserved(owner.uid).every((one) => addresses.includes(one))
   );
+}
+
+/** What a Service asks MetalLB for, and does not have. */
+function listIgnored(
+  { pools }: AllocationsReader,
+  { metalLb, sharedKey }: Wishes,
+  addresses: readonly string[],
+): LoadBalancerProblem[] {
+  const own = addresses.flatMap((one) => pools.find(one) ?? []);
+  const { ips, pool, key } = metalLb;
+  const closed = own.find(({ isShareable }) => !isShareable);
+  const move = "the Service has an address; to move it, set";
+  const found: [Asked | undefined, why: string | undefined][] = [
+    [ips, ips && !namesOnly(ips, addresses) ? `${move} ${LOAD_BALANCER_IPS}` : undefined],
+    [pool, own.some(({ name }) => name === pool?.text) ? undefined : `${move} ${ADDRESS_POOL}`],
+    [key, sharedKey === undefined ? `it is no label value; set ${SHARED_ADDRESS}` : undefined],
+    [sharedKey && key ? key : undefined, closed && `the pool ${closed.name} is not shareable`],
+  ];
+  return found.flatMap(([asked, why]) => {
+    if (asked === undefined || why === undefined) return [];
+    const what = `Landfall ignores ${asked.source} ${quote(asked.text)}`;
+    return [toNotice("AddressWishIgnored", `${what}: ${why}`)];
+  });
 }
 
 /** Plans for a Service that needs no addresses any more: what its status and its record hold is free without them. */

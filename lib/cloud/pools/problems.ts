@@ -21,6 +21,7 @@ export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
     "The Service asks for an address that a Service of another namespace has first, or an operator gave to others.",
   AddressOutsidePools: "The Service keeps an address that it would not get any more.",
   AddressPoolExhausted: "Every address that the Service could have is in use.",
+  AddressWishIgnored: "An annotation for MetalLB asks for what the Service does not have.",
   AddressWishInvalid: "An annotation of the Service cannot be used.",
   NoAddressPool: "No address pool is for the Service.",
 };
@@ -31,6 +32,7 @@ type PoolProblemReason =
   | "AddressNotAvailable"
   | "AddressOutsidePools"
   | "AddressPoolExhausted"
+  | "AddressWishIgnored"
   | "AddressWishInvalid"
   | "NoAddressPool";
 

@@ -7,27 +7,47 @@ import { isLabelValue } from "../../core/text/label.ts";
 import { quote } from "../../core/text/printable.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import { type Family, toFamily } from "./pool.ts";
-import { ADDRESS_POOL, KUBE_VIP_IPS, LOAD_BALANCER_IPS, SHARED_ADDRESS } from "./words.ts";
+import {
+  ADDRESS_POOL,
+  KUBE_VIP_IPS,
+  LOAD_BALANCER_IPS,
+  METALLB_IPS,
+  METALLB_POOL,
+  METALLB_SHARED,
+  SHARED_ADDRESS,
+} from "./words.ts";
 
 /** What a Service asks for. */
 export interface Wishes {
   /** Name of the pool. Absent: any. */
   readonly pool?: string;
+  /** Where it asks for the pool, for messages. */
+  readonly poolSource: string;
   /** Addresses in canonical form by family. Empty: any. */
   readonly addresses: ReadonlyMap<Family, string>;
   /** Where it asks for them, for messages. */
   readonly source: string;
   /** Services of its namespace with the same key may share its address. Absent: none may. */
   readonly sharedKey?: string;
+  /** Whether the address must be of a shareable pool. With the key of MetalLB, another one will do. */
+  readonly needsShareable: boolean;
   /** What cannot be read; no full stop. Then nothing may change. */
   readonly problem?: string;
+  /** What it asks MetalLB for and Landfall does not read any more, and the key with which it lets MetalLB share. */
+  readonly metalLb: { readonly ips?: Asked; readonly pool?: Asked; readonly key?: Asked };
+}
+
+/** What an annotation says. */
+export interface Asked {
+  readonly source: string;
+  readonly text: string;
 }
 
 const SPEC_FIELD = "spec.loadBalancerIP";
 const ADDRESSES_MAX = 2;
 
 /** The texts of a Service that ask for something. */
-type Asking = Pick<LoadBalancerClaim, "address" | "annotations" | "record">;
+type Asking = Pick<LoadBalancerClaim, "address" | "annotations" | "ingress" | "record">;
 
 /**
  * Reads what a Service asks for.
@@ -36,15 +56,30 @@ type Asking = Pick<LoadBalancerClaim, "address" | "annotations" | "record">;
  * Service that kube-vip announced before keeps them
  */
 export function parseWishes(claim: Asking, readsKubeVip: boolean): Wishes {
-  const pool = readText(claim, ADDRESS_POOL);
-  const sharedKey = readText(claim, SHARED_ADDRESS);
-  const { source, text } = findAddresses(claim, readsKubeVip);
+  const ownKey = readText(claim, SHARED_ADDRESS);
+  const sharedKey = findSharedKey(claim);
+  const hasNone = claim.record === undefined && claim.ingress.length === 0;
+  const ownPool = findText(claim, [ADDRESS_POOL]);
+  const pool = ownPool ?? (hasNone ? findText(claim, METALLB_POOL) : undefined);
+  const own = findAddresses(claim, readsKubeVip);
+  const asked = own ?? (hasNone ? findText(claim, METALLB_IPS) : undefined);
+  const { source = SPEC_FIELD, text } = asked ?? {};
   const { addresses, problem: wrong } = parseAddresses(source, text);
-  const problem = wrong ?? checkKey(sharedKey);
+  const problem = wrong ?? checkKey(ownKey);
+  const ips = hasNone || own ? undefined : findText(claim, METALLB_IPS);
+  const otherPool = hasNone || ownPool ? undefined : findText(claim, METALLB_POOL);
+  const key = ownKey === undefined ? findText(claim, METALLB_SHARED) : undefined;
   return {
     addresses,
     source,
-    ...(pool !== undefined && { pool }),
+    poolSource: pool?.source ?? ADDRESS_POOL,
+    needsShareable: ownKey !== undefined,
+    metalLb: {
+      ...(ips && { ips }),
+      ...(otherPool && { pool: otherPool }),
+      ...(key && { key }),
+    },
+    ...(pool !== undefined && { pool: pool.text }),
     ...(sharedKey !== undefined && { sharedKey }),
     ...(problem !== undefined && { problem }),
   };
@@ -52,7 +87,7 @@ export function parseWishes(claim: Asking, readsKubeVip: boolean): Wishes {
 
 /** The key with which a Service shares its address; `undefined` if it has none that can be used. */
 export function findSharedKey(claim: Asking): string | undefined {
-  const key = readText(claim, SHARED_ADDRESS);
+  const key = findText(claim, [SHARED_ADDRESS, ...METALLB_SHARED])?.text;
   return checkKey(key) === undefined ? key : undefined;
 }
 
@@ -61,16 +96,21 @@ function readText({ annotations }: Asking, key: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
-function findAddresses(
-  claim: Asking,
-  readsKubeVip: boolean,
-): { readonly source: string; readonly text: string | undefined } {
-  const own = readText(claim, LOAD_BALANCER_IPS);
-  if (own !== undefined) return { source: LOAD_BALANCER_IPS, text: own };
+/** The first annotation of these that says something. */
+function findText(claim: Asking, keys: readonly string[]): Asked | undefined {
+  for (const source of keys) {
+    const text = readText(claim, source);
+    if (text !== undefined) return { source, text };
+  }
+  return undefined;
+}
+
+function findAddresses(claim: Asking, readsKubeVip: boolean): Asked | undefined {
+  const own = findText(claim, [LOAD_BALANCER_IPS]);
+  if (own !== undefined) return own;
   const field = claim.address?.trim();
   if (field) return { source: SPEC_FIELD, text: field };
-  if (!readsKubeVip || claim.record !== undefined) return { source: SPEC_FIELD, text: undefined };
-  return { source: KUBE_VIP_IPS, text: readText(claim, KUBE_VIP_IPS) };
+  return readsKubeVip && claim.record === undefined ? findText(claim, [KUBE_VIP_IPS]) : undefined;
 }
 
 function parseAddresses(
@@ -95,4 +135,9 @@ function checkKey(key: string | undefined): string | undefined {
   if (key === undefined || isLabelValue(key)) return undefined;
   const form = 'at most 63 letters, digits, "-", "_" or "."';
   return `${SHARED_ADDRESS} must have ${form}, but is ${quote(key)}`;
+}
+
+/** Whether a text names exactly one of these addresses, or two of both families. */
+export function namesOnly({ text }: Asked, addresses: readonly string[]): boolean {
+  return text.split(",").every((part) => addresses.includes(parseIp(part)?.text ?? ""));
 }

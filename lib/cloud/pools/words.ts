@@ -15,6 +15,25 @@ export const SHARED_ADDRESS = "landfall.dev/shared-address";
 /** Where kube-vip reads the addresses of a Service. Source: https://kube-vip.io/docs/usage/kubernetes-services/ */
 export const KUBE_VIP_IPS = "kube-vip.io/loadbalancerIPs";
 
+/**
+ * What users ask MetalLB for, in its names of today and of before. Source:
+ * https://metallb.io/usage/
+ */
+export const METALLB_IPS: readonly string[] = [
+  "metallb.io/loadBalancerIPs",
+  "metallb.universe.tf/loadBalancerIPs",
+];
+/** See {@linkcode METALLB_IPS}. */
+export const METALLB_POOL: readonly string[] = [
+  "metallb.io/address-pool",
+  "metallb.universe.tf/address-pool",
+];
+/** See {@linkcode METALLB_IPS}. */
+export const METALLB_SHARED: readonly string[] = [
+  "metallb.io/allow-shared-ip",
+  "metallb.universe.tf/allow-shared-ip",
+];
+
 /** The annotations, for the reference page. */
 export const POOL_ANNOTATIONS: readonly {
   readonly name: string;
@@ -46,4 +65,20 @@ export const POOL_ANNOTATIONS: readonly {
     values: "IP addresses with a comma between them",
     meaning: "With `announce: kubeVip`, Landfall writes the addresses here for kube-vip.",
   },
+  ...METALLB_IPS.map((name) => ({
+    name,
+    values: "as MetalLB reads it",
+    meaning: "As `landfall.dev/load-balancer-ips`, for a Service that has no address yet.",
+  })),
+  ...METALLB_POOL.map((name) => ({
+    name,
+    values: "as MetalLB reads it",
+    meaning: "As `landfall.dev/address-pool`, for a Service that has no address yet.",
+  })),
+  ...METALLB_SHARED.map((name) => ({
+    name,
+    values: "as MetalLB reads it",
+    meaning:
+      "As `landfall.dev/shared-address`. If the pool is not shareable, the Service gets an address of its own.",
+  })),
 ];

@@ -55,6 +55,8 @@ export type ServiceIngress = Raw<V1LoadBalancerIngress>;
 
 /** Landfall's own, those of cloud controllers, and those of kube-vip. */
 const ANNOTATIONS = [OWN_PREFIX, "service.beta.kubernetes.io/", "kube-vip.io/"];
+/** Those with which users ask MetalLB. MetalLB itself writes others. */
+const METALLB = /^metallb\.(?:io|universe\.tf)\/(?:loadBalancerIPs|address-pool|allow-shared-ip)$/;
 
 const isNumber = (value: unknown): boolean => typeof value === "number";
 
@@ -95,7 +97,8 @@ export const SERVICES: Kind<Service> = {
   namespaced: true,
   metadata: ["finalizers"],
   // Those that Landfall reads. Users and other programs may write long ones.
-  keepsAnnotation: (key) => ANNOTATIONS.some((prefix) => key.startsWith(prefix)),
+  keepsAnnotation: (key) =>
+    ANNOTATIONS.some((prefix) => key.startsWith(prefix)) || METALLB.test(key),
   keep,
   shapes: SHAPES,
 };

@@ -7,6 +7,12 @@ test("the annotations are those that are in clusters: they must not change", () 
     "landfall.dev/load-balancer-ips",
     "landfall.dev/shared-address",
     "kube-vip.io/loadbalancerIPs",
+    "metallb.io/loadBalancerIPs",
+    "metallb.universe.tf/loadBalancerIPs",
+    "metallb.io/address-pool",
+    "metallb.universe.tf/address-pool",
+    "metallb.io/allow-shared-ip",
+    "metallb.universe.tf/allow-shared-ip",
   ]);
   for (const { meaning } of POOL_ANNOTATIONS) expect(meaning).toEndWith(".");
 });

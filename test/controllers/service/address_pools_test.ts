@@ -83,6 +83,81 @@ describe("the controller of Services with address pools", () => {
     expect(rig.readAddress("web/other") === rig.readAddress(KEY)).toBe(isShared);
   });
 
+  describe("with annotations for MetalLB", () => {
+    const pools = toSettings(
+      { name: "a", addresses: ["192.0.2.10-192.0.2.19"] },
+      { name: "b", addresses: ["198.51.100.10-198.51.100.19"], shareable: true },
+    );
+    const add = (
+      rig: ServiceRig,
+      name: string,
+      annotations: Readonly<Record<string, string>>,
+      spec = {},
+    ): Promise<void> => rig.add(name, { metadata: { annotations }, spec });
+    const messagesOf = (rig: ServiceRig, reason: string): string[] =>
+      rig.events.filter((one) => one.reason === reason).map(({ message }) => message);
+
+    test.each(["metallb.io", "metallb.universe.tf"])("reads those of %s", async (prefix) => {
+      await using rig = await startServices({ pools });
+      await add(rig, "shop", { [`${prefix}/loadBalancerIPs`]: "192.0.2.15" });
+      expect(rig.readAddress(KEY)).toBe("192.0.2.15");
+      const shared = {
+        [`${prefix}/address-pool`]: "b",
+        [`${prefix}/allow-shared-ip`]: "k",
+      };
+      await add(rig, "one", shared);
+      await add(rig, "two", shared, { ports: [{ port: 81 }] });
+      expect(rig.readAddress("web/one")).toStartWith("198.51.100.");
+      expect(rig.readAddress("web/two")).toBe(rig.readAddress("web/one") ?? "none");
+      const writes = rig.server.writes.length;
+      expect(writes).toBe(3);
+      await rig.clock.advance(1_200_000);
+      expect(rig.server.writes.length).toBe(writes);
+      expect(messagesOf(rig, "AddressWishIgnored")).toEqual([]);
+      await add(rig, "late", { [`${prefix}/address-pool`]: "none-such" });
+      expect(messagesOf(rig, "NoAddressPool")).toEqual([
+        `${prefix}/address-pool names "none-such", which is no pool; the pools are a, b`,
+      ]);
+    });
+
+    test("moves no Service that has an address, and names what it ignores", async () => {
+      const metadata = {
+        annotations: {
+          "metallb.io/loadBalancerIPs": "192.0.2.15",
+          "metallb.io/address-pool": "b",
+          "metallb.io/allow-shared-ip": "k",
+        },
+      };
+      await using rig = await startServices({
+        pools,
+        prepare: (server) => {
+          const ingress = [{ ip: "192.0.2.11" }];
+          server.add("shop", { metadata, status: { loadBalancer: { ingress } } });
+        },
+      });
+      await rig.clock.advance(60_000);
+      expect(rig.readAddress(KEY)).toBe("192.0.2.11");
+      const move = "the Service has an address; to move it, set landfall.dev/";
+      expect(messagesOf(rig, "AddressWishIgnored")).toEqual([
+        `Landfall ignores metallb.io/loadBalancerIPs "192.0.2.15": ${move}load-balancer-ips`,
+        `Landfall ignores metallb.io/address-pool "b": ${move}address-pool`,
+        'Landfall ignores metallb.io/allow-shared-ip "k": the pool a is not shareable',
+      ]);
+    });
+
+    test("its own annotations come first", async () => {
+      await using rig = await startServices({ pools });
+      await add(rig, "shop", {
+        "metallb.io/loadBalancerIPs": "192.0.2.15",
+        "landfall.dev/load-balancer-ips": "192.0.2.16",
+        "metallb.io/address-pool": "b",
+        "landfall.dev/address-pool": "a",
+      });
+      expect(rig.readAddress(KEY)).toBe("192.0.2.16");
+      expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
+    });
+  });
+
   describe("with addresses that something else uses", () => {
     const pools = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.13"] });
     const conflictsOf = (rig: ServiceRig, key: string): string[] =>
