@@ -49,11 +49,26 @@ describe("the machine of a Node", () => {
     rig.nodes.put(toReady("n3"));
     await rig.clock.advance(10_000);
     expect(readBackends(rig)).toEqual(["n1", "n2"]);
+    // What no Service asks about makes nothing else go unnoticed.
+    rig.nodes.put(toReady("n1", { pool: "a" }));
     rig.provider.instances.set("n3", toInstance("n3"));
     // The next inventory, and two seconds.
     await rig.clock.advance(rig.provider.refreshIntervalMs + 2_000);
     expect(readBackends(rig)).toEqual(["n1", "n2", "n3"]);
     expect(listMessages(rig, ABSENT)).toEqual([]);
+  });
+
+  test("is followed: what an inventory shows of it may change the load balancer", async () => {
+    await using rig = await startHonest();
+    await rig.clock.advance(60_000);
+    const looks = rig.cloud.looks.length;
+    const { refreshIntervalMs } = rig.provider;
+    await rig.clock.advance(refreshIntervalMs);
+    expect(rig.cloud.looks.length).toBe(looks);
+    const addresses = [{ type: "InternalIP", address: "10.0.0.9" }] as const;
+    rig.provider.instances.set("n2", toInstance("n2", { addresses }));
+    await rig.clock.advance(refreshIntervalMs + 2_000);
+    expect(rig.cloud.looks.length).toBeGreaterThan(looks);
   });
 
   test("that is made again under its name: the Service names the Node once, until it is right", async () => {

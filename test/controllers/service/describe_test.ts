@@ -20,7 +20,7 @@ const FACTS: ServiceFacts = {
   plan: { steps: [{ summary: "create rule" }], problems: [], parts: [part] },
   nodes: {
     backends: [{ nodeName: "n1", internalIps: [] }],
-    absent: [],
+    machines: [],
     excludedIds: new Set(),
   },
   isLeaving: false,

@@ -84,12 +84,12 @@ export class Backends {
   /**
    * Follows Nodes and the inventory from now on.
    *
-   * @param onChange Called when load balancers may need other backends, or when the cloud begins or ends to show the
+   * @param onChange Called when load balancers may need other backends, or when the cloud shows something else of the
    * machine of a Node
    * @returns The function that ends this
    */
   follow(onChange: () => void): () => void {
-    const { nodes, source } = this.#options.cloud;
+    const { nodes, source, provider } = this.#options.cloud;
     let isStarted = false;
     const endNodes = nodes.subscribe((_key, before, after) => {
       const isRelabelled = !isDeepStrictEqual(before?.metadata.labels, after?.metadata.labels);
@@ -106,14 +106,17 @@ export class Backends {
       if (isChanged && isStarted) onChange();
     });
     isStarted = true;
+    // Address pools ask nothing about machines.
+    if (provider.loadBalancers === undefined) return endNodes;
     const endSource = source.subscribe((changed) => {
       // What is absent may last by now.
       const isQuiet = changed !== "everything" && changed.size === 0;
       if (isQuiet && this.#absentSinceMs.size === 0) return;
-      const before = this.#chooseAgain();
       this.#isStale = true;
-      const after = this.#chooseAgain();
-      if (before.some((one, at) => needsUpdate(one, after[at]))) onChange();
+      const needsPass = [...this.#chosen].some(([text, { selector, set }]) =>
+        needsUpdate(set, this.#choose(text, selector)),
+      );
+      if (needsPass) onChange();
     });
     return () => {
       endNodes();
@@ -128,10 +131,6 @@ export class Backends {
     const set = keepSame(known?.set, selectNodes([...of.values()], selector));
     remember(this.#chosen, text, { selector, of, set }, SELECTORS_MAX);
     return set;
-  }
-
-  #chooseAgain(): readonly NodeSet[] {
-    return [...this.#chosen].map(([text, { selector }]) => this.#choose(text, selector));
   }
 
   #list(): ReadonlyMap<string, Candidate> {
@@ -183,10 +182,10 @@ function keepEqual(
 function keepSame(before: NodeSet | undefined, next: NodeSet): NodeSet {
   if (before === undefined) return next;
   const keep = <T>(old: T, one: T): T => (isDeepStrictEqual(old, one) ? old : one);
-  const { backends, absent } = next;
+  const { backends, machines } = next;
   return {
     ...next,
     backends: keep(before.backends, backends),
-    absent: keep(before.absent, absent),
+    machines: keep(before.machines, machines),
   };
 }

@@ -6,6 +6,7 @@ import type {
   LoadBalancerBackend,
   LoadBalancerProblem,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import type { Instance } from "../../../cloud/instance.ts";
 import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
 import { type LabelSelector, matchesLabels } from "../../../core/text/label.ts";
 import { joinFew } from "../../../core/text/printable.ts";
@@ -24,7 +25,9 @@ export interface Candidate {
   readonly namedId?: string;
   /** Absent if it must get no traffic, or is not of this cloud. */
   readonly backend?: LoadBalancerBackend;
-  /** Present if the cloud does not show its machine. */
+  /** Its machine, if the cloud shows it. */
+  readonly instance?: Instance;
+  /** Present if the cloud does not show its machine, or seems to show another one. */
   readonly absence?: Absence;
 }
 
@@ -34,17 +37,12 @@ interface Absence {
   readonly why?: string;
 }
 
-/** A Node of which the cloud does not show the machine. */
-interface AbsentNode extends Absence {
-  readonly nodeName: string;
-}
-
 /** The Nodes for a load balancer. */
 export interface NodeSet {
   /** By the name of the Node. */
   readonly backends: readonly LoadBalancerBackend[];
-  /** Those of the chosen Nodes, backends or not, that the cloud does not show. */
-  readonly absent: readonly AbsentNode[];
+  /** What the cloud shows of the chosen Nodes, also of those of another cloud. */
+  readonly machines: readonly Pick<Candidate, "absence" | "instance" | "nodeName">[];
   /** The cloud's IDs of the instances of Nodes that must get no traffic. */
   readonly excludedIds: ReadonlySet<string>;
   /** Why there are no backends, no full stop. Absent: there are some, or no Node may be one. */
@@ -109,9 +107,10 @@ export function toCandidates(
     if (exclusion !== undefined) return { ...common, exclusion };
     const presence = findPresence(node);
     const absence = findAbsence(node, presence);
-    const judged = { ...common, ...(absence && { absence }) };
+    const instance = presence.kind === "present" ? presence.instance : undefined;
+    const judged = { ...common, ...(instance && { instance }), ...(absence && { absence }) };
     if (presence.kind === "foreign") return judged;
-    const instanceId = namedId ?? (presence.kind === "present" ? presence.instance.id : undefined);
+    const instanceId = namedId ?? instance?.id;
     const backend = {
       nodeName: name,
       ...(instanceId !== undefined && { instanceId }),
@@ -132,7 +131,11 @@ export function selectNodes(candidates: readonly Candidate[], selector: LabelSel
   const emptiness = backends.length === 0 ? explainEmptiness(candidates, chosen) : undefined;
   return {
     backends,
-    absent: chosen.flatMap(({ nodeName, absence }) => (absence ? { nodeName, ...absence } : [])),
+    machines: chosen.flatMap(({ nodeName, exclusion, instance, absence }) =>
+      exclusion === undefined
+        ? { nodeName, ...(instance && { instance }), ...(absence && { absence }) }
+        : [],
+    ),
     excludedIds: new Set(candidates.filter(isOut).flatMap(({ namedId }) => namedId ?? [])),
     ...(emptiness !== undefined && { emptiness }),
   };
@@ -141,13 +144,13 @@ export function selectNodes(candidates: readonly Candidate[], selector: LabelSel
 /** Whether a load balancer that has the Nodes of one set must be planned again with those of another. */
 export function needsUpdate(before: NodeSet, now: NodeReading | undefined): boolean {
   if (now === undefined || "problem" in now) return false;
-  return before.backends !== now.backends || before.absent !== now.absent;
+  return before.backends !== now.backends || before.machines !== now.machines;
 }
 
 /** Says which Ready Nodes a load balancer cannot use, and why. `undefined`: there are none. */
-export function checkAbsent({ absent }: NodeSet): LoadBalancerProblem | undefined {
-  const told = absent.flatMap(({ nodeName, why }) =>
-    why === undefined ? [] : `${nodeName}: ${why}`,
+export function checkAbsent({ machines }: NodeSet): LoadBalancerProblem | undefined {
+  const told = machines.flatMap(({ nodeName, absence }) =>
+    absence?.why === undefined ? [] : `${nodeName}: ${absence.why}`,
   );
   if (told.length === 0) return undefined;
   const count = told.length === 1 ? "1 Ready Node" : `${told.length} Ready Nodes`;
