@@ -48,6 +48,8 @@ export interface AddressChoice {
   readonly problems: readonly LoadBalancerProblem[];
 }
 
+const DNS_PORT = 53;
+
 /**
  * Chooses the address: the one that the Service names; else the one that it has. If it has several, after a crash or a
  * change by hand, the one that its status shows, then the one with most rules. Never takes a new one while it has one.
@@ -106,7 +108,7 @@ function findCurrent(scene: Scene, network: Network | undefined): PublicAddress 
     isOwn(scene, one) ? 1 : 0,
   ];
   const fits = (one: PublicAddress): boolean =>
-    network !== undefined && isInNetwork(one, network) && !one.isSourceNat && !one.isStaticNat;
+    network !== undefined && findRefusal(one, network) === undefined;
   const all = [...view.addresses.values()].filter((one) => !isGoing(one));
   const having = all.filter(
     (one) => listOwnRules(scene, one.id).length > 0 || (isOwnOrProven(scene, one) && fits(one)),
@@ -180,18 +182,35 @@ function useAddress(
   const problems = checkNetwork(network);
   if (problems.length > 0) return { network, problems };
   if (address.state !== "Allocated") return cannot(`is ${address.state}`);
-  const refusal = explainUse(scene.view, scene.claim, address);
+  const unshared = explainUse(scene.view, scene.claim, address);
+  // One that has rules goes on with them, and is asked again before a rule is made.
   if (ruled !== undefined) {
-    return { address, network, problems: [], ...(refusal !== undefined && { refusal }) };
+    return { address, network, problems: [], ...(unshared !== undefined && { refusal: unshared }) };
   }
-  if (refusal !== undefined) return { network, problems: [toUnusable(refusal)] };
-  if (address.isStaticNat) return cannot("has static NAT: disable it, or name another address");
-  if (address.isSourceNat) return cannot("is the source NAT of its network: name another address");
-  if (isInNetwork(address, network)) return { address, network, problems: [] };
-  const where = `${quote(network.name)} (${network.id})`;
-  return cannot(
-    `is not in the network ${where} of the Nodes, nor free for it: name another address`,
-  );
+  if (unshared !== undefined) return { network, problems: [toUnusable(unshared)] };
+  const refusal = findRefusal(address, network);
+  return refusal === undefined ? { address, network, problems: [] } : cannot(refusal);
+}
+
+/**
+ * Why CloudStack would refuse a new rule on an address, as far as can be known beforehand. The rules that it has may
+ * be older than the reason.
+ *
+ * @param port The port of the rule. Absent: the ports do not matter
+ */
+export function findRefusal(
+  address: PublicAddress,
+  network: Network,
+  port?: number,
+): string | undefined {
+  const other = "name another address";
+  if (address.isStaticNat) return `has static NAT: disable it, or ${other}`;
+  if (!isInNetwork(address, network)) {
+    const where = `${quote(network.name)} (${network.id})`;
+    return `is not in the network ${where} of the Nodes, nor free for it: ${other}`;
+  }
+  if (port !== DNS_PORT || !network.hasDns || !address.isSourceNat) return undefined;
+  return `is the source NAT of its network, which answers DNS on port ${port}: use another port, or ${other}`;
 }
 
 function checkNetwork({ name, id, hasLoadBalancers }: Network): readonly LoadBalancerProblem[] {

@@ -111,6 +111,8 @@ export interface Network {
   readonly hasLoadBalancers: boolean;
   readonly hasFirewall: boolean;
   readonly hasNetworkAcl: boolean;
+  /** Whether it answers DNS on its source NAT address. */
+  readonly hasDns: boolean;
   /** Lower case. Absent: the network does not say. */
   readonly algorithms?: ReadonlySet<string>;
   readonly protocols?: ReadonlySet<string>;
@@ -187,6 +189,11 @@ export interface Observation {
    * balancer that they belonged to. Absent: it saw none.
    */
   readonly orphans?: ReadonlyMap<string, string>;
+  /**
+   * Rules with backends that CloudStack has not sent to the router, by ID: since which look, in monotonic milliseconds;
+   * `-Infinity` if it failed to. Absent: there are none.
+   */
+  readonly unsent?: ReadonlyMap<string, number>;
   /**
    * Jobs that this process knows to be over, by ID: a record may still name them. Absent: it knows none.
    */

@@ -11,8 +11,8 @@ import type {
 import { toUnsharedNotice, toUnusable } from "../../../cloud/address_sharing.ts";
 import { isAllowing, isExactly } from "./acl.ts";
 import { type AddressChoice, chooseAddress, findUnreadable } from "./choose_address.ts";
-import { checkBackends, planBackends } from "./backends.ts";
-import { findGate, type Gate, isGate, planGate, toNoRuleLists } from "./gate.ts";
+import { checkBackends } from "./backends.ts";
+import { findGate, type Gate, isGate, toNoRuleLists } from "./gate.ts";
 import {
   inPart,
   isNamed,
@@ -38,7 +38,14 @@ import {
   toTagging,
 } from "./ownership.ts";
 import { describeParts, type PartsSite } from "./parts.ts";
-import { planClosing, planPort, type PortPlan, type Site, toDeletion } from "./rule.ts";
+import {
+  planClosing,
+  planKeeping,
+  planPort,
+  type PortPlan,
+  type Site,
+  toDeletion,
+} from "./rule.ts";
 import { ANNOTATIONS, isWaiting, toWaiting } from "./words.ts";
 import { planAddressRemoval, toAwaiting, withItems } from "./release.ts";
 import type { Step } from "./steps.ts";
@@ -52,7 +59,6 @@ import {
   hasRuleLists,
 } from "./observation.ts";
 import { toDesired, type Desired } from "./desired.ts";
-import type { GateSite } from "./firewall.ts";
 
 type Plan = LoadBalancerPlan<Step>;
 
@@ -94,6 +100,7 @@ export function plan(view: Observation, spec: LoadBalancerSpec): Plan {
     gate: place.gate,
     wanted: sticky.length > 0 ? { ...wanted, stickiness: "refused" } : wanted,
     backends: spec.backends,
+    ports: spec.ports,
     isOwn: isOwnOrProven(scene, address),
     isNeeded: toNeed(wanted, place.gate),
   };
@@ -264,56 +271,6 @@ function keepServing(
   const { scene, spec } = shown;
   const steps = planKeeping(scene, scene.rules, spec, who);
   return { steps, problems, ...describeParts(shown) };
-}
-
-/**
- * Plans rules that stay as they are for now: who may reach them, and their backends. So Nodes come and go as usual, and
- * clients that may no longer connect are kept out at once. So are all clients of a port that the Service does not ask
- * for any more: it says nothing about who may connect there.
- *
- * @param who Who may connect. Absent: not known, so nothing is changed about it
- */
-export function planKeeping(
-  scene: Scene,
-  rules: readonly Rule[],
-  { ports, backends }: Pick<LoadBalancerSpec, "backends" | "ports">,
-  who?: { readonly sources?: readonly string[] },
-): readonly Step[] {
-  const asked = new Set(ports.map(({ protocol, port }) => `${protocol} ${port}`.toLowerCase()));
-  return rules.flatMap((rule) => {
-    const { ipProtocol, publicPort } = toGatePort(rule);
-    const isAsked = asked.has(`${ipProtocol} ${publicPort}`);
-    return [
-      ...(who === undefined ? [] : planClients(scene, rule, { ...who, isAsked })),
-      ...planBackends(scene, rule, backends),
-    ];
-  });
-}
-
-function planClients(
-  scene: Scene,
-  rule: Rule,
-  { sources, isAsked }: { readonly sources?: readonly string[]; readonly isAsked: boolean },
-): readonly Step[] {
-  const part = toPart(rule);
-  const isNeeded = (): boolean => false;
-  if (!isAsked) return inPart(part, planClosing(scene, rule, isNeeded));
-  const { view } = scene;
-  const address = view.addresses.get(rule.addressId);
-  const network = view.networks.get(rule.networkId);
-  const gate = network && findGate(view, network);
-  if (address === undefined || gate === undefined || !isGate(gate)) return [];
-  const site: GateSite = {
-    scene,
-    address,
-    networkId: rule.networkId,
-    port: toGatePort(rule),
-    sources,
-    rule,
-    isOwn: isOwnOrProven(scene, address),
-  };
-  const { before, after } = planGate(gate, site);
-  return inPart(part, [...before, ...after]);
 }
 
 /**

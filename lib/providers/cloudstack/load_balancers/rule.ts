@@ -3,9 +3,20 @@
  * @module
  */
 import { EVERYONE, isSame, toBlocks } from "./cidrs.ts";
-import { type Gate, needsRuleList, planGate, toNoRuleLists } from "./gate.ts";
-import { describeOwner, inPart, isGoing, isNameOf, type Scene, toPart, toStep } from "./scene.ts";
 import { findRuleHolder } from "./host.ts";
+import { findRefusal } from "./choose_address.ts";
+import { findGate, type Gate, isGate, needsRuleList, planGate, toNoRuleLists } from "./gate.ts";
+import {
+  describeOwner,
+  inPart,
+  isGoing,
+  isNameOf,
+  type Scene,
+  toGatePort,
+  toIpProtocol,
+  toPart,
+  toStep,
+} from "./scene.ts";
 import type { Change, ChangeOf, Step } from "./steps.ts";
 import {
   type AclItem,
@@ -18,13 +29,14 @@ import {
 } from "./observation.ts";
 import type { Desired, DesiredPort } from "./desired.ts";
 import type {
-  LoadBalancerBackend,
   LoadBalancerProblem,
+  LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { planBackends } from "./backends.ts";
 import { type GateSite, planFirewallRemoval } from "./firewall.ts";
 import { isWaiting, toWaiting } from "./words.ts";
 import { type PartPlan, planStickiness } from "./stickiness.ts";
+import { isOwnOrProven } from "./ownership.ts";
 import { planAclRemoval } from "./acl.ts";
 import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
 import { assert } from "../../../core/errors.ts";
@@ -37,7 +49,7 @@ import { type Acting, compare, send, sendPlain, sendRemoval, toSorted } from "./
 interface RuleSite {
   readonly scene: Scene;
   readonly address: PublicAddress;
-  readonly networkId: string;
+  readonly network: Network;
   readonly port: DesiredPort;
   readonly wanted: Pick<Desired, "algorithm" | "description">;
   /** The list of the rule itself. Absent: it lets everyone in. */
@@ -45,33 +57,36 @@ interface RuleSite {
 }
 
 /**
- * Whether the rule must be made again.
- *
- * A change of protocol would be possible with an update, but CloudStack stores it without telling the router, until
- * something else makes it do so: the Service would look right and go on as before. An update that changes the algorithm
- * and one that changes it back would tell the router, too. But if such a job fails half-way, the next look shows the
- * new protocol, and nothing tells the router any more. Backends have to change together with PROXY protocol anyway, so
- * a short cut costs nothing that is not lost already.
+ * Whether the rule must be made again. Between TCP and UDP, because the firewall or the ACL changes with it: to clients
+ * it is another port.
  */
-function mustReplace({ scene, networkId, port, cidrs }: RuleSite, rule: Rule): boolean {
+function mustReplace(site: RuleSite, rule: Rule): boolean {
+  const { scene, network, port, cidrs } = site;
   return (
     isGoing(rule) ||
-    rule.networkId !== networkId ||
+    rule.networkId !== network.id ||
     rule.privatePort !== port.privatePort ||
-    rule.protocol !== port.protocol ||
+    toIpProtocol(rule) !== port.ipProtocol ||
+    (rule.protocol !== port.protocol && findOther(site) === undefined) ||
     (!hasCidrs(rule, cidrs) && !canUpdateRuleLists(scene.view))
   );
 }
 
+/** Another algorithm than the wanted one that the network offers. */
+function findOther({ network, wanted }: RuleSite): "roundrobin" | "source" | undefined {
+  const other = wanted.algorithm === "source" ? "roundrobin" : "source";
+  return network.algorithms?.has(other) === true ? other : undefined;
+}
+
 /** Plans a new rule. With a list of its own, it is never open to others. */
 function toCreation(site: RuleSite): Step {
-  const { scene, address, networkId, port, wanted, cidrs } = site;
+  const { scene, address, network, port, wanted, cidrs } = site;
   const change: Change = {
     kind: "createRule",
     name: port.name,
     description: wanted.description,
     addressId: address.id,
-    networkId,
+    networkId: network.id,
     publicPort: port.publicPort,
     privatePort: port.privatePort,
     protocol: port.protocol,
@@ -79,17 +94,29 @@ function toCreation(site: RuleSite): Step {
     ...(cidrs && { cidrs }),
   };
   const summary = `create rule ${port.protocol} ${port.publicPort} on ${address.ip}`;
-  return toStep(scene, summary, change, networkId);
+  return toStep(scene, summary, change, network.id);
 }
 
-/** Plans the changes of a rule that can stay: name and description make a rule of version 1.x one of ours. */
+/**
+ * Plans the changes of a rule that can stay: name and description make a rule of version 1.x one of ours.
+ *
+ * CloudStack stores any change, and sends the rule to the router only with another algorithm or list. So when the
+ * protocol changes, or when the router did not take the last change, the rule gets another algorithm for a moment: each
+ * look shows what is left to do, and no failure hides it.
+ */
 function planUpdate(site: RuleSite, rule: Rule): readonly Step[] {
   const { scene, port, wanted, cidrs } = site;
+  const hasOtherList = !hasCidrs(rule, cidrs);
+  const unsentMs = findUnsentMs(scene, rule) ?? 0;
+  const mustSend = rule.protocol !== port.protocol || unsentMs > SENDING_MS;
+  const algorithm = rule.algorithm === wanted.algorithm ? undefined : wanted.algorithm;
+  const written = algorithm ?? (mustSend && !hasOtherList ? findOther(site) : undefined);
   const fields = {
     ...(rule.name !== port.name && { name: port.name }),
     ...(rule.description !== wanted.description && { description: wanted.description }),
-    ...(rule.algorithm !== wanted.algorithm && { algorithm: wanted.algorithm }),
-    ...(!hasCidrs(rule, cidrs) && { cidrs: cidrs ?? EVERYONE }),
+    ...(rule.protocol !== port.protocol && { protocol: port.protocol }),
+    ...(written && { algorithm: written }),
+    ...(hasOtherList && { cidrs: cidrs ?? EVERYONE }),
   };
   const names = Object.keys(fields);
   if (names.length === 0) return [];
@@ -97,6 +124,26 @@ function planUpdate(site: RuleSite, rule: Rule): readonly Step[] {
   return [
     toStep(scene, summary, { kind: "updateRule", ruleId: rule.id, ...fields }, rule.networkId),
   ];
+}
+
+/** Longer than CloudStack usually takes to send a rule to the router. */
+const SENDING_MS = 10_000;
+
+/**
+ * For how long a rule is known not to have reached the router: one with backends is `Add` until it does. `undefined` if
+ * it did.
+ */
+function findUnsentMs({ view }: Scene, { id, state }: Rule): number | undefined {
+  const sinceMs = view.unsent?.get(id);
+  if (sinceMs === undefined || state !== "Add") return undefined;
+  return view.takenAtMs - sinceMs;
+}
+
+function checkSent(scene: Scene, rule: Rule): readonly LoadBalancerProblem[] {
+  if (findUnsentMs(scene, rule) === undefined) return [];
+  const where = `rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
+  const message = `CloudStack has not sent ${where} to the router of its network`;
+  return [toWaiting("NotKnown", message)];
 }
 
 /** Plans the deletion of a rule. */
@@ -110,13 +157,12 @@ function hasCidrs(rule: Rule, wanted: readonly string[] | undefined): boolean {
 }
 
 /** Where the ports of a Service are to be. */
-export interface Site {
+export interface Site extends Pick<LoadBalancerSpec, "backends" | "ports"> {
   readonly scene: Scene;
   readonly wanted: Desired;
   readonly address: PublicAddress;
   readonly network: Network;
   readonly gate: Gate;
-  readonly backends: readonly LoadBalancerBackend[];
   /** Whether the address is the Service's own. */
   readonly isOwn: boolean;
   /** Whether an ACL item is of a port that the Service asks for. */
@@ -153,7 +199,8 @@ function planRule(site: Site, port: DesiredPort, rule: Rule | undefined): PortPl
     scene,
     address,
     port,
-    rule,
+    // One of the other protocol proves nothing about what lets clients in.
+    rule: rule && toIpProtocol(rule) === port.ipProtocol ? rule : undefined,
     isOwn,
     networkId: network.id,
     sources: wanted.sources,
@@ -166,24 +213,91 @@ function planRule(site: Site, port: DesiredPort, rule: Rule | undefined): PortPl
     return { keeping, steps: [], problems: [toNoRuleLists(where)] };
   }
   const cidrs = needsList ? wanted.sources : canHaveList ? wanted.ruleCidrs : undefined;
-  const ruleSite: RuleSite = { scene, address, networkId: network.id, port, wanted, cidrs };
+  const ruleSite: RuleSite = { scene, address, network, port, wanted, cidrs };
   const { before, after, problems } = planGate(gate, gateSite);
   const part = toPart({ addressId: address.id, publicPort: port.publicPort });
-  if (rule === undefined) {
-    const steps = isWaiting(problems) ? [] : [...before, toCreation(ruleSite)];
-    return { keeping: [], steps: inPart(part, steps), problems };
-  }
-  if (mustReplace(ruleSite, rule)) {
-    const removal = planRemoval(scene, rule, site.isNeeded);
+  if (rule === undefined || mustReplace(ruleSite, rule)) {
+    const all = [...problems, ...checkRefusal(site, port)];
+    if (isWaiting(all)) {
+      const rules = rule === undefined ? [] : [rule];
+      return { keeping: planKeeping(scene, rules, site, wanted), steps: [], problems: all };
+    }
+    const removal = rule === undefined ? [] : planRemoval(scene, rule, site.isNeeded);
     const steps = inPart(part, [...before, ...removal, toCreation(ruleSite)]);
-    return { keeping: [], steps, problems };
+    return { keeping: [], steps, problems: all };
   }
   const stickiness = planStickiness(scene, rule, port, wanted.stickiness);
   return {
     keeping: [...inPart(part, [...before, ...after]), ...planBackends(scene, rule, backends)],
     steps: inPart(part, [...planUpdate(ruleSite, rule), ...stickiness.steps]),
-    problems: [...problems, ...checkMembers(scene, rule), ...stickiness.problems],
+    problems: [
+      ...problems,
+      ...checkMembers(scene, rule),
+      ...checkSent(scene, rule),
+      ...stickiness.problems,
+    ],
   };
+}
+
+/** Asks whether a rule can be made at all, before the one goes that is there. */
+function checkRefusal(
+  { address, network }: Site,
+  { ipProtocol, publicPort }: DesiredPort,
+): readonly LoadBalancerProblem[] {
+  const refusal = findRefusal(address, network, publicPort);
+  if (refusal === undefined) return [];
+  const what = `port ${ipProtocol} ${publicPort}: public IP ${address.ip}`;
+  return [toWaiting("AddressNotUsable", `${what} ${refusal}`)];
+}
+
+/**
+ * Plans rules that stay as they are for now: who may reach them, and their backends. So Nodes come and go as usual, and
+ * clients that may no longer connect are kept out at once. So are all clients of a port that the Service does not ask
+ * for any more: it says nothing about who may connect there.
+ *
+ * @param who Who may connect. Absent: not known, so nothing is changed about it
+ */
+export function planKeeping(
+  scene: Scene,
+  rules: readonly Rule[],
+  { ports, backends }: Pick<LoadBalancerSpec, "backends" | "ports">,
+  who?: { readonly sources?: readonly string[] },
+): readonly Step[] {
+  const asked = new Set(ports.map(({ protocol, port }) => `${protocol} ${port}`.toLowerCase()));
+  return rules.flatMap((rule) => {
+    const { ipProtocol, publicPort } = toGatePort(rule);
+    const isAsked = asked.has(`${ipProtocol} ${publicPort}`);
+    return [
+      ...(who === undefined ? [] : planClients(scene, rule, { ...who, isAsked })),
+      ...planBackends(scene, rule, backends),
+    ];
+  });
+}
+
+function planClients(
+  scene: Scene,
+  rule: Rule,
+  { sources, isAsked }: { readonly sources?: readonly string[]; readonly isAsked: boolean },
+): readonly Step[] {
+  const part = toPart(rule);
+  const isNeeded = (): boolean => false;
+  if (!isAsked) return inPart(part, planClosing(scene, rule, isNeeded));
+  const { view } = scene;
+  const address = view.addresses.get(rule.addressId);
+  const network = view.networks.get(rule.networkId);
+  const gate = network && findGate(view, network);
+  if (address === undefined || gate === undefined || !isGate(gate)) return [];
+  const site: GateSite = {
+    scene,
+    address,
+    networkId: rule.networkId,
+    port: toGatePort(rule),
+    sources,
+    rule,
+    isOwn: isOwnOrProven(scene, address),
+  };
+  const { before, after } = planGate(gate, site);
+  return inPart(part, [...before, ...after]);
 }
 
 function checkMembers({ view }: Scene, rule: Rule): readonly LoadBalancerProblem[] {
@@ -238,6 +352,9 @@ const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
 /** What the server says of a rule that the load balancer of the network does not take on any address. */
 const NOT_SUPPORTED = /LB service provider cannot support this rule/i;
 
+/** What the server says of an address with another purpose, if the offering of the network has no conserve mode. */
+const HAS_OTHER_USE = /is already used as (\w+) rather than Lb/i;
+
 /** What the server says before its reason: a VM is gone, is there already, or is in another network. */
 const NOT_ASSIGNED = /Failed to assign load balancer rule due to:/i;
 
@@ -258,7 +375,7 @@ export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): 
   };
   const made = await send(acting, { command: "createLoadBalancerRule", params, ...RULE }).catch(
     (error: unknown) => {
-      throw toUnsupported(rule, error) ?? error;
+      throw toUnsupported(rule, error) ?? toUsed(error) ?? error;
     },
   );
   acting.store.putRule(made);
@@ -269,8 +386,18 @@ export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): 
 export async function updateRule(change: ChangeOf<"updateRule">, acting: Acting): Promise<void> {
   const { kind: _, ruleId, cidrs, ...fields } = change;
   const params = { id: ruleId, ...fields, ...toCidrParam(cidrs) };
-  const changed = await send(acting, { command: "updateLoadBalancerRule", params, ...RULE });
-  acting.store.putRule(changed);
+  const { store } = acting;
+  const changed = await send(acting, {
+    command: "updateLoadBalancerRule",
+    params,
+    ...RULE,
+  }).catch((error: unknown) => {
+    if (error instanceof ApiError) store.noteUnsent(ruleId);
+    throw error;
+  });
+  store.putRule(changed);
+  // The answer has the state of before the router took it.
+  store.addMembers(ruleId, []);
   compare(acting, changed, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
 }
 
@@ -324,6 +451,16 @@ function toUnsupported(
   const advice = "remove the port from the Service, or use a network with another load balancer";
   const problem = toWaiting("UnsupportedService", `${what} (error ${INVALID}; ${why}): ${advice}`);
   return new RefusedStepError(problem, error);
+}
+
+/** The network does not say how its address may be used: the server alone knows whether it can be shared. */
+function toUsed(error: unknown): RefusedStepError | undefined {
+  if (!(error instanceof ApiError && error.code === INVALID)) return undefined;
+  const [found, use = ""] = HAS_OTHER_USE.exec(error.message) ?? [];
+  if (found === undefined) return undefined;
+  const why = `the offering of its network has no conserve mode, and it is in use for ${use}`;
+  const message = `the address takes no load-balancer rule (error ${INVALID}; ${why}): name another address`;
+  return new RefusedStepError(toWaiting("AddressNotUsable", message), error);
 }
 
 function toMembers(id: string, vmIds: readonly string[]): Readonly<Record<string, string>> {

@@ -40,7 +40,7 @@ export type Change =
   | { readonly kind: "releaseAddress"; readonly addressId: string }
   | ({ readonly kind: "createRule" } & RuleFields)
   | ({ readonly kind: "updateRule"; readonly ruleId: string } & Partial<
-      Pick<RuleFields, "name" | "description" | "algorithm" | "cidrs">
+      Pick<RuleFields, "name" | "description" | "protocol" | "algorithm" | "cidrs">
     >)
   | { readonly kind: "deleteRule"; readonly ruleId: string }
   | { readonly kind: "addBackends"; readonly ruleId: string; readonly vmIds: readonly string[] }

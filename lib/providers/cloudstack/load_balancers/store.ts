@@ -161,9 +161,10 @@ export class ObservationStore {
       if (open !== look) continue;
       this.#open.delete(open);
       const orphans = findOrphans(this.view, found);
+      const unsent = findUnsent(this.view, found);
       const tables = toTables(found);
       for (const change of open.changes) change(tables);
-      this.#kept = { found: { ...found, orphans }, scope, tables };
+      this.#kept = { found: { ...found, orphans, unsent }, scope, tables };
       this.#isValid = !open.isOutdated;
       this.#view = undefined;
     }
@@ -191,6 +192,15 @@ export class ObservationStore {
   /** Notes that a job is over. */
   endJob(jobId: string): void {
     this.#endedJobs = new Set([...this.#endedJobs, jobId].slice(-ENDED_JOBS_MAX));
+    this.#view = undefined;
+  }
+
+  /** Notes that CloudStack failed to send a rule to the router. A look shows whether it stored the change. */
+  noteUnsent(ruleId: string): void {
+    if (this.#kept === undefined) return;
+    const { found } = this.#kept;
+    const unsent = new Map([...(found.unsent ?? []), [ruleId, -Infinity]]);
+    this.#kept = { ...this.#kept, found: { ...found, unsent } };
     this.#view = undefined;
   }
 
@@ -438,6 +448,19 @@ export class SharedMap<K, V> {
     this.#map = this.#own;
     return this.#own;
   }
+}
+
+/** Finds the rules with backends that the router lacks, and since when. @param before As {@linkcode findOrphans} */
+function findUnsent(
+  before: Observation | undefined,
+  { rules, members, takenAtMs }: Found,
+): ReadonlyMap<string, number> {
+  const unsent = new Map<string, number>();
+  for (const { id, state } of rules.values()) {
+    if (state !== "Add" || (members.get(id)?.size ?? 0) === 0) continue;
+    unsent.set(id, before?.unsent?.get(id) ?? takenAtMs);
+  }
+  return unsent;
 }
 
 type Shown = Pick<Observation, "firewallRules" | "orphans" | "rules">;

@@ -20,7 +20,13 @@ export interface NetworkService {
 /** The part of a network that its services say. */
 type Offered = Pick<
   Network,
-  "hasLoadBalancers" | "hasFirewall" | "hasNetworkAcl" | "algorithms" | "protocols" | "stickiness"
+  | "hasLoadBalancers"
+  | "hasFirewall"
+  | "hasNetworkAcl"
+  | "hasDns"
+  | "algorithms"
+  | "protocols"
+  | "stickiness"
 >;
 
 /** Reads the services of a network. What a network does not say, or not in a known form, is absent. */
@@ -37,6 +43,7 @@ export function readServices(services: readonly NetworkService[]): Offered {
     hasLoadBalancers: loadBalancers !== undefined,
     hasFirewall: find("firewall") !== undefined,
     hasNetworkAcl: find("networkacl") !== undefined,
+    hasDns: find("dns") !== undefined,
     ...(algorithms.size > 0 && { algorithms }),
     ...(protocols.size > 0 && { protocols }),
     ...(stickiness.length > 0 && { stickiness }),

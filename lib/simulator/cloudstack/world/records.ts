@@ -187,7 +187,15 @@ export interface NetworkOptions {
 }
 
 const CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
-const ISOLATED_SERVICES = ["Lb", "Firewall", "SourceNat", "StaticNat", "PortForwarding", "Dhcp"];
+const ISOLATED_SERVICES = [
+  "Lb",
+  "Firewall",
+  "SourceNat",
+  "StaticNat",
+  "PortForwarding",
+  "Dhcp",
+  "Dns",
+];
 const TIER_SERVICES = [
   "Lb",
   "NetworkACL",

@@ -222,22 +222,12 @@ const PINNED: readonly [string, (cloud: CloudModel) => void, RegExp | string][] 
   [
     "is the source NAT",
     (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", isSourceNat: true }),
-    /^AddressNotUsable: .*source NAT/,
+    `${NAMED} in net-1`,
   ],
   [
     "is being taken",
     (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", state: "Allocating" }),
     /^AddressNotUsable: .*Allocating/,
-  ],
-  [
-    "is the source NAT and has rules of version 1.x",
-    (cloud) =>
-      addOwnRules(
-        cloud,
-        cloud.addAddress({ ip: NAMED, networkId: "net-1", isSourceNat: true }).id,
-        1,
-      ),
-    `${NAMED} in net-1`,
   ],
   [
     "is there twice",

@@ -170,6 +170,7 @@ const NETWORK: Network = {
   hasLoadBalancers: true,
   hasFirewall: false,
   hasNetworkAcl: false,
+  hasDns: false,
 };
 const OLD = { major: 4, minor: 17, patch: 0 };
 const NEW = { major: 4, minor: 18, patch: 0 };

@@ -71,7 +71,7 @@ export function toPolicy(id: string, over: Partial<StickinessPolicy> = {}): Stic
 /** An isolated network. */
 export function toNetwork(id: string, over: Partial<Network> = {}): Network {
   const offered = { hasLoadBalancers: true, hasFirewall: true, hasNetworkAcl: false };
-  return { id, name: id, ...offered, ...over };
+  return { id, name: id, ...offered, hasDns: false, ...over };
 }
 
 /** What a look found: nothing, except what a test says. */

@@ -8,11 +8,8 @@ import {
   describeParts,
   listActual,
 } from "../../../../lib/providers/cloudstack/load_balancers/parts.ts";
-import {
-  plan,
-  planKeeping,
-  toIngress,
-} from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
+import { plan, toIngress } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
+import { planKeeping } from "../../../../lib/providers/cloudstack/load_balancers/rule.ts";
 import {
   isNameOf,
   isOfAnother,

@@ -103,10 +103,11 @@ describe("readServices()", () => {
       SupportedProtocols: "tcp, udp, tcp-proxy",
       SupportedStickinessMethods: JSON.stringify(STICKINESS),
     });
-    expect(readServices([lb, { name: "Firewall" }])).toEqual({
+    expect(readServices([lb, { name: "Firewall" }, { name: "Dns" }])).toEqual({
       hasLoadBalancers: true,
       hasFirewall: true,
       hasNetworkAcl: false,
+      hasDns: true,
       algorithms: new Set(["roundrobin", "leastconn", "source"]),
       protocols: new Set(["tcp", "udp", "tcp-proxy"]),
       stickiness: [
@@ -138,12 +139,12 @@ describe("readServices()", () => {
     ],
   ])("leaves out what a network does not say: it %s", (_what, services) => {
     const expected = { hasLoadBalancers: true, hasFirewall: false, hasNetworkAcl: true };
-    expect(readServices(services)).toEqual(expected);
+    expect(readServices(services)).toEqual({ ...expected, hasDns: false });
   });
 
   test("a network without services offers nothing", () => {
     const expected = { hasLoadBalancers: false, hasFirewall: false, hasNetworkAcl: false };
-    expect(readServices([])).toEqual(expected);
+    expect(readServices([])).toEqual({ ...expected, hasDns: false });
   });
 });
 

@@ -179,6 +179,7 @@ describe("LB_SCHEMAS", () => {
         hasLoadBalancers: true,
         hasFirewall: false,
         hasNetworkAcl: false,
+        hasDns: false,
       },
     ],
     [

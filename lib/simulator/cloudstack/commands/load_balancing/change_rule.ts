@@ -14,24 +14,32 @@ import { toRuleReply } from "./rule_reply.ts";
 
 /**
  * Changes a rule. The router gets the rule only if the algorithm or the sources change: another protocol or name is
- * stored, and not sent.
+ * stored, and not sent. The change stays if the router does not take it, and so does the state `Add`.
  */
 export function updateRule(call: Call): WantedJob {
   const { state } = call;
   const rule = needOwned(call, "id", state.loadBalancerRules);
-  return toRuleJob(rule, () => {
-    if (!state.loadBalancerRules.has(rule.id)) {
-      throw toInvalid(`Unable to find lb rule by id=${rule.id}`);
-    }
-    const { algorithm, cidrList } = rule;
-    const changes = readChanges(call);
-    checkBalancer(changes, state.networks.get(rule.networkId));
-    Object.assign(rule, changes);
-    if (rule.algorithm !== algorithm || rule.cidrList !== cidrList) {
-      applyRule(rule, state.stickinessPolicies);
-    }
-    return { loadbalancer: toRuleReply(rule, state) };
+  let isSent = false;
+  const job = toRuleJob(rule, () => {
+    // The answer has the state from before the router took it.
+    const reply = toRuleReply(rule, state);
+    if (isSent && state.loadBalancerRules.has(rule.id)) applyRule(rule, state.stickinessPolicies);
+    return { loadbalancer: reply };
   });
+  return {
+    ...job,
+    begin: () => {
+      if (!state.loadBalancerRules.has(rule.id)) {
+        throw toInvalid(`Unable to find lb rule by id=${rule.id}`);
+      }
+      const { algorithm, cidrList } = rule;
+      const changes = readChanges(call);
+      checkBalancer(changes, state.networks.get(rule.networkId));
+      Object.assign(rule, changes);
+      isSent = rule.algorithm !== algorithm || rule.cidrList !== cidrList;
+      if (isSent) rule.state = "Add";
+    },
+  };
 }
 
 /** Deletes a rule. An address of a VPC whose last rule it was leads nowhere from then on. */

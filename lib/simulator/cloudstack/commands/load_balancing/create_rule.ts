@@ -149,6 +149,10 @@ function toPlace(
     const text = `Ip address ${ip.address} is not assigned to the network ${network.name}`;
     throw new ApiError(431, text);
   }
+  if (ip.isSourceNat && ip.vpcId !== undefined) {
+    // The usual offerings of tiers have no conserve mode: an address has one purpose.
+    throw toInvalid(`The IP ${ip.address} is already used as SourceNat rather than Lb.`);
+  }
   if (!place.services.includes("Lb")) {
     throw new ApiError(431, "LB service is not supported in specified network id");
   }

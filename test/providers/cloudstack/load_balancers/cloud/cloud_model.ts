@@ -105,7 +105,7 @@ export class CloudModel {
       protocol: "tcp",
       algorithm: "roundrobin",
       cidrs: [],
-      state: "Add",
+      state: "Active",
       ...fields,
     };
     this.rules.set(rule.id, rule);

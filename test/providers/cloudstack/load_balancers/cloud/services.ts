@@ -91,6 +91,7 @@ export function toNetwork(fields: Partial<Network> & { readonly id: string }): N
     hasLoadBalancers: true,
     hasFirewall: true,
     hasNetworkAcl: false,
+    hasDns: false,
     algorithms: new Set(["roundrobin", "leastconn", "source"]),
     protocols: new Set(["tcp", "udp", "tcp-proxy"]),
     stickiness: STICKINESS,
