@@ -56,11 +56,13 @@ export class ServiceEvents {
     }
   }
 
-  /** Reports that everything of an attempt is done. */
-  reportEnd(service: Service, purpose: Purpose): void {
-    if (purpose === "ensure") this.#record(service, EVENT_WORDS.ensured, "Ensured load balancer");
-    else if (purpose === "update") {
-      this.#record(service, EVENT_WORDS.updated, "Updated load balancer with new hosts");
+  /** Reports that everything of an attempt is done. @param excluded Which Nodes are no backends by their labels */
+  reportEnd(service: Service, purpose: Purpose, excluded?: string): void {
+    const more = excluded === undefined ? "" : `; ${excluded}`;
+    if (purpose === "ensure") {
+      this.#record(service, EVENT_WORDS.ensured, `Ensured load balancer${more}`);
+    } else if (purpose === "update") {
+      this.#record(service, EVENT_WORDS.updated, `Updated load balancer with new hosts${more}`);
     } else this.#record(service, EVENT_WORDS.deleted, "Deleted load balancer");
   }
 

@@ -331,7 +331,7 @@ class ServiceConvergence implements Convergence<
     const { nodes } = plan;
     if (nodes === undefined) return;
     const isEmpty = usesNodes && nodes.backends.length === 0;
-    if (isEmpty) serviceEvents.reportNoNodes(service, nodes.emptiness);
+    if (isEmpty) serviceEvents.reportNoNodes(service, nodes.exclusion);
     const { ingress } = plan.plan;
     if (ingress !== undefined) managed.note(service).ingress = ingress;
   }
@@ -407,10 +407,11 @@ class ServiceConvergence implements Convergence<
 
   /** A load balancer is as the Service asks. */
   #endEnsure(service: Service, { plan, nodes }: ServedPlan): void {
-    const { serviceEvents, managed, inputs } = this.#options;
+    const { serviceEvents, managed, inputs, usesNodes } = this.#options;
     if (nodes !== undefined) managed.note(service).ensured = { inputs: inputs(service), nodes };
     managed.setState(this.#key, "ready");
-    if (this.#isChanged) serviceEvents.reportEnd(service, this.#purpose ?? "ensure");
+    const excluded = usesNodes ? nodes?.exclusion : undefined;
+    if (this.#isChanged) serviceEvents.reportEnd(service, this.#purpose ?? "ensure", excluded);
     const hasNodes = nodes !== undefined && nodes.backends.length > 0;
     if (plan.problems.length === 0 && hasNodes) serviceEvents.forget(service);
   }

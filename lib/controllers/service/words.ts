@@ -51,12 +51,14 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
   ensured: {
     reason: "EnsuredLoadBalancer",
     type: "Normal",
-    meaning: "The load balancer is as the Service asks.",
+    meaning:
+      "The load balancer is as the Service asks. The message names Nodes that a label excludes.",
   },
   updated: {
     reason: "UpdatedLoadBalancer",
     type: "Normal",
-    meaning: "The load balancer has the Nodes that the cluster has now.",
+    meaning:
+      "The load balancer has the Nodes that the cluster has now. The message names Nodes that a label excludes.",
   },
   deleting: {
     reason: "DeletingLoadBalancer",

@@ -177,6 +177,21 @@ describe("a Service that chooses its Nodes", () => {
   });
 });
 
+test("the Event for a change names the Nodes that a label excludes", async () => {
+  await using rig = await startServices();
+  await rig.addNode("n2", () => toReady("n2", { [EXCLUDE]: "" }));
+  await rig.add("shop");
+  expect(listMessages(rig, "EnsuredLoadBalancer")).toEqual([
+    `Ensured load balancer; the label ${EXCLUDE} excludes n2`,
+  ]);
+  await rig.addNode("n1", () => toReady("n1", { [EXCLUDE]: "" }));
+  await rig.addNode("n3");
+  await rig.clock.advance(700_000);
+  expect(listMessages(rig, "UpdatedLoadBalancer")).toEqual([
+    `Updated load balancer with new hosts; the label ${EXCLUDE} excludes n1; n2`,
+  ]);
+});
+
 describe("the Event for a load balancer without Nodes", () => {
   const NONE = "There are no available nodes for LoadBalancer";
 
@@ -186,7 +201,7 @@ describe("the Event for a load balancer without Nodes", () => {
     await rig.clock.advance(2_000);
     expect(readBackends(rig)).toEqual([]);
     expect(listMessages(rig, "UnAvailableLoadBalancer")).toEqual([
-      `${NONE}: the label ${EXCLUDE} excludes n1; remove it from Nodes that may get traffic`,
+      `${NONE}: the label ${EXCLUDE} excludes n1`,
     ]);
   });
 

@@ -45,8 +45,8 @@ export interface NodeSet {
   readonly machines: readonly Pick<Candidate, "absence" | "instance" | "nodeName">[];
   /** The cloud's IDs of the instances of Nodes that must get no traffic. */
   readonly excludedIds: ReadonlySet<string>;
-  /** Why there are no backends, no full stop. Absent: there are some, or no Node may be one. */
-  readonly emptiness?: string;
+  /** Which Nodes the label excludes, or that none is chosen; no full stop. Absent: neither. */
+  readonly exclusion?: string;
 }
 
 /** The Nodes for a Service, or why they cannot be known: the field and its value, without full stop. */
@@ -128,16 +128,21 @@ export function selectNodes(candidates: readonly Candidate[], selector: LabelSel
   const isOut = (one: Candidate): boolean =>
     one.exclusion !== undefined || (one.backend !== undefined && !isChosen.has(one));
   const backends = chosen.flatMap(({ backend }) => backend ?? []);
-  const emptiness = backends.length === 0 ? explainEmptiness(candidates, chosen) : undefined;
+  const exclusion =
+    candidates.length > 0 && chosen.length === 0
+      ? `no Node has the labels that the annotation ${NODE_SELECTOR} asks for`
+      : explainLabel(chosen);
   return {
     backends,
-    machines: chosen.flatMap(({ nodeName, exclusion, instance, absence }) =>
-      exclusion === undefined
-        ? { nodeName, ...(instance && { instance }), ...(absence && { absence }) }
-        : [],
-    ),
+    machines: chosen
+      .filter((one) => one.exclusion === undefined)
+      .map(({ nodeName, instance, absence }) => ({
+        nodeName,
+        ...(instance && { instance }),
+        ...(absence && { absence }),
+      })),
     excludedIds: new Set(candidates.filter(isOut).flatMap(({ namedId }) => namedId ?? [])),
-    ...(emptiness !== undefined && { emptiness }),
+    ...(exclusion !== undefined && { exclusion }),
   };
 }
 
@@ -196,18 +201,10 @@ function explainAbsence(presence: Presence): string | undefined {
   return presence.message;
 }
 
-function explainEmptiness(
-  candidates: readonly Candidate[],
-  chosen: readonly Candidate[],
-): string | undefined {
-  if (candidates.length > 0 && chosen.length === 0) {
-    return `no Node has the labels that the annotation ${NODE_SELECTOR} asks for`;
-  }
+function explainLabel(chosen: readonly Candidate[]): string | undefined {
   const labelled = chosen.filter(({ exclusion }) => exclusion === "label");
-  if (labelled.length === 0) return undefined;
-  const names = joinFew(
-    labelled.map(({ nodeName }) => nodeName),
-    NAMES_MAX,
-  );
-  return `the label ${EXCLUDED_NODE} excludes ${names}; remove it from Nodes that may get traffic`;
+  const names = labelled.map(({ nodeName }) => nodeName);
+  return names.length === 0
+    ? undefined
+    : `the label ${EXCLUDED_NODE} excludes ${joinFew(names, NAMES_MAX)}`;
 }
