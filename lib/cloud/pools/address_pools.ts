@@ -101,7 +101,6 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     const { uid } = claim.owner;
     const allocations = this.#allocations;
     allocations.note(claim);
-    if (addresses.length === 0) return Promise.resolve();
     const isTaken = addresses.some(
       (one) => !allocations.has(uid, one) && listRivals(allocations, one, claim).length > 0,
     );

@@ -150,11 +150,12 @@ function explainDispute(
   return { ...problem, others: listOwners(rivals) };
 }
 
-/** What is odd about an address that the Service keeps. */
-function listNotices(question: Question, address: string): LoadBalancerProblem[] {
-  const { allocations, spec, wishes } = question;
+/** Who else has an address that the Service keeps. */
+export function listConflicts(
+  { allocations, spec }: Pick<Question, "allocations" | "spec">,
+  address: string,
+): LoadBalancerProblem[] {
   const notices: LoadBalancerProblem[] = [];
-  const pool = allocations.pools.find(address);
   const rivals = listRivals(allocations, address, spec).filter(({ hold }) => isShown(hold));
   if (rivals.length > 0) {
     const what = `${address} is also the address of ${nameRivals(rivals)}`;
@@ -166,12 +167,21 @@ function listNotices(question: Question, address: string): LoadBalancerProblem[]
     .listOccupants(address, spec.owner.uid)
     .filter(({ mayAnnounce = false }) => !mayAnnounce);
   if (intruders.length > 0) notices.push(explainIntruders(spec, address, intruders));
+  return notices;
+}
+
+/** What is odd about an address that the Service keeps. */
+function listNotices(question: Question, address: string): LoadBalancerProblem[] {
+  const { allocations, wishes } = question;
+  const notices = listConflicts(question, address);
+  const hasRivals = notices.some(({ others }) => others !== undefined);
+  const pool = allocations.pools.find(address);
   const outside = explainOutside(question, pool);
   if (outside !== undefined) {
     const advice = "it keeps the address until it asks for another one or is deleted";
     notices.push(toNotice("AddressOutsidePools", `${address} ${outside}; ${advice}`));
   }
-  if (wishes.needsShareable && pool?.isShareable === false && rivals.length > 0) {
+  if (wishes.needsShareable && pool?.isShareable === false && hasRivals) {
     const message = `${address} cannot be shared: the pool ${pool.name} is not shareable`;
     notices.push(toNotice("AddressNotAvailable", message));
   }

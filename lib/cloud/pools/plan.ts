@@ -14,14 +14,20 @@ import type {
   LoadBalancerSpec,
   LoadBalancerStep,
 } from "../capabilities/load_balancers.ts";
-import { type Choice, chooseAddress } from "./choice.ts";
+import { type Choice, chooseAddress, listConflicts } from "./choice.ts";
 import { type AllocationsReader, listShown } from "./allocations.ts";
 import { FAMILIES, type Family, toFamily } from "./pool.ts";
 import { toNotice, toWaiting } from "./problems.ts";
 import { formatRecord, parseRecord } from "./record.ts";
 import type { Announcer } from "./settings.ts";
-import { type Asked, namesOnly, parseWishes, type Wishes } from "./wishes.ts";
-import { ADDRESS_POOL, KUBE_VIP_IPS, LOAD_BALANCER_IPS, SHARED_ADDRESS } from "./words.ts";
+import { type Asked, asksForDhcp, namesOnly, parseWishes, type Wishes } from "./wishes.ts";
+import {
+  ADDRESS_POOL,
+  KUBE_VIP_IGNORE,
+  KUBE_VIP_IPS,
+  LOAD_BALANCER_IPS,
+  SHARED_ADDRESS,
+} from "./words.ts";
 
 /** Reserves addresses for a Service in this process. */
 export interface PoolStep extends LoadBalancerStep {
@@ -43,6 +49,10 @@ export interface PoolView extends LoadBalancerObservation {
  */
 export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {
   const { allocations, announce } = view;
+  if (announce === "kubeVip") {
+    if (spec.annotations[KUBE_VIP_IGNORE] === "true") return planIgnored(view, spec);
+    if (asksForDhcp(spec)) return planDhcp(view, spec);
+  }
   const wishes = parseWishes(spec, announce === "kubeVip");
   const families = listFamilies(spec);
   const invalid = wishes.problem ?? findStrayWish(wishes, families);
@@ -125,6 +135,44 @@ function isReserved(
     addresses.every((one) => allocations.has(owner.uid, one)) &&
     allocations.listReserved(owner.uid).every((one) => addresses.includes(one))
   );
+}
+
+/** Plans for a Service that kube-vip leaves alone: it gets no address, and its status stays. */
+function planIgnored(
+  { allocations }: PoolView,
+  spec: LoadBalancerSpec,
+): LoadBalancerPlan<PoolStep> {
+  const what = `${KUBE_VIP_IGNORE} is true, so kube-vip announces no address of the Service`;
+  const problem = toNotice("AddressNotAnnounced", `${what}: Landfall gives it none`);
+  const parts = listParts({ allocations, claim: spec, wanted: "unknown" });
+  return { steps: [], problems: [problem], parts };
+}
+
+/**
+ * Plans for a Service whose address kube-vip gets from a DHCP server, and writes into the status. What Landfall gave it
+ * goes.
+ */
+function planDhcp({ allocations }: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {
+  const reserved = allocations.listReserved(spec.owner.uid);
+  const recorded = parseRecord(spec.record).addresses;
+  const given = new Set([...reserved, ...recorded]);
+  const isGiven = (one: LoadBalancerIngress): boolean =>
+    "ip" in one && given.has(parseIp(one.ip)?.text ?? "");
+  const shown = listShown(spec).filter((one) => !given.has(one));
+  const summary = `give back ${reserved.join(" and ")}`;
+  const steps: PoolStep[] =
+    reserved.length > 0 ? [{ summary, claim: spec, addresses: [] }] : listNotes(allocations, spec);
+  return {
+    steps,
+    problems: shown.flatMap((one) => listConflicts({ allocations, spec }, one)),
+    ingress: spec.ingress.filter((one) => !isGiven(one)),
+    parts: listParts({ allocations, claim: spec, wanted: "unknown" }),
+    // kube-vip reads its annotation first.
+    ...(namesAddress(spec.annotations[KUBE_VIP_IPS]) && {
+      annotations: { [KUBE_VIP_IPS]: undefined },
+    }),
+    ...(recorded.length > 0 && { record: formatRecord({ addresses: [] }) }),
+  };
 }
 
 /** What a Service asks MetalLB for, and does not have. */

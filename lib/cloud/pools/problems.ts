@@ -16,6 +16,7 @@ import type { Rival } from "./sharing.ts";
 export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
   AddressConflict:
     "Something else has the address of the Service, too: a Service that does not share it, a Node or a machine.",
+  AddressNotAnnounced: "No program would announce an address of the Service, so it gets none.",
   AddressNotAvailable: "The Service asks for an address that it cannot have.",
   AddressNotUsable:
     "The Service asks for an address that a Service of another namespace has first, or an operator gave to others.",
@@ -29,6 +30,7 @@ export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
 /** A reason of {@linkcode POOL_PROBLEMS}. */
 type PoolProblemReason =
   | "AddressConflict"
+  | "AddressNotAnnounced"
   | "AddressNotAvailable"
   | "AddressOutsidePools"
   | "AddressPoolExhausted"

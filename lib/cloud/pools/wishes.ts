@@ -45,6 +45,7 @@ export interface Asked {
 
 const SPEC_FIELD = "spec.loadBalancerIP";
 const ADDRESSES_MAX = 2;
+const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The texts of a Service that ask for something. */
 type Asking = Pick<LoadBalancerClaim, "address" | "annotations" | "ingress" | "record">;
@@ -89,6 +90,16 @@ export function parseWishes(claim: Asking, readsKubeVip: boolean): Wishes {
 export function findSharedKey(claim: Asking): string | undefined {
   const key = findText(claim, [SHARED_ADDRESS, ...METALLB_SHARED])?.text;
   return checkKey(key) === undefined ? key : undefined;
+}
+
+/**
+ * Whether kube-vip must ask a DHCP server: an unspecified address such as `0.0.0.0` is in `spec.loadBalancerIP` or,
+ * without that, in its own annotation. Landfall never writes it.
+ */
+export function asksForDhcp(claim: Asking): boolean {
+  if (readText(claim, LOAD_BALANCER_IPS) !== undefined) return false;
+  const text = claim.address?.trim() || readText(claim, KUBE_VIP_IPS);
+  return text !== undefined && text.split(",").every((part) => UNSPECIFIED.has(part.trim()));
 }
 
 function readText({ annotations }: Asking, key: string): string | undefined {

@@ -15,6 +15,9 @@ export const SHARED_ADDRESS = "landfall.dev/shared-address";
 /** Where kube-vip reads the addresses of a Service. Source: https://kube-vip.io/docs/usage/kubernetes-services/ */
 export const KUBE_VIP_IPS = "kube-vip.io/loadbalancerIPs";
 
+/** With `true`, kube-vip leaves a Service alone. */
+export const KUBE_VIP_IGNORE = "kube-vip.io/ignore";
+
 /**
  * What users ask MetalLB for, in its names of today and of before. Source:
  * https://metallb.io/usage/
@@ -62,8 +65,16 @@ export const POOL_ANNOTATIONS: readonly {
   },
   {
     name: KUBE_VIP_IPS,
-    values: "IP addresses with a comma between them",
-    meaning: "With `announce: kubeVip`, Landfall writes the addresses here for kube-vip.",
+    values: "IP addresses with a comma between them, or `0.0.0.0`",
+    meaning:
+      "With `announce: kubeVip`, Landfall writes the addresses here for kube-vip. You set `0.0.0.0` for an address " +
+      "of a DHCP server.",
+  },
+  {
+    name: KUBE_VIP_IGNORE,
+    values: "`true`",
+    meaning:
+      "With `announce: kubeVip`, the Service gets no address: kube-vip would not announce it.",
   },
   ...METALLB_IPS.map((name) => ({
     name,

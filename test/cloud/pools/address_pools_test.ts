@@ -291,10 +291,6 @@ describe("AddressPools for kube-vip", () => {
       toSpec("shop", { annotations: { [KEY]: "192.0.2.9" } }),
     );
     expect(services.shown(spec)).toEqual(["192.0.2.9"]);
-    const other = services.put(toSpec("dhcp", { annotations: { [KEY]: "0.0.0.0" } }));
-    const { problems, annotations } = await services.settle(other);
-    expect(problems).toMatchObject([{ reason: "AddressNotAvailable" }]);
-    expect(annotations).toBeUndefined();
   });
 
   test("puts right what others write there later", async () => {

@@ -7,6 +7,7 @@ test("the annotations are those that are in clusters: they must not change", () 
     "landfall.dev/load-balancer-ips",
     "landfall.dev/shared-address",
     "kube-vip.io/loadbalancerIPs",
+    "kube-vip.io/ignore",
     "metallb.io/loadBalancerIPs",
     "metallb.universe.tf/loadBalancerIPs",
     "metallb.io/address-pool",

@@ -83,6 +83,74 @@ describe("the controller of Services with address pools", () => {
     expect(rig.readAddress("web/other") === rig.readAddress(KEY)).toBe(isShared);
   });
 
+  describe("with kube-vip", () => {
+    const pools = { ...SMALL, announce: "kubeVip" as const };
+    const LEASED = { loadBalancer: { ingress: [{ ip: "198.51.100.77" }] } };
+
+    test.each([
+      ["the field", {}, { loadBalancerIP: "0.0.0.0" }],
+      ["the annotation", { [KUBE_VIP]: "0.0.0.0" }, {}],
+    ])("leaves DHCP to it: %s", async (_what, annotations, spec) => {
+      await using rig = await startServices({ pools });
+      await rig.add("shop", { metadata: { annotations }, spec });
+      await rig.change(KEY, { status: LEASED });
+      await rig.clock.advance(3_600_000);
+      const other = { loadBalancer: { ingress: [{ ip: "198.51.100.78" }] } };
+      await rig.change(KEY, { status: other });
+      await rig.change(KEY, { status: LEASED });
+      await rig.clock.advance(3_600_000);
+      expect(rig.readAddress(KEY)).toBe("198.51.100.77");
+      expect(rig.server.writes).toEqual([]);
+      expect(new Set(rig.listReasons(KEY))).toEqual(new Set(["EnsuredLoadBalancer"]));
+      const service = rig.server.find(KEY);
+      expect(service && rig.controller.describe(service)?.state).toBe("ready");
+      await rig.add("late");
+      expect(rig.readAddress("web/late")).toBe("192.0.2.10");
+    });
+
+    test("gives its address back when a Service begins to ask for DHCP", async () => {
+      await using rig = await startShop({ pools });
+      await rig.change(KEY, { metadata: { annotations: { [KUBE_VIP]: "0.0.0.0" } } });
+      expect(rig.readAddress(KEY)).toBeUndefined();
+      expect(readAnnotation(rig, KEY, KUBE_VIP)).toBe("0.0.0.0");
+      await rig.add("late");
+      expect(rig.readAddress("web/late")).toBe("192.0.2.10");
+      await rig.change(KEY, { status: LEASED });
+      await rig.clock.advance(3_600_000);
+      expect(rig.readAddress(KEY)).toBe("198.51.100.77");
+      expect(readAnnotation(rig, KEY, KUBE_VIP)).toBe("0.0.0.0");
+    });
+
+    test("takes the old address out of its annotation when the field asks for DHCP", async () => {
+      await using rig = await startShop({ pools });
+      await rig.change(KEY, { spec: { loadBalancerIP: "0.0.0.0" } });
+      expect(readAnnotation(rig, KEY, KUBE_VIP)).toBeUndefined();
+    });
+
+    test("refuses 0.0.0.0 if nobody asks a DHCP server", async () => {
+      await using rig = await startServices({ pools: SMALL });
+      await rig.add("shop", { spec: { loadBalancerIP: "0.0.0.0" } });
+      expect(rig.readAddress(KEY)).toBeUndefined();
+      expect(rig.listReasons(KEY)).toEqual(["AddressNotAvailable"]);
+    });
+
+    test("gives no address to a Service that it ignores, and takes none away", async () => {
+      const name = "kube-vip.io/ignore";
+      await using rig = await startServices({ pools });
+      await rig.add("other", { metadata: { annotations: { [name]: "true" } } });
+      await rig.add("shop", { metadata: { annotations: { [name]: "false" } } });
+      expect(rig.readAddress("web/other")).toBeUndefined();
+      expect(rig.listReasons("web/other")).toEqual(["AddressNotAnnounced"]);
+      expect(rig.readAddress(KEY)).toBe("192.0.2.10");
+      await rig.change(KEY, { metadata: { annotations: { [name]: "true" } } });
+      expect(rig.readAddress(KEY)).toBe("192.0.2.10");
+      expect(rig.listReasons(KEY)).toContain("AddressNotAnnounced");
+      rig.controller.reconfigure(SMALL);
+      await rig.clock.advance(600_000);
+      expect(rig.listReasons("web/other")).toContain("AddressPoolExhausted");
+    });
+  });
+
   describe("with annotations for MetalLB", () => {
     const pools = toSettings(
       { name: "a", addresses: ["192.0.2.10-192.0.2.19"] },
