@@ -226,6 +226,18 @@ export interface LoadBalancerLeftover {
   readonly rules: number;
 }
 
+/** A public address that stays when its Service goes, for the next one of the namespace that names it. */
+export interface KeptAddress {
+  readonly ip: string;
+  /** The cloud's ID of the address. */
+  readonly id: string;
+  readonly namespace: string;
+  /** `namespace/name` of the Service that it was taken for, as the address says. Not checked: only for people. */
+  readonly service?: string;
+  /** How many rules of load balancers are on it. */
+  readonly rules: number;
+}
+
 /** The Services that exist, of every type and class. */
 export interface LiveServices {
   readonly uids: ReadonlySet<string>;

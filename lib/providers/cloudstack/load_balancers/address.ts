@@ -12,7 +12,7 @@ import { LB_SCHEMAS } from "../wire/load_balancing.ts";
 import { type AskedAddress, isSamePlace, type Place, SKEW_MS } from "./record.ts";
 import type { ChangeOf } from "./steps.ts";
 import type { PublicAddress, Observation } from "./observation.ts";
-import { isTaggedFor, toTags, toWaiting } from "./words.ts";
+import { findKeptFor, isTaggedFor, toTags, toWaiting } from "./words.ts";
 import { type Acting, send, sendPlain, sendRemoval, toIndexed, toProject } from "./acting.ts";
 import { decode } from "../../../cloud_http/decode.ts";
 import { isLeftBehind } from "./scene.ts";
@@ -315,7 +315,7 @@ export async function releaseAddress(
 
 function isOurs({ tags }: PublicAddress, { store, owner }: Acting): boolean {
   const { view } = store;
-  if (view === undefined) return false;
+  if (view === undefined || findKeptFor(tags) !== undefined) return false;
   return isTaggedFor(tags, view.clusterIds, owner.uid) || isLeftBehind(view, tags, owner.uid);
 }
 

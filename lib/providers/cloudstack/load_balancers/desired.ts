@@ -220,6 +220,8 @@ export function readAnnotations(annotations: Annotations): {
   };
   const named = readHostname(annotations);
   if (isProblem(named)) problems.push(named);
+  const kept = annotations[ANNOTATIONS.keepAddress] ?? "false";
+  if (kept !== "true" && kept !== "false") problems.push(toOddKeeping(kept));
   const hostname = isProblem(named) ? undefined : named;
   const sourceCidrs = keep(readSourceCidrs(annotations));
   const stickiness = keep(
@@ -245,6 +247,12 @@ export function readAddress({
   return annotations[ANNOTATIONS.address] || address || undefined;
 }
 
+/** Whether the address of a Service stays when it goes. A value that is not understood keeps it: a release is final. */
+export function keepsAddress(annotations: Annotations): boolean {
+  const own = annotations[ANNOTATIONS.keepAddress] ?? "false";
+  return own !== "false" || annotations[ANNOTATIONS.keepIp] === "true";
+}
+
 /** Whether version 1.x of the Go provider noted that it took the address that the Service names. */
 export function isAssociatedBy1x(annotations: Annotations): boolean {
   return annotations[ANNOTATIONS.isAssociated] === "true";
@@ -262,6 +270,14 @@ function readProxyProtocol(annotations: Annotations): boolean | LoadBalancerProb
   return toNotice(
     "InvalidAnnotation",
     `annotation ${ANNOTATIONS.proxyProtocol} has the value ${quote(text)}: ${wanted}`,
+  );
+}
+
+function toOddKeeping(text: string): LoadBalancerProblem {
+  const wanted = 'only "true" and "false" are known, and it counts as "true"';
+  return toNotice(
+    "InvalidAnnotation",
+    `annotation ${ANNOTATIONS.keepAddress} has the value ${quote(text)}: ${wanted}`,
   );
 }
 

@@ -43,6 +43,19 @@ export const LOAD_BALANCER_DOCS: LoadBalancerDocs = {
         "`indirect`, `postonly`. `SourceBased`: `tablesize` such as `200k`, `expire` such as `30m`.",
     },
     {
+      name: ANNOTATIONS.keepAddress,
+      values: "`true` or `false`",
+      meaning:
+        "`true`: Landfall does not release the address when the Service goes, or moves to another address. It " +
+        "[keeps the address](../guides/load-balancers.md#keep-an-address) for the next Service of the namespace that " +
+        "names it.",
+    },
+    {
+      name: ANNOTATIONS.keepIp,
+      values: "`true` or `false`",
+      meaning: "The same, as Leaseweb's provider has it.",
+    },
+    {
       name: ANNOTATIONS.address,
       values: "an IPv4 address",
       meaning:

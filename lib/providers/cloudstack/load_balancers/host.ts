@@ -17,7 +17,15 @@ import type {
   LoadBalancerHolder,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { listRulesOn, type Observation, type PublicAddress, type Rule } from "./observation.ts";
-import { isOfCluster, isTagged, isTaggedFor, parseRuleName, TAG_KEYS, toLbName } from "./words.ts";
+import {
+  findKeptFor,
+  isOfCluster,
+  isTagged,
+  isTaggedFor,
+  parseRuleName,
+  TAG_KEYS,
+  toLbName,
+} from "./words.ts";
 
 /** What says who uses an address. */
 type Known = Pick<Observation, "clusterIds" | "findHolder" | "listSharingRules" | "rules">;
@@ -62,6 +70,7 @@ export function listUnshared(
 }
 
 function findHost(view: Known, { id, tags }: PublicAddress): AddressHost | undefined {
+  if (findKeptFor(tags) !== undefined) return parseHost(tags);
   const uid = isOfCluster(tags, view.clusterIds) ? tags.get(TAG_KEYS.serviceUid) : undefined;
   if (view.findHolder === undefined) return undefined;
   if (uid !== undefined) {
@@ -80,7 +89,9 @@ function toHost(claim: LoadBalancerClaim): AddressHost {
 
 /** The Service that is gone, as the tags describe it; `undefined` if they do not. */
 function parseHost(tags: PublicAddress["tags"]): AddressHost | undefined {
-  const [namespace, name] = tags.get(TAG_KEYS.service)?.split("/") ?? [];
+  const keptFor = findKeptFor(tags);
+  const [before, name = keptFor && "?"] = tags.get(TAG_KEYS.service)?.split("/") ?? [];
+  const namespace = keptFor ?? before;
   if (!namespace || !name) return undefined;
   return { owner: { namespace, name }, word: tags.get(TAG_KEYS.sharedWith), isGone: true };
 }

@@ -14,6 +14,7 @@ import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
 import type { ObserverSource } from "./observer.ts";
+import { listKept, toKeptFindings } from "./kept.ts";
 import { listLeftovers, toLeftoverFindings } from "./release.ts";
 import { toMap } from "./observe.ts";
 import { type Network, isSince } from "./observation.ts";
@@ -124,7 +125,7 @@ async function inspectNetworks(
   }
 }
 
-/** Names the addresses without a Service. */
+/** Names the addresses without a Service, and those that are kept. */
 async function inspectAddresses(
   { api, source, readCluster }: InspectionOptions,
   signal: AbortSignal,
@@ -139,7 +140,10 @@ async function inspectAddresses(
       const cluster = await readCluster(signal);
       if (cluster === undefined) return [toUnknown("Kubernetes does not show all Services")];
       const view = { addresses: toMap(addresses), rules: toMap(rules), clusterIds: cluster.ids };
-      return toLeftoverFindings(listLeftovers(view, cluster.services));
+      return [
+        ...toLeftoverFindings(listLeftovers(view, cluster.services)),
+        ...toKeptFindings(listKept(view)),
+      ];
     }, signal);
   } catch (error) {
     if (!(error instanceof CloudError)) throw error;

@@ -46,7 +46,7 @@ import {
   type Site,
   toDeletion,
 } from "./rule.ts";
-import { ANNOTATIONS, isWaiting, toWaiting } from "./words.ts";
+import { ANNOTATIONS, findKeptFor, isWaiting, toWaiting } from "./words.ts";
 import { planAddressRemoval, toAwaiting, withItems } from "./release.ts";
 import type { Step } from "./steps.ts";
 import { checkStickiness } from "./stickiness.ts";
@@ -58,7 +58,7 @@ import {
   type Observation,
   hasRuleLists,
 } from "./observation.ts";
-import { toDesired, type Desired } from "./desired.ts";
+import { keepsAddress, toDesired, type Desired } from "./desired.ts";
 
 type Plan = LoadBalancerPlan<Step>;
 
@@ -156,11 +156,13 @@ function planSite(
 
 /**
  * The note that version 1.x of the Go provider reads: it releases the address that the Service names with the Service.
- * It is written for an address that tags prove to be the Service's, and goes before the Service moves from such an
- * address to another one. Any other note is the user's.
+ * It is written for an address that tags prove to be the Service's and that must go with it. It goes before the Service
+ * moves from such an address to another one. Any other note is the user's.
  */
 function toAssociation(scene: Scene, address: PublicAddress): NonNullable<Plan["annotations"]> {
-  if (isOwn(scene, address))
+  const { claim } = scene;
+  const isKept = keepsAddress(claim.annotations) || findKeptFor(address.tags) !== undefined;
+  if (isOwn(scene, address) && !isKept)
     return isNamed(scene, address) ? { [ANNOTATIONS.isAssociated]: "true" } : {};
   const isLeaving = listAddresses(scene).some((one) => isOwn(scene, one));
   return isLeaving ? { [ANNOTATIONS.isAssociated]: undefined } : {};

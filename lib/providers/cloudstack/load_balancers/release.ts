@@ -43,6 +43,7 @@ import {
 } from "./ownership.ts";
 import {
   ANNOTATIONS,
+  findKeptFor,
   isOfCluster,
   isWaiting,
   parseRuleName,
@@ -54,6 +55,7 @@ import { explainUse, listUnshared, toWordTag } from "./host.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./rule.ts";
 import { readAddress } from "./desired.ts";
+import { planKeepingAddress, toKeptFor } from "./kept.ts";
 import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "./steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./choose_address.ts";
@@ -114,11 +116,16 @@ export function planAddressRemoval(
       !isGoing(address) && hasRulesOf1x(scene, address) && readAddress(scene.claim) !== address.ip;
     return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
   }
+  const uses = listUses(scene, address);
+  const word = uses.length > 0 && isOwn(scene, address) ? planWord(scene, address) : [];
+  const keeping = planKeepingAddress(scene, address);
+  if (keeping !== undefined) {
+    const all = [...word, ...keeping, ...steps];
+    return { steps: all, problems: all.length > 0 ? [toKeptFor(scene, address)] : [] };
+  }
   const ending = planEnding(scene, address);
   if (ending !== undefined) return { ...ending, steps: [...steps, ...ending.steps] };
-  const uses = listUses(scene, address);
   if (uses.length > 0) {
-    const word = isOwn(scene, address) ? planWord(scene, address) : [];
     return { steps: [...word, ...steps], problems: [toKept(scene, address, uses)] };
   }
   // Also one that is going: a release that fails at its end leaves it so, until it is released again.
@@ -219,7 +226,7 @@ const NAMED_MAX = 20;
 
 /**
  * The addresses whose tags name this cluster and the UID of a Service that does not exist, in order of their IPs; but
- * none that another Service uses: that has a rule on it, names it or shows it.
+ * none that is kept, or that another Service uses: that has a rule on it, names it or shows it.
  *
  * @param services Besides those that exist, with the UIDs of those that are being released
  */
@@ -230,6 +237,7 @@ export function listLeftovers(
   const unclaimed = [...view.addresses.values()].flatMap(({ id, ip, tags }) => {
     const serviceUid = tags.get(TAG_KEYS.serviceUid);
     if (serviceUid === undefined || services.uids.has(serviceUid)) return [];
+    if (findKeptFor(tags) !== undefined) return [];
     if (!isOfCluster(tags, view.clusterIds) || services.addresses.has(ip)) return [];
     return [{ ip, id, service: tags.get(TAG_KEYS.service), serviceUid, on: listRulesOn(view, id) }];
   });

@@ -7,6 +7,8 @@ import type {
   LoadBalancerProblem,
 } from "../../../cloud/capabilities/load_balancers.ts";
 
+import { OWN_PREFIX } from "../../../core/text/label.ts";
+
 /** Keys of the tags of a public IP address. */
 export const TAG_KEYS = {
   cluster: "landfall.dev/cluster",
@@ -15,6 +17,8 @@ export const TAG_KEYS = {
   service: "landfall.dev/service",
   /** The namespaces with which a Service that is gone shared its address. */
   sharedWith: "landfall.dev/shared-with",
+  /** The namespace whose Services may have the address next. One with this tag is never released. */
+  keptFor: "landfall.dev/kept-for",
 } as const;
 
 const PREFIX = "service.beta.kubernetes.io/cloudstack-load-balancer";
@@ -27,6 +31,8 @@ export const ANNOTATIONS: Readonly<
     | "sourceCidrs"
     | "isAssociated"
     | "address"
+    | "keepAddress"
+    | "keepIp"
     | "stickinessMethod"
     | "stickinessParams",
     string
@@ -39,6 +45,9 @@ export const ANNOTATIONS: Readonly<
   isAssociated: `${PREFIX}-ip-associated-by-controller`,
   /** Of Leaseweb's provider, which writes it on every Service that it serves. */
   address: `${PREFIX}-address`,
+  keepAddress: `${OWN_PREFIX}keep-address`,
+  /** The same in Leaseweb's provider. */
+  keepIp: `${PREFIX}-keep-ip`,
   stickinessMethod: `${PREFIX}-stickiness-method-name`,
   stickinessParams: `${PREFIX}-stickiness-method-param`,
 };
@@ -77,9 +86,14 @@ export function isTaggedFor(
   return isOfCluster(tags, clusterIds) && tags.get(TAG_KEYS.serviceUid) === uid;
 }
 
-/** Whether tags say that an address belongs to any Service, of any cluster. */
+/** Whether tags say that an address belongs to any Service, of any cluster, or is kept. */
 export function isTagged(tags: ReadonlyMap<string, string>): boolean {
-  return tags.has(TAG_KEYS.cluster) || tags.has(TAG_KEYS.serviceUid);
+  return [TAG_KEYS.cluster, TAG_KEYS.serviceUid, TAG_KEYS.keptFor].some((key) => tags.has(key));
+}
+
+/** The namespace for which an address is kept; `undefined` for one that goes with its last Service. */
+export function findKeptFor(tags: ReadonlyMap<string, string>): string | undefined {
+  return tags.get(TAG_KEYS.keptFor);
 }
 
 /** Description of the load-balancer rules that Landfall makes. */

@@ -147,6 +147,18 @@ describe("inspectLoadBalancing() of addresses", () => {
     expect(sent).toContain("listPublicIpAddresses");
   });
 
+  test("names those that are kept, and warns of none of them", async () => {
+    const [ip = ""] = tagFor("gone");
+    const { publicIps, tags } = simulator.state;
+    const kept = [...publicIps.values()].find(({ address }) => address === ip);
+    const tag = { resourceType: "PublicIpAddress", resourceId: kept?.id ?? "", accountId: "" };
+    tags.add({ ...tag, key: TAG_KEYS.keptFor, value: "shop" });
+    const [, , ...found] = await inspect(ALL, { readCluster: async () => CLUSTER });
+    expect(found).toEqual([
+      `ok loadBalancerKept: 1 public IP is kept for Services of a namespace: ${ip} ("shop")`,
+    ]);
+  });
+
   test("asks neither Kubernetes nor for rules if no address has a tag", async () => {
     const readCluster = (): Promise<never> => Promise.reject(new Error("asked"));
     expect(await inspect(ALL, { readCluster })).toHaveLength(2);

@@ -77,6 +77,7 @@ describe("listLeftovers()", () => {
     ["leaves out that of a Service that exists", toTagMap({ serviceUid: "live-uid" }), 0],
     ["leaves out that of another cluster", toTagMap({ cluster: "them" }), 0],
     ["leaves out one without tags", new Map(), 0],
+    ["leaves out one that is kept", new Map([...toTagMap(), [TAG_KEYS.keptFor, "shop"]]), 0],
     ["leaves out one of no cluster", new Map([[TAG_KEYS.serviceUid, GONE]]), 0],
     ["leaves out one of no Service", new Map([[TAG_KEYS.cluster, "us"]]), 0],
   ])("%s", (_what, tags, count) => {

@@ -325,6 +325,8 @@ test("annotations keep the names of the Go provider", () => {
     "source-cidrs",
     "ip-associated-by-controller",
     "address",
+    "landfall.dev/keep-address",
+    "keep-ip",
     "stickiness-method-name",
     "stickiness-method-param",
   ]);

@@ -241,6 +241,64 @@ for (const [what, claim, isReleased] of LEFT) {
   });
 }
 
+/** A Service whose address stays, and what it leaves. */
+function keep(cloud: CloudModel, fields: Partial<LoadBalancerClaim> = {}): readonly string[] {
+  const claim = toSpec({ annotations: { "landfall.dev/keep-address": "true" }, ...fields });
+  const { ingress } = converge(cloud, claim);
+  return release(cloud, { ...claim, ingress }).done;
+}
+
+test.each<[string, Record<string, string>]>([
+  ["as it asks", { "landfall.dev/keep-address": "true" }],
+  ["as it asks Leaseweb's provider", annotate({ "keep-ip": "true" })],
+  ["if it is not understood", { "landfall.dev/keep-address": "yes" }],
+])("the address of a Service stays %s, and is tagged before its rules go", (_what, annotations) => {
+  const cloud = createCloud();
+  expect(keep(cloud, { annotations })).toEqual([
+    "tag address 192.0.2.10 as kept",
+    "delete firewall rule tcp 80 on 192.0.2.10",
+    "delete rule tcp 80 on 192.0.2.10",
+  ]);
+  const [address] = cloud.addresses.values();
+  expect(address?.tags.get("landfall.dev/kept-for")).toBe("shop");
+});
+
+test("a kept address is taken again by a Service of the namespace that names it, and never released", () => {
+  const cloud = createCloud();
+  keep(cloud);
+  cloud.holders = [];
+  const owner = { namespace: "shop", name: "next", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+  const next = toSpec({ owner, address: "192.0.2.10" });
+  const { ingress, plan } = converge(cloud, next);
+  expect([ingress, plan.problems]).toMatchObject([[{ ip: "192.0.2.10" }], []]);
+  const { done, plan: last } = release(cloud, { ...next, ingress });
+  expect([cloud.rules.size, cloud.firewallRules.size, cloud.addresses.size]).toEqual([0, 0, 1]);
+  expect([done.length, last.ingress]).toEqual([2, []]);
+});
+
+test("a kept address is not for a Service of another namespace, whatever that one writes", () => {
+  const cloud = createCloud();
+  keep(cloud);
+  cloud.holders = [];
+  const owner = { namespace: "web", name: "web", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+  const annotations = { "landfall.dev/keep-address": "true" };
+  const thief = toSpec({ owner, address: "192.0.2.10", annotations });
+  const { done, plan } = converge(cloud, thief);
+  expect([done, plan.problems]).toMatchObject([[], [{ reason: "AddressNotUsable" }]]);
+  expect(release(cloud, thief).done).toEqual([]);
+});
+
+test("a Service does not keep what was taken for one of another namespace", () => {
+  const cloud = share();
+  const annotations = { "landfall.dev/keep-address": "true" };
+  const owner = { ...toSpec().owner, namespace: "web" };
+  const claim = toSpec({ owner, address: SHARED, annotations });
+  const { ingress } = converge(cloud, claim);
+  dropOther(cloud);
+  release(cloud, { ...claim, ingress });
+  expect(cloud.addresses.size).toBe(0);
+});
+
 test("a release after a crash finds the address that was just taken", () => {
   const cloud = createCloud();
   const network = "01234567-89ab-4cde-8f01-23456789abcd";

@@ -8,7 +8,7 @@ import type { Timeline } from "../../timeline.ts";
 import type { Book } from "./book.ts";
 import type { Knowledge, Life } from "./knowledge.ts";
 import { listClients } from "./router.ts";
-import { toClients, toPorts } from "./wishes.ts";
+import { KEPT, toClients, toPorts } from "./wishes.ts";
 
 /** What a {@linkcode ServiceJudge} needs. */
 interface ServiceJudgeOptions {
@@ -44,6 +44,7 @@ export class ServiceJudge {
   readonly #looks = new Map<string, number>();
   /** When whoever released an address had last looked at it, by ID. */
   readonly #released = new Map<string, number>();
+  readonly #broken: string[] = [];
 
   constructor(options: ServiceJudgeOptions) {
     this.#options = options;
@@ -56,8 +57,10 @@ export class ServiceJudge {
     if (/^(list|query|get|find)/.test(command)) return;
     this.#writes.push({ asker, atMs });
     const id = parameters.get("id") ?? "";
-    if (command === "disassociateIpAddress")
-      this.#released.set(id, this.#looks.get(asker) ?? Infinity);
+    if (command !== "disassociateIpAddress") return;
+    this.#released.set(id, this.#looks.get(asker) ?? Infinity);
+    if (this.#options.cloud.state.tags.has(id, KEPT))
+      this.#broken.push(`${asker} releases the kept address ${id}`);
   }
 
   /** Takes the openings that people made for given. @param port One that they open as soon as it has a backend */
@@ -70,6 +73,7 @@ export class ServiceJudge {
   listBroken(): string[] {
     const { book } = this.#options;
     const broken = [
+      ...this.#broken.splice(0),
       ...book.takeChanges((sinceMs, text) => this.#isExcused(sinceMs, text)),
       ...this.#listWider(),
       ...this.#listDoubles(),

@@ -17,6 +17,8 @@ import {
   FINALIZER,
   isChosen,
   isWanted,
+  KEEP,
+  KEPT,
   readAnnotation,
   toClients,
   toPorts,
@@ -79,7 +81,7 @@ function listWrongs(one: Case): string[] {
   if (isNamedLate && toPorts(service).some(isTaken)) return [];
   // What people use as well stays.
   const owned = listOwned(balancing, life).filter(
-    (one) => one === ipId || !balancing.book.isUsed(one),
+    (one) => one === ipId || (!balancing.book.isUsed(one) && !isKept(balancing, life, one)),
   );
   const wrongs: string[] = [];
   if (owned.length > 1) wrongs.push("has two addresses");
@@ -103,7 +105,8 @@ function listWrongs(one: Case): string[] {
   if (shown !== ingress && !isRefused) wrongs.push(`shows ${shown} instead of ${ingress}`);
   // The Apache provider releases an address that a Service names only if this says that it was taken for it.
   const isNoted = readAnnotation(service, "ip-associated-by-controller") === "true";
-  const isWrong = owner === life.uid ? !isNoted : isTheirs && isNoted;
+  const mustSay = owner === life.uid && service.metadata.annotations?.[KEEP] === undefined;
+  const isWrong = mustSay ? !isNoted : isTheirs && isNoted;
   if (loadBalancerIP !== undefined && isWrong && !isRefused)
     wrongs.push(`says ${isNoted} to the Apache provider`);
   const wanted = new Map(ports.map((port) => [port.port, port]));
@@ -220,7 +223,10 @@ function listRemains(balancing: Balanced, life: Life, service: Service | undefin
   const { state } = balancing.cloud;
   const rules = listRules(state.loadBalancerRules.values(), life);
   const owned = listOwned(balancing, life).filter(
-    (ipId) => !balancing.book.isUsed(ipId) && !isShared(balancing, life, ipId),
+    (ipId) =>
+      !balancing.book.isUsed(ipId) &&
+      !isShared(balancing, life, ipId) &&
+      !isKept(balancing, life, ipId),
   );
   const isHeld = service?.metadata.finalizers?.includes(FINALIZER) ?? false;
   const left = life.mayLeak
@@ -236,6 +242,14 @@ function listRemains(balancing: Balanced, life: Life, service: Service | undefin
     ...(isHeld ? ["keeps its finalizer"] : []),
     ...(ingress.length > 0 ? [`still shows ${JSON.stringify(ingress)}`] : []),
   ];
+}
+
+/** Whether an address is kept because its Service asked for it at some time. */
+function isKept({ cloud }: Balanced, { versions }: Life, ipId: string): boolean {
+  const namespace = cloud.state.tags.of(ipId).find(({ key }) => key === KEPT)?.value;
+  return versions.some(
+    ({ metadata }) => metadata.namespace === namespace && metadata.annotations?.[KEEP] === "true",
+  );
 }
 
 /** Whether another Service names the address of a Service, and is there, too. */

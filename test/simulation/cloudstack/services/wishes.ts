@@ -18,6 +18,10 @@ export const SELECTOR = "landfall.dev/load-balancer-node-selector";
 /** A label of Nodes. */
 export const POOL = "example.com/pool";
 
+/** The annotation with which the address of a Service stays, and the tag of one that stays. */
+export const KEEP = "landfall.dev/keep-address";
+export const KEPT = "landfall.dev/kept-for";
+
 /** A port that a Service asks for. */
 export interface WantedPort {
   readonly port: number;

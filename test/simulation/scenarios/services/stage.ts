@@ -9,6 +9,7 @@ import type { Settings } from "../../../../lib/simulator/cloudstack/settings.ts"
 import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summary.ts";
 import { withoutIds } from "../../../support/services/without_ids.ts";
 import { CloudStackWorld } from "../../cloudstack/cloud.ts";
+import { KEPT } from "../../cloudstack/services/wishes.ts";
 import { isFreeAtFirst, type SiteKind } from "../../cloudstack/services/sites.ts";
 import type { CrashEnding, CrashPoint } from "../../crash_points.ts";
 import { tellStory } from "../../ending.ts";
@@ -33,6 +34,8 @@ export interface ServiceStory {
   readonly before?: readonly Act[];
   /** An address that must be nobody's in the end. */
   readonly frees?: string;
+  /** An address that must be kept in the end. */
+  readonly keeps?: string;
   /** Whether only CI tells it. @default {false} */
   readonly isOfCi?: boolean;
   /** Whether it is told with a crash after every change, also where only some tests run. @default {false} */
@@ -69,7 +72,15 @@ export async function tellService(
   jobMs: number,
   { point, whole }: { readonly point?: CrashPoint; readonly whole?: CrashEnding } = {},
 ): Promise<CrashEnding> {
-  const { name, network = "isolated", before = [], act, frees, namesAddress = false } = story;
+  const {
+    name,
+    network = "isolated",
+    before = [],
+    act,
+    frees,
+    keeps,
+    namesAddress = false,
+  } = story;
   const settings = { ...story.settings, jobMs };
   const site = { kind: network, isInOneZone: true, periodMs: NEVER_MS, settings };
   const world = new CloudStackWorld("settled", () => SETTINGS, { site });
@@ -115,6 +126,10 @@ export async function tellService(
         ({ address, state }) => address === frees && state !== "Free",
       );
       check("addresses that should be free", taken, []);
+      const { tags, publicIps } = world.cloud.state;
+      const kept = [...publicIps.values()].filter(({ id }) => tags.has(id, KEPT));
+      const ips = kept.map(({ address }) => address);
+      check("addresses that are kept", ips, keeps === undefined ? [] : [keeps]);
       if (whole === undefined) await end(world);
     },
   ]);

@@ -10,7 +10,7 @@ import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/record
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { toRegistration } from "../../../support/nodes/nodes.ts";
 import type { CloudStackWorld } from "../../cloudstack/cloud.ts";
-import { POOL, PREFIX, SELECTOR } from "../../cloudstack/services/wishes.ts";
+import { KEEP, POOL, PREFIX, SELECTOR } from "../../cloudstack/services/wishes.ts";
 import type { Act, ServiceStory } from "./stage.ts";
 
 /** Address of the user, with rules that are not of the cluster. */
@@ -219,6 +219,9 @@ const DENSE = { isDense: true };
 /** The address is not one that Landfall chose. */
 const NAMED = { namesAddress: true };
 const FREED = { ...NAMED, frees: FREE_IP };
+/** The address stays when the Service goes. */
+const KEEPING = create({ ...at(FREE_IP), annotations: { [KEEP]: "true" } });
+const KEPT = { ...NAMED, keeps: FREE_IP };
 const TIER = { network: "tier" } as const;
 const OPEN = { network: "open" } as const;
 
@@ -308,6 +311,9 @@ const ROWS: readonly Row[] = [
   ["service-with-three-ports-is-deleted", [ALL], remove, OF_CI],
   ["service-on-address-of-user-is-deleted", [create(at(USED_IP))], remove],
   ["service-that-named-free-address-is-deleted", [create(at(FREE_IP))], remove, OF_CI],
+  ["service-that-keeps-its-address-is-deleted", [KEEPING], remove, KEPT],
+  ["service-that-keeps-its-address-moves", [KEEPING], change(at(PINNED_IP)), { ...KEPT, ...OF_CI }],
+  ["service-on-kept-address-is-deleted", [KEEPING, remove, create(at(FREE_IP))], remove, KEPT],
   ["service-becomes-one-of-type-clusterip", [create()], change({ spec: { type: "ClusterIP" } })],
   [
     "service-of-apache-provider-is-taken-over",
