@@ -56,17 +56,13 @@ interface RuleSite {
   readonly cidrs: readonly string[] | undefined;
 }
 
-/**
- * Whether the rule must be made again. Between TCP and UDP, because the firewall or the ACL changes with it: to clients
- * it is another port.
- */
+/** Whether the rule must be made again. */
 function mustReplace(site: RuleSite, rule: Rule): boolean {
   const { scene, network, port, cidrs } = site;
   return (
     isGoing(rule) ||
     rule.networkId !== network.id ||
     rule.privatePort !== port.privatePort ||
-    toIpProtocol(rule) !== port.ipProtocol ||
     (rule.protocol !== port.protocol && findOther(site) === undefined) ||
     (!hasCidrs(rule, cidrs) && !canUpdateRuleLists(scene.view))
   );
@@ -216,15 +212,18 @@ function planRule(site: Site, port: DesiredPort, rule: Rule | undefined): PortPl
   const ruleSite: RuleSite = { scene, address, network, port, wanted, cidrs };
   const { before, after, problems } = planGate(gate, gateSite);
   const part = toPart({ addressId: address.id, publicPort: port.publicPort });
-  if (rule === undefined || mustReplace(ruleSite, rule)) {
-    const all = [...problems, ...checkRefusal(site, port)];
+  const mustMake = rule === undefined || mustReplace(ruleSite, rule);
+  if (mustMake || gateSite.rule === undefined) {
+    const all = [...problems, ...(mustMake ? checkRefusal(site, port) : [])];
     if (isWaiting(all)) {
       const rules = rule === undefined ? [] : [rule];
       return { keeping: planKeeping(scene, rules, site, wanted), steps: [], problems: all };
     }
-    const removal = rule === undefined ? [] : planRemoval(scene, rule, site.isNeeded);
-    const steps = inPart(part, [...before, ...removal, toCreation(ruleSite)]);
-    return { keeping: [], steps, problems: all };
+    // To clients, TCP and UDP are two ports, and the Service asks for one of them.
+    const closing = rule === undefined ? [] : planClosing(scene, rule, site.isNeeded);
+    const deletion = rule === undefined ? [] : [toDeletion(scene, rule)];
+    const making = mustMake ? [...deletion, toCreation(ruleSite)] : planUpdate(ruleSite, rule);
+    return { keeping: [], steps: inPart(part, [...before, ...closing, ...making]), problems: all };
   }
   const stickiness = planStickiness(scene, rule, port, wanted.stickiness);
   return {
@@ -350,7 +349,8 @@ export function planClosing(
 const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
 
 /** What the server says of a rule that the load balancer of the network does not take on any address. */
-const NOT_SUPPORTED = /LB service provider cannot support this rule/i;
+const NOT_SUPPORTED =
+  /LB service provider cannot support this rule|Modifications in lb rule.* are not supported/i;
 
 /** What the server says of an address with another purpose, if the offering of the network has no conserve mode. */
 const HAS_OTHER_USE = /is already used as (\w+) rather than Lb/i;
@@ -393,7 +393,8 @@ export async function updateRule(change: ChangeOf<"updateRule">, acting: Acting)
     ...RULE,
   }).catch((error: unknown) => {
     if (error instanceof ApiError) store.noteUnsent(ruleId);
-    throw error;
+    const rule = store.view?.rules.get(ruleId);
+    throw (rule && toUnsupported({ ...rule, ...fields }, error)) ?? error;
   });
   store.putRule(changed);
   // The answer has the state of before the router took it.
@@ -438,7 +439,7 @@ export async function removeBackends(
  * and the network lists UDP even where HAProxy does not take it.
  */
 function toUnsupported(
-  { protocol, publicPort }: ChangeOf<"createRule">,
+  { protocol, publicPort }: Pick<Rule, "protocol" | "publicPort">,
   error: unknown,
 ): RefusedStepError | undefined {
   if (!(error instanceof ApiError && error.code === INVALID)) return undefined;
