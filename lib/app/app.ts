@@ -11,7 +11,7 @@ import { startListeners } from "./serving/listeners.ts";
 import { supervise } from "./supervision.ts";
 import type { Presence } from "../cloud/provider.ts";
 import type { NodeCloud } from "../controllers/node_context.ts";
-import { abortable } from "../core/clock.ts";
+import { abortable, startDeadline } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import { type Gauge, type MetricsRegistry, setCounts } from "../core/metrics.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
@@ -19,6 +19,8 @@ import type { Node } from "../kube/kinds/node.ts";
 
 /** How long HTTP requests may take to end after everything else has stopped. */
 const HTTP_GRACE_MS = 1_000;
+/** How long the first lists wait for an API server that is slow to answer about a Lease. */
+const FIRST_TRY_MS = 2_000;
 
 /**
  * Runs until the signal aborts and running work has ended. With an election the controllers wait for leadership. The
@@ -34,7 +36,6 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   const servers = await startListeners(options, parts, signal);
   // The watch, the inventory and Events stop last, because controllers need them to finish.
   const background = new AbortController();
-  const loops = runBackground(options, parts, background.signal);
   const running = createRunningMetric(options.metrics);
   if (cloud) exportInstances(options.metrics, cloud.nodes, (node) => cloud.presences.find(node));
   for (const { controller } of controllers) controller.standBy?.();
@@ -44,8 +45,10 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
     supervised?.notice();
     return runControllers(group.controllers, running, stop);
   };
+  const leading = runGroups(parts.groups, work, signal);
+  const loops = runBackground(options, parts, background.signal);
   try {
-    await Promise.race([runGroups(parts.groups, work, signal), loops]);
+    await Promise.race([leading, loops]);
   } finally {
     background.abort(signal.reason);
     const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
@@ -55,7 +58,12 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   }
 }
 
-/** Runs what controllers need: the watches, the inventory, Events. Ends only by the signal. */
+/**
+ * Runs what controllers need: the watches, the inventory, Events. Ends only by the signal.
+ *
+ * The first lists wait for the first try to lead. A leader needs lists that are younger than its leadership, and would
+ * have to list everything twice.
+ */
 async function runBackground(
   options: AppOptions,
   parts: Parts,
@@ -67,9 +75,21 @@ async function runBackground(
   await Promise.all([
     configuration && followSettings(configuration, options, parts, signal),
     cloud?.source.run(signal),
-    caches.run(signal),
+    untilTried(parts, options, signal).then(() => caches.run(signal)),
     events.run(signal),
   ]);
+}
+
+/** Never throws: while the API server does not answer, the caches report it. */
+async function untilTried(
+  { electors }: Parts,
+  { clock }: AppOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (electors.length === 0) return;
+  using deadline = startDeadline(signal, FIRST_TRY_MS, clock);
+  const tried = Promise.all(electors.map((elector) => elector.firstTry));
+  await abortable(tried, deadline.signal).catch(() => undefined);
 }
 
 /**

@@ -138,6 +138,23 @@ describe("runApp() with an election", () => {
     expect(holder()).toStartWith("second_");
   });
 
+  test("lists Nodes once when it leads from its start, and again when it takes over", async () => {
+    const countLists = (): number =>
+      kubernetes.requests.entries.filter(
+        ({ verb, resource }) => verb === "list" && resource === "nodes",
+      ).length;
+    register("a");
+    const first = await start("first");
+    await until("the leader initialises", () => isInitialised("a"));
+    expect(countLists()).toBe(1);
+    await start("second");
+    expect(countLists()).toBe(2);
+    first.stop();
+    register("b");
+    await until("the other initialises", () => isInitialised("b"), HAND_OVER_MS);
+    expect(countLists()).toBeGreaterThan(2);
+  });
+
   test("tells who leads; a standby is as ready and as healthy", async () => {
     const first = await start("first");
     await until("it leads", () => holder() !== "");

@@ -372,9 +372,16 @@ export async function* readPieces(
   options: ReadBodyOptions,
 ): AsyncGenerator<string, void> {
   const decoder = new TextDecoder("utf-8", { fatal: options.isCut !== true });
-  for await (const chunk of readChunks(reply, options)) yield decode(decoder, chunk);
+  for await (const chunk of readChunks(reply, options)) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES_MAX) {
+      yield decode(decoder, chunk.subarray(at, at + PIECE_BYTES_MAX));
+    }
+  }
   yield decode(decoder);
 }
+
+/** A slow reader gets all that has arrived as one chunk, which can be a whole list. */
+const PIECE_BYTES_MAX = 65_536;
 
 /**
  * The same, as bytes.

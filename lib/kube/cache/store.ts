@@ -282,11 +282,12 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
 
   async #catchUp(signal: AbortSignal): Promise<void> {
     const { readVersion, resource, log } = this.#options;
+    const sinceMs = this.#clock.monotonic();
     await this.untilSynced(signal);
     if (readVersion === undefined) return;
-    for (let failures = 1; ; failures += 1) {
+    for (let failures = 1; this.#quorumMs < sinceMs; failures += 1) {
       try {
-        return await this.#untilReached(await readVersion(signal), signal);
+        return await this.#untilReached(await readVersion(signal), sinceMs, signal);
       } catch (error) {
         signal.throwIfAborted();
         const fields = { resource: resource.plural, error };
@@ -297,8 +298,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   }
 
   /** A quiet collection reaches no version by its watch: the API server sends nothing. Then a list has to do. */
-  async #untilReached(version: string, signal: AbortSignal): Promise<void> {
-    const sinceMs = this.#clock.monotonic();
+  async #untilReached(version: string, sinceMs: number, signal: AbortSignal): Promise<void> {
     const isReached = (): boolean =>
       this.#quorumMs >= sinceMs || (this.synced && !isOlder(this.#version, version));
     const waits = async (ms: number): Promise<void> => {

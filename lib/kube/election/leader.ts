@@ -133,6 +133,7 @@ export class LeaderElector implements Leadership {
   readonly #lock: LeaseLock;
   readonly #events: ElectionEvents;
   readonly #lost = new AbortController();
+  readonly #firstTry = Promise.withResolvers<void>();
   /**
    * How long a renewal counts, from the moment it was sent. It is less than the time that others wait, by half of the
    * margin.
@@ -191,6 +192,11 @@ export class LeaderElector implements Leadership {
     return this.#lost.signal;
   }
 
+  /** Resolves when it is known whether this process leads from its start; then `lead` runs already. */
+  get firstTry(): Promise<void> {
+    return this.#firstTry.promise;
+  }
+
   /**
    * Whether it is certain that no other process leads yet. When it no longer is, leadership is lost and `signal`
    * aborts.
@@ -224,7 +230,9 @@ export class LeaderElector implements Leadership {
       if (!(await this.#acquire(signal))) return;
       const keeping = this.#keep(AbortSignal.any([ended.signal, this.signal]));
       try {
-        await lead(AbortSignal.any([signal, this.signal]));
+        const leading = lead(AbortSignal.any([signal, this.signal]));
+        this.#firstTry.resolve();
+        await leading;
       } finally {
         ended.abort();
         await keeping;
@@ -246,6 +254,7 @@ export class LeaderElector implements Leadership {
         this.#events.reportLeading(this.#lock.lease);
         return true;
       }
+      this.#firstTry.resolve();
       if (attempt?.kind === "taken") this.#events.reportStandby(this.holder ?? "");
       await clock.sleep(this.#toPauseMs(attempt), signal).catch(() => undefined);
     }
