@@ -8,6 +8,7 @@ import {
   DEMO_FLAGS,
   KIND_STORIES,
   NODES_FLAGS,
+  SERVICES_FLAGS,
   VERSION_FLAGS,
 } from "./flags/command_flags.ts";
 import { DEBUG_ADDRESS_VARIABLE } from "./flags/common.ts";
@@ -96,6 +97,25 @@ const RUNNING: readonly CommandSpec[] = [
     ],
     flags: NODES_FLAGS,
     runFlags: ["debug-address", "cloud-provider", "cloud-config", "kubeconfig", "master"],
+  },
+  {
+    name: "services",
+    summary: "Show the addresses that are kept for Services",
+    usage: "--kept [flags]",
+    description: [
+      "Shows the public IP addresses on CloudStack that stay without a Service, because the one that they were taken " +
+        "for had the annotation landfall.dev/keep-address. It asks the cluster for its ID, and the cloud for the " +
+        "addresses. It changes nothing.",
+      "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when the flags are wrong.",
+    ],
+    examples: [
+      [
+        "The addresses that this cluster keeps",
+        `landfall services --kept --cloud-provider=external-cloudstack ${FILES}`,
+      ],
+    ],
+    flags: SERVICES_FLAGS,
+    runFlags: ["cloud-provider", "cloud-config", "kubeconfig", "master"],
   },
 ];
 

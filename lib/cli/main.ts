@@ -60,6 +60,10 @@ async function runCommand(
       const { nodes } = await import("./nodes/mod.ts");
       return await nodes(flags, context);
     }
+    case "services": {
+      const { services } = await import("./services.ts");
+      return await services(flags, context);
+    }
     case "demo": {
       const { demo } = await import("./demo/mod.ts");
       return await demo(flags, context);

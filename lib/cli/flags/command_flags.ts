@@ -74,6 +74,28 @@ export const NODES_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
+/** Flags of `services` beside those of `run`. */
+export const SERVICES_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "kept",
+    type: "bool",
+    default: "false",
+    help: "Show the addresses that stay without a Service. Required: there is nothing else to show yet",
+    effect: "applies",
+    group: "Report",
+  },
+  {
+    name: "output",
+    short: "o",
+    type: "string",
+    default: "text",
+    help: "Format: text, or json with stable names",
+    effect: "applies",
+    group: "Report",
+    choices: ["text", "json"],
+  },
+];
+
 /** Arguments of `demo` that choose a demo of one kind of objects. */
 export const KIND_STORIES = ["sipcluster", "vino"] as const;
 

@@ -300,6 +300,12 @@ export interface LoadBalancers<
    * @param services Besides those that exist, with the UIDs of those that are being released
    */
   listLeftovers?(view: V, services: LiveServices): readonly LoadBalancerLeftover[];
+  /**
+   * Lists the addresses of this cluster that are kept, by namespace and IP. Absent: none ever is.
+   *
+   * @throws {CloudError} when the cloud cannot answer
+   */
+  listKept?(signal: AbortSignal): Promise<readonly KeptAddress[]>;
   /** Plans what to do for a Service. Pure. */
   plan(view: V, spec: LoadBalancerSpec): LoadBalancerPlan<S>;
   /** Plans what a Service must have while its fields cannot be read. Pure. Absent: it keeps what it has. */

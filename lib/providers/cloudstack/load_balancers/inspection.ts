@@ -3,7 +3,10 @@
  * @module
  */
 import * as v from "valibot";
-import type { LoadBalancerInspection } from "../../../cloud/capabilities/load_balancers.ts";
+import type {
+  KeptAddress,
+  LoadBalancerInspection,
+} from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding, FindingLevel } from "../../../cloud/inspection.ts";
 import { quote } from "../../../core/text/printable.ts";
@@ -17,7 +20,7 @@ import type { ObserverSource } from "./observer.ts";
 import { listKept, toKeptFindings } from "./kept.ts";
 import { listLeftovers, toLeftoverFindings } from "./release.ts";
 import { toMap } from "./observe.ts";
-import { type Network, isSince } from "./observation.ts";
+import { type Network, type Observation, isSince } from "./observation.ts";
 import { isTagged } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */
@@ -149,6 +152,22 @@ async function inspectAddresses(
     if (!(error instanceof CloudError)) throw error;
     return [toUnknown(error.message)];
   }
+}
+
+/** The addresses of this cluster that are kept. @throws {CloudError} when CloudStack cannot answer */
+export async function readKept(
+  {
+    api,
+    source,
+    clusterIds,
+  }: Pick<InspectionOptions, "api" | "source"> & Pick<Observation, "clusterIds">,
+  signal: AbortSignal,
+): Promise<readonly KeptAddress[]> {
+  return await source.facts.inProject(async (projectId) => {
+    const addresses = await api.listAddresses(projectId, signal);
+    const rules = await api.listRules(projectId, signal);
+    return listKept({ addresses: toMap(addresses), rules: toMap(rules), clusterIds });
+  }, signal);
 }
 
 function toUnknown(why: string): Finding {

@@ -68,7 +68,7 @@ export function toKeptFindings(kept: readonly KeptAddress[]): Finding[] {
   const named = kept.slice(0, NAMED_MAX).map(({ ip, namespace }) => `${ip} (${quote(namespace)})`);
   const more = kept.length > NAMED_MAX ? ", …" : "";
   const which = `${kept.length} public ${kept.length === 1 ? "IP is" : "IPs are"} kept for Services`;
-  const message = `${which} of a namespace: ${named.join(", ")}${more}`;
+  const message = `${which} of a namespace: ${named.join(", ")}${more}; landfall services --kept lists them`;
   return [{ level: "ok", code: "loadBalancerKept", message }];
 }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import type {
+  KeptAddress,
   LiveServices,
   LoadBalancerClaim,
   LoadBalancerInspection,
@@ -21,7 +22,7 @@ import type { CloudStackSession } from "../session/session.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { Applier } from "./apply.ts";
 import { findDoubt, Observer, type ObserverSource } from "./observer.ts";
-import { inspectLoadBalancing } from "./inspection.ts";
+import { inspectLoadBalancing, readKept } from "./inspection.ts";
 import { plan } from "./plan.ts";
 import { listLeftovers, planRelease } from "./release.ts";
 import { readTakers } from "./address.ts";
@@ -81,6 +82,11 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
 
   listLeftovers(view: Observation, services: LiveServices): readonly LoadBalancerLeftover[] {
     return listLeftovers(view, services);
+  }
+
+  listKept(signal: AbortSignal): Promise<readonly KeptAddress[]> {
+    const { source, store } = this.#options;
+    return readKept({ api: this.#api, source, clusterIds: store.clusterIds }, signal);
   }
 
   plan(view: Observation, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {

@@ -155,7 +155,8 @@ describe("inspectLoadBalancing() of addresses", () => {
     tags.add({ ...tag, key: TAG_KEYS.keptFor, value: "shop" });
     const [, , ...found] = await inspect(ALL, { readCluster: async () => CLUSTER });
     expect(found).toEqual([
-      `ok loadBalancerKept: 1 public IP is kept for Services of a namespace: ${ip} ("shop")`,
+      `ok loadBalancerKept: 1 public IP is kept for Services of a namespace: ${ip} ("shop"); ` +
+        "landfall services --kept lists them",
     ]);
   });
 

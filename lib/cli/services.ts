@@ -1,0 +1,100 @@
+/**
+ * `landfall services`: shows the addresses that are kept for Services. Writes nothing.
+ * @module
+ */
+import type { KeptAddress, LoadBalancers } from "../cloud/capabilities/load_balancers.ts";
+import { listSections } from "../controllers/definition.ts";
+import { CONTROLLERS } from "../controllers/mod.ts";
+import { CLUSTER_SERVICE, readClusterIds } from "../controllers/service/cluster_ids.ts";
+import { withDeadline } from "../core/clock.ts";
+import { ConfigError } from "../core/errors.ts";
+import { escapeInvisible } from "../core/text/printable.ts";
+import { watchSignals } from "../host/signals.ts";
+import { formatTable } from "../http/text_table.ts";
+import type { KubeClient } from "../kube/api/client.ts";
+import { isKubeError } from "../kube/api/errors.ts";
+import { type Service, SERVICES } from "../kube/kinds/service.ts";
+import type { CommandContext } from "./command.ts";
+import { SERVICES_FLAGS } from "./flags/command_flags.ts";
+import { type ParsedFlags, parseFlags } from "./flags/mod.ts";
+import { printHelp } from "./help.ts";
+import { withCloudAndCluster } from "./cloud_and_cluster.ts";
+import { VERSION } from "./version.ts";
+
+/** Longest time for everything, in milliseconds. Each request has a shorter limit. */
+const LOOK_MS = 60_000;
+const COLUMNS = ["NAMESPACE", "ADDRESS", "RULES", "TAKEN FOR", "ID"];
+
+/**
+ * Shows kept addresses.
+ *
+ * @returns Exit code 0
+ * @throws {ConfigError} when flags, settings or credentials cannot be used
+ * @throws {Error} when the cluster or the cloud cannot be read
+ */
+export async function services(argv: readonly string[], context: CommandContext): Promise<number> {
+  const registry = context.controllers ?? CONTROLLERS;
+  const parsed = parseFlags(argv, registry, { flags: SERVICES_FLAGS });
+  if (parsed.settings.isHelpWanted) return await printHelp(context, "services");
+  if (parsed.settings.isVersionWanted) {
+    context.print(`landfall ${VERSION}\n`);
+    return 0;
+  }
+  if (!parsed.given.bool("kept")) {
+    const message =
+      "required: without it there is nothing to show; kubectl get services shows the Services";
+    throw new ConfigError([{ source: "--kept", message }]);
+  }
+  using stop = watchSignals();
+  const kept = await readKept(parsed, context, withDeadline(stop.signal, LOOK_MS));
+  if (parsed.given.text("output") === "json")
+    context.print(`${escapeInvisible(JSON.stringify({ kept }, undefined, 2))}\n`);
+  else context.print(kept.length === 0 ? "No address is kept.\n" : toTable(kept));
+  return 0;
+}
+
+async function readKept(
+  { settings }: ParsedFlags,
+  { env, providers, controllers }: CommandContext,
+  signal: AbortSignal,
+): Promise<readonly KeptAddress[]> {
+  const sections = listSections(controllers ?? CONTROLLERS);
+  return await withCloudAndCluster(
+    { settings, env, providers, sections },
+    signal,
+    async ({ provider, client }) => {
+      const loadBalancers: LoadBalancers | undefined = provider.loadBalancers;
+      if (loadBalancers?.listKept === undefined) return [];
+      const ids = await readClusterIds(client, await readService(client, signal), signal);
+      if (ids === undefined) {
+        throw new Error(
+          "Kubernetes does not show the ID of this cluster, which the addresses name",
+        );
+      }
+      loadBalancers.setClusterIds(ids);
+      return await loadBalancers.listKept(signal);
+    },
+  );
+}
+
+/** The Service whose UID may be the ID of the cluster, if this user may read it. */
+async function readService(client: KubeClient, signal: AbortSignal): Promise<Service | undefined> {
+  const [namespace = "", name = ""] = CLUSTER_SERVICE.split("/");
+  try {
+    return await client.read(SERVICES, { namespace, name }, signal);
+  } catch (error) {
+    if (isKubeError(error, "forbidden") || isKubeError(error, "notFound")) return undefined;
+    throw error;
+  }
+}
+
+function toTable(kept: readonly KeptAddress[]): string {
+  const rows = kept.map(({ namespace, ip, rules, service = "", id }) => [
+    namespace,
+    ip,
+    String(rules),
+    service,
+    id,
+  ]);
+  return formatTable(COLUMNS, rows);
+}
