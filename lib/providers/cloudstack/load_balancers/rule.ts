@@ -63,9 +63,14 @@ function mustReplace(site: RuleSite, rule: Rule): boolean {
     isGoing(rule) ||
     rule.networkId !== network.id ||
     rule.privatePort !== port.privatePort ||
-    (rule.protocol !== port.protocol && findOther(site) === undefined) ||
+    (rule.protocol !== port.protocol && !canChangeProtocol(site, rule)) ||
     (!hasCidrs(rule, cidrs) && !canUpdateRuleLists(scene.view))
   );
+}
+
+/** The name has the protocol, and changes with it: a server that took only the name knows no such change. */
+function canChangeProtocol(site: RuleSite, rule: Rule): boolean {
+  return rule.name !== site.port.name && findOther(site) !== undefined;
 }
 
 /** Another algorithm than the wanted one that the network offers. */

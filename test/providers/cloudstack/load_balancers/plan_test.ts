@@ -164,20 +164,6 @@ test("a hostname is shown instead of the IP, and removed again", () => {
   expect(converge(cloud, toSpec({ ingress })).ingress).toEqual([...VIP]);
 });
 
-test("a change of protocol reaches the router, and leaves one rule", () => {
-  const { cloud, ingress } = serve(toSpec());
-  const { ingress: second } = converge(
-    cloud,
-    toSpec({ ingress, annotations: annotate({ "proxy-protocol": "true" }) }),
-  );
-  expect(second).toEqual([{ ip: "192.0.2.10", ipMode: "Proxy" }]);
-  expect(listRules(cloud)).toEqual(["tcp-proxy-80 on 192.0.2.10"]);
-  expect([...cloud.applied.values()].map(({ protocol }) => protocol)).toEqual(["tcp-proxy"]);
-  converge(cloud, toSpec({ ingress: second, ports: [{ ...HTTP, protocol: "UDP" }] }));
-  expect(listRules(cloud)).toEqual(["udp-80 on 192.0.2.10"]);
-  expect([...cloud.firewallRules.values()].map(({ protocol }) => protocol)).toEqual(["udp"]);
-});
-
 test("another address is used when it is complete, and the old one goes when the status shows the new one", () => {
   const { cloud, ingress } = serve(toSpec());
   const moved = toSpec({ ingress, address: "192.0.2.12" });
@@ -229,15 +215,6 @@ test("an address of the user stays when the Service moves away or no longer name
   converge(cloud, toSpec({ ingress, address: "192.0.2.11" }));
   expect(listRules(cloud)).toEqual(["tcp-80 on 192.0.2.11"]);
   expect([...cloud.addresses.values()].map(({ ip }) => ip)).toEqual(["192.0.2.50", "192.0.2.11"]);
-});
-
-test("a Service that no longer names the user's address stays there while its only rule is made again", () => {
-  const cloud = createCloud("tier");
-  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", vpcId: "vpc-1" });
-  cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 });
-  const { ingress } = converge(cloud, toSpec({ address: "192.0.2.50" }));
-  converge(cloud, toSpec({ ingress, annotations: annotate({ "proxy-protocol": "true" }) }));
-  expect(listRules(cloud)).toContain("tcp-proxy-80 on 192.0.2.50");
 });
 
 const THEIRS: readonly [string, string, boolean, string][] = [

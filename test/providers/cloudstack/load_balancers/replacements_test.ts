@@ -524,6 +524,18 @@ test("a change that the router did not take is sent again", async () => {
   }
 });
 
+test("a rule is made again if the server takes its new name, and not its protocol", async () => {
+  await using stage = await Stage.start({ home: NAT_HOME });
+  const wish = stage.toWish(NAT_HOME, [80]);
+  await stage.reconcile(wish);
+  for (const rule of stage.simulator.state.loadBalancerRules.values())
+    Object.defineProperty(rule, "protocol", { get: () => "tcp", set: () => {} });
+  expect((await stage.reconcile(toProxy(wish, stage))).refusals).toEqual([]);
+  expect(stage.rules).toMatchObject([
+    { protocol: "tcp-proxy", applied: { algorithm: "roundrobin" } },
+  ]);
+});
+
 /** As the container service of CloudStack leaves it: the API server is balanced, and the Nodes have forwarded ports. */
 function addCluster(stage: Stage): () => unknown {
   const { state } = stage.simulator;
