@@ -20,7 +20,7 @@ const FACTS: ServiceFacts = {
   plan: { steps: [{ summary: "create rule" }], problems: [], parts: [part] },
   nodes: {
     backends: [{ nodeName: "n1", internalIps: [] }],
-    machines: [],
+    members: [],
     excludedIds: new Set(),
   },
   isLeaving: false,

@@ -147,12 +147,15 @@ export class Backends {
     });
     const nowMs = this.#options.clock.monotonic();
     const before = this.#absentSinceMs;
-    const absent = candidates.filter(({ absence }) => absence !== undefined);
+    const absent = candidates.filter(({ member }) => member?.why !== undefined);
     const since = new Map(absent.map(({ nodeName }) => [nodeName, before.get(nodeName) ?? nowMs]));
     this.#absentSinceMs = since;
     return candidates.map((one) => {
-      const isLasting = nowMs - (since.get(one.nodeName) ?? nowMs) >= LASTING_MS;
-      return one.absence === undefined || isLasting ? one : { ...one, absence: {} };
+      const { member } = one;
+      const isTooNew = nowMs - (since.get(one.nodeName) ?? -Infinity) < LASTING_MS;
+      if (member === undefined || !isTooNew) return one;
+      const { why: _early, ...rest } = member;
+      return { ...one, member: rest };
     });
   }
 
@@ -178,14 +181,8 @@ function keepEqual(
   return isSame ? before : after;
 }
 
-/** The new set, with the lists of the old one where nothing changed. */
+/** The new set, with the lists of the old one if nothing of its Nodes changed. */
 function keepSame(before: NodeSet | undefined, next: NodeSet): NodeSet {
-  if (before === undefined) return next;
-  const keep = <T>(old: T, one: T): T => (isDeepStrictEqual(old, one) ? old : one);
-  const { backends, machines } = next;
-  return {
-    ...next,
-    backends: keep(before.backends, backends),
-    machines: keep(before.machines, machines),
-  };
+  if (before === undefined || !isDeepStrictEqual(before.members, next.members)) return next;
+  return { ...next, members: before.members, backends: before.backends };
 }

@@ -15,34 +15,33 @@ import type { Node } from "../../../kube/kinds/node.ts";
 import { isReady } from "../../identity.ts";
 import { EVENT_WORDS, EXCLUDED_NODE, NODE_SELECTOR, TO_BE_DELETED_TAINT } from "../words.ts";
 
+/** A Node that may get traffic. */
+interface Member {
+  readonly nodeName: string;
+  /** Absent if it is not of this cloud. */
+  readonly backend?: LoadBalancerBackend;
+  /** Its machine, if the cloud shows it. */
+  readonly instance?: Instance;
+  /** Why the load balancer cannot use it, and what to do; no full stop. Only of a Ready Node. */
+  readonly why?: string;
+}
+
 /** A Node, and what load balancers may do with it. */
 export interface Candidate {
   readonly nodeName: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Why it must get no traffic of any Service. @default {it may} */
-  readonly exclusion?: "label" | "leaving";
   /** The instance that its provider ID names. */
   readonly namedId?: string;
-  /** Absent if it must get no traffic, or is not of this cloud. */
-  readonly backend?: LoadBalancerBackend;
-  /** Its machine, if the cloud shows it. */
-  readonly instance?: Instance;
-  /** Present if the cloud does not show its machine, or seems to show another one. */
-  readonly absence?: Absence;
+  /** Absent if it must get no traffic of any Service. */
+  readonly member?: Member;
+  /** Whether its label is the reason for that. */
+  readonly isLabelled: boolean;
 }
 
-/** That the cloud does not show the machine of a Node. */
-interface Absence {
-  /** Why, and what to do; no full stop. Absent: the Node is not Ready, or the cloud is in trouble, not the Node. */
-  readonly why?: string;
-}
-
-/** The Nodes for a load balancer. */
+/** The Nodes for a load balancer, by their names. */
 export interface NodeSet {
-  /** By the name of the Node. */
+  readonly members: readonly Member[];
   readonly backends: readonly LoadBalancerBackend[];
-  /** What the cloud shows of the chosen Nodes, also of those of another cloud. */
-  readonly machines: readonly Pick<Candidate, "absence" | "instance" | "nodeName">[];
   /** The cloud's IDs of the instances of Nodes that must get no traffic. */
   readonly excludedIds: ReadonlySet<string>;
   /** Which Nodes the label excludes, or that none is chosen; no full stop. Absent: neither. */
@@ -70,7 +69,8 @@ const REASONS_MAX = 3;
  * health checks decide that.
  */
 export function isBackendNode(node: Node): boolean {
-  return findExclusion(node) === undefined;
+  const isLeaving = node.spec?.taints?.some(({ key }) => key === TO_BE_DELETED_TAINT) ?? false;
+  return node.metadata.deletionTimestamp === undefined && !isExcluded(node) && !isLeaving;
 }
 
 /**
@@ -95,28 +95,16 @@ export function toCandidates(
   { toInstanceId, findPresence }: InstanceLookup,
 ): readonly Candidate[] {
   const candidates = Array.from(nodes, (node): Candidate => {
-    const { name, labels } = node.metadata;
+    const { name: nodeName, labels } = node.metadata;
     const { providerID } = node.spec ?? {};
     const namedId = providerID ? toInstanceId?.(providerID) : undefined;
-    const common = {
-      nodeName: name,
+    return {
+      nodeName,
       labels: labels ?? {},
+      isLabelled: isExcluded(node),
       ...(namedId !== undefined && { namedId }),
+      ...(isBackendNode(node) && { member: toMember(node, findPresence(node), namedId) }),
     };
-    const exclusion = findExclusion(node);
-    if (exclusion !== undefined) return { ...common, exclusion };
-    const presence = findPresence(node);
-    const absence = findAbsence(node, presence);
-    const instance = presence.kind === "present" ? presence.instance : undefined;
-    const judged = { ...common, ...(instance && { instance }), ...(absence && { absence }) };
-    if (presence.kind === "foreign") return judged;
-    const instanceId = namedId ?? instance?.id;
-    const backend = {
-      nodeName: name,
-      ...(instanceId !== undefined && { instanceId }),
-      internalIps: listInternalIps(node),
-    };
-    return { ...judged, backend };
   });
   return candidates.sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
 }
@@ -126,21 +114,15 @@ export function selectNodes(candidates: readonly Candidate[], selector: LabelSel
   const chosen = candidates.filter(({ labels }) => matchesLabels(selector, labels));
   const isChosen = new Set(chosen);
   const isOut = (one: Candidate): boolean =>
-    one.exclusion !== undefined || (one.backend !== undefined && !isChosen.has(one));
-  const backends = chosen.flatMap(({ backend }) => backend ?? []);
+    one.member === undefined || (one.member.backend !== undefined && !isChosen.has(one));
+  const members = chosen.flatMap(({ member }) => member ?? []);
   const exclusion =
     candidates.length > 0 && chosen.length === 0
       ? `no Node has the labels that the annotation ${NODE_SELECTOR} asks for`
       : explainLabel(chosen);
   return {
-    backends,
-    machines: chosen
-      .filter((one) => one.exclusion === undefined)
-      .map(({ nodeName, instance, absence }) => ({
-        nodeName,
-        ...(instance && { instance }),
-        ...(absence && { absence }),
-      })),
+    members,
+    backends: members.flatMap(({ backend }) => backend ?? []),
     excludedIds: new Set(candidates.filter(isOut).flatMap(({ namedId }) => namedId ?? [])),
     ...(exclusion !== undefined && { exclusion }),
   };
@@ -148,14 +130,13 @@ export function selectNodes(candidates: readonly Candidate[], selector: LabelSel
 
 /** Whether a load balancer that has the Nodes of one set must be planned again with those of another. */
 export function needsUpdate(before: NodeSet, now: NodeReading | undefined): boolean {
-  if (now === undefined || "problem" in now) return false;
-  return before.backends !== now.backends || before.machines !== now.machines;
+  return now !== undefined && "members" in now && before.members !== now.members;
 }
 
 /** Says which Ready Nodes a load balancer cannot use, and why. `undefined`: there are none. */
-export function checkAbsent({ machines }: NodeSet): LoadBalancerProblem | undefined {
-  const told = machines.flatMap(({ nodeName, absence }) =>
-    absence?.why === undefined ? [] : `${nodeName}: ${absence.why}`,
+export function checkAbsent({ members }: NodeSet): LoadBalancerProblem | undefined {
+  const told = members.flatMap(({ nodeName, why }) =>
+    why === undefined ? [] : `${nodeName}: ${why}`,
   );
   if (told.length === 0) return undefined;
   const count = told.length === 1 ? "1 Ready Node" : `${told.length} Ready Nodes`;
@@ -170,12 +151,6 @@ export function listInternalIps({ status }: Node): readonly string[] {
     .map(({ address }) => address);
 }
 
-function findExclusion(node: Node): Candidate["exclusion"] {
-  if (isExcluded(node)) return "label";
-  const isLeaving = node.spec?.taints?.some(({ key }) => key === TO_BE_DELETED_TAINT) ?? false;
-  return isLeaving || node.metadata.deletionTimestamp !== undefined ? "leaving" : undefined;
-}
-
 /** Whether the label excludes a Node: every value but a boolean that is false, also an empty one. */
 function isExcluded({ metadata }: Node): boolean {
   const label = metadata.labels?.[EXCLUDED_NODE];
@@ -187,24 +162,34 @@ function toInputs(node: Node): string {
   return [isExcluded(node), node.spec?.providerID ?? "", ...listInternalIps(node)].join(" ");
 }
 
-function findAbsence(node: Node, presence: Presence): Absence | undefined {
-  const { kind, otherMachine } = presence;
-  if (kind === "present" && otherMachine === undefined) return undefined;
-  if (kind === "foreign" && presence.isUnselected) return undefined;
-  const why = isReady(node) ? (otherMachine ?? explainAbsence(presence)) : undefined;
-  return why === undefined ? {} : { why };
+function toMember(node: Node, presence: Presence, namedId: string | undefined): Member {
+  const { name: nodeName } = node.metadata;
+  const instance = presence.kind === "present" ? presence.instance : undefined;
+  const why = isReady(node) ? (presence.otherMachine ?? explainAbsence(presence)) : undefined;
+  const instanceId = namedId ?? instance?.id;
+  const backend = {
+    nodeName,
+    ...(instanceId !== undefined && { instanceId }),
+    internalIps: listInternalIps(node),
+  };
+  return {
+    nodeName,
+    ...(presence.kind !== "foreign" && { backend }),
+    ...(instance && { instance }),
+    ...(why !== undefined && { why }),
+  };
 }
 
 function explainAbsence(presence: Presence): string | undefined {
-  if (presence.kind === "foreign") return presence.message ?? "its provider ID is of another cloud";
-  if (presence.kind !== "unknown" || !OWN_REASONS.has(presence.reason)) return undefined;
-  return presence.message;
+  if (presence.kind === "foreign" && presence.isUnselected !== true) {
+    return presence.message ?? "its provider ID is of another cloud";
+  }
+  const isOwn = presence.kind === "unknown" && OWN_REASONS.has(presence.reason);
+  return isOwn ? presence.message : undefined;
 }
 
 function explainLabel(chosen: readonly Candidate[]): string | undefined {
-  const labelled = chosen.filter(({ exclusion }) => exclusion === "label");
-  const names = labelled.map(({ nodeName }) => nodeName);
-  return names.length === 0
-    ? undefined
-    : `the label ${EXCLUDED_NODE} excludes ${joinFew(names, NAMES_MAX)}`;
+  const names = chosen.flatMap(({ nodeName, isLabelled }) => (isLabelled ? nodeName : []));
+  if (names.length === 0) return undefined;
+  return `the label ${EXCLUDED_NODE} excludes ${joinFew(names, NAMES_MAX)}`;
 }
