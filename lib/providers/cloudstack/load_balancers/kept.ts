@@ -13,34 +13,50 @@ import { listRulesOn, type Observation, type PublicAddress } from "./observation
 import { mayTag, toTurn } from "./ownership.ts";
 import { isOwn, type Scene, toStep } from "./scene.ts";
 import type { Step } from "./steps.ts";
-import { findKeptFor, isOfCluster, TAG_KEYS, toNotice } from "./words.ts";
+import type { PartPlan } from "./stickiness.ts";
+import { ANNOTATIONS, findKeptFor, isOfCluster, TAG_KEYS, toNotice, toWaiting } from "./words.ts";
+
+/** So many idle addresses a namespace keeps: who makes and deletes Services must not get all that the account has. */
+const IDLE_MAX = 20;
 
 /**
  * Plans to keep an address for later Services of the namespace; `undefined` if it goes. It is tagged before anything
  * else goes, and nothing ever removes the tag. A Service cannot keep what was taken for one of another namespace.
+ *
+ * @param removal What takes the Service off the address
  */
 export function planKeepingAddress(
   scene: Scene,
   address: PublicAddress,
-): readonly Step[] | undefined {
+  removal: readonly Step[],
+): PartPlan | undefined {
   const { annotations, owner } = scene.claim;
   const { tags, id, ip } = address;
-  if (findKeptFor(tags) !== undefined) return [];
+  const isKept = findKeptFor(tags) !== undefined;
+  if (isKept)
+    return { steps: removal, problems: removal.length > 0 ? [toKeptFor(scene, address)] : [] };
   if (!keepsAddress(annotations)) return undefined;
   // It becomes the Service's own first.
-  if (!isOwn(scene, address) && mayTag(scene, address)) return [];
+  if (!isOwn(scene, address) && mayTag(scene, address)) return { steps: removal, problems: [] };
   const isOfNamespace = tags.get(TAG_KEYS.service)?.startsWith(`${owner.namespace}/`) ?? false;
   if (!isOwn(scene, address) && !isOfNamespace) return undefined;
+  const idle = listKept(scene.view).filter(
+    ({ namespace, rules }) => namespace === owner.namespace && rules === 0,
+  );
+  if (idle.length >= IDLE_MAX) {
+    const what = `public IP ${ip} cannot be kept: nothing uses ${idle.length} addresses that are kept`;
+    const advice = `release some of them, or remove the annotation ${ANNOTATIONS.keepAddress}`;
+    const message = `${what} for namespace ${quote(owner.namespace)}; ${advice}`;
+    return { steps: [], problems: [toWaiting("AddressKept", message)] };
+  }
   const kept = new Map([[TAG_KEYS.keptFor, owner.namespace]]);
   const change = { kind: "tagAddress" as const, addressId: id, tags: kept };
-  return [toStep(scene, `tag address ${ip} as kept`, change, toTurn(address))];
+  const step = toStep(scene, `tag address ${ip} as kept`, change, toTurn(address));
+  return { steps: [step, ...removal], problems: [toKeptFor(scene, address)] };
 }
 
-/** Says why an address stays, and who releases it. */
-export function toKeptFor(
-  { claim: { owner } }: Scene,
-  { ip, tags }: PublicAddress,
-): LoadBalancerProblem {
+/** Says why an address stays. */
+function toKeptFor({ claim: { owner } }: Scene, { ip, tags }: PublicAddress): LoadBalancerProblem {
   const namespace = quote(findKeptFor(tags) ?? owner.namespace);
   const whose = `a Service of namespace ${namespace} that names it`;
   const message = `public IP ${ip} is kept for ${whose}: Landfall never releases it`;

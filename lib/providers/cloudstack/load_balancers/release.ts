@@ -55,7 +55,7 @@ import { explainUse, listUnshared, toWordTag } from "./host.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./rule.ts";
 import { readAddress } from "./desired.ts";
-import { planKeepingAddress, toKeptFor } from "./kept.ts";
+import { planKeepingAddress } from "./kept.ts";
 import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "./steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./choose_address.ts";
@@ -118,11 +118,8 @@ export function planAddressRemoval(
   }
   const uses = listUses(scene, address);
   const word = uses.length > 0 && isOwn(scene, address) ? planWord(scene, address) : [];
-  const keeping = planKeepingAddress(scene, address);
-  if (keeping !== undefined) {
-    const all = [...word, ...keeping, ...steps];
-    return { steps: all, problems: all.length > 0 ? [toKeptFor(scene, address)] : [] };
-  }
+  const keeping = planKeepingAddress(scene, address, [...word, ...steps]);
+  if (keeping !== undefined) return keeping;
   const ending = planEnding(scene, address);
   if (ending !== undefined) return { ...ending, steps: [...steps, ...ending.steps] };
   if (uses.length > 0) {

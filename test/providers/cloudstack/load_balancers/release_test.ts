@@ -288,6 +288,26 @@ test("a kept address is not for a Service of another namespace, whatever that on
   expect(release(cloud, thief).done).toEqual([]);
 });
 
+test("a namespace keeps at most 20 addresses that nothing uses", () => {
+  for (const [idle, isFull] of [
+    [19, false],
+    [20, true],
+  ] as const) {
+    const cloud = createCloud();
+    for (let at = 0; at < idle; at += 1) {
+      const tags = new Map([...toTags(CLUSTER, OTHER), ["landfall.dev/kept-for", "shop"]]);
+      cloud.addAddress({ ip: `198.51.100.${at}`, networkId: "net-1", tags });
+    }
+    const tagged = keep(cloud).includes("tag address 192.0.2.10 as kept");
+    // Its rules stay, too: the Service waits.
+    expect([tagged, cloud.rules.size, cloud.addresses.size]).toEqual([
+      !isFull,
+      isFull ? 1 : 0,
+      idle + 1,
+    ]);
+  }
+});
+
 test("a Service does not keep what was taken for one of another namespace", () => {
   const cloud = share();
   const annotations = { "landfall.dev/keep-address": "true" };
