@@ -34,7 +34,7 @@ const NAMED_FOR_BALANCERS = listCommands(FOR_BALANCERS);
 const COMMAND: RegExp = new RegExp(
   '"((?:list|create|update|delete|associate|disassociate|assignTo|removeFrom|query)' +
     "(?:VirtualMachines|Projects|Networks|PublicIpAddresses|IpAddress|Tags|LoadBalancerRule\\w*|FirewallRules?" +
-    '|PortForwardingRules|NetworkACL\\w*|LBStickinessPolic\\w+|AsyncJob\\w*|Users|Capabilities))"',
+    '|PortForwardingRules|NetworkACL\\w*|LBStickinessPolic\\w+|AsyncJob\\w*|Events|Users|Capabilities))"',
   "g",
 );
 

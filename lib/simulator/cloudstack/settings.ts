@@ -39,6 +39,8 @@ export interface Settings {
   publicIpsMax: number;
   /** Whether `listAsyncJobs` lists jobs that ended within a day, as before 4.12. */
   listsEndedJobs: boolean;
+  /** Milliseconds after which the server forgets an event. */
+  eventsKeptMs: number;
   /** Whether `listPublicIpAddresses` shows users the free ones, when they ask for them. */
   showsFreeIps: boolean;
 }
@@ -59,6 +61,7 @@ export function toSettings(changes: Partial<Settings> = {}): Settings {
     sendsDate: false,
     publicIpsMax: Infinity,
     listsEndedJobs: false,
+    eventsKeptMs: 15 * 86_400_000,
     showsFreeIps: true,
     ...changes,
   };

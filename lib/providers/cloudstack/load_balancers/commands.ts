@@ -40,6 +40,7 @@ export const LB_COMMANDS: readonly NeededCommand[] = [
   may("createLBStickinessPolicy", "make a rule sticky"),
   may("deleteLBStickinessPolicy", "end the stickiness of a rule"),
   may("listAsyncJobs", "see, after a crash, who is taking an address"),
+  may("listEvents", "see, after a crash, who took an address"),
   may("listUsers", "know, after a crash, which user took an address"),
   may("listCapabilities", "know what this version can do"),
 ];

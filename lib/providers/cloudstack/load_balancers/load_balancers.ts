@@ -25,7 +25,7 @@ import { findDoubt, Observer, type ObserverSource } from "./observer.ts";
 import { inspectLoadBalancing, readKept } from "./inspection.ts";
 import { plan } from "./plan.ts";
 import { listLeftovers, planRelease } from "./release.ts";
-import { readTakers } from "./address.ts";
+import { readTakers } from "./takers.ts";
 import { SIGNING_PURPOSE } from "./record.ts";
 import type { Step } from "./steps.ts";
 import type { ObservationStore } from "./store.ts";
@@ -60,7 +60,7 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
     this.#look = new Observer({
       api: this.#api,
       source,
-      readTakers: (asked, signal) => readTakers({ session, asked }, signal),
+      readTakers: (asked, projectId, signal) => readTakers({ session, asked, projectId }, signal),
       readSigningKey: () => session.deriveKey(SIGNING_PURPOSE),
       store,
       clock,

@@ -8,6 +8,7 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Version } from "../session/facts.ts";
 import type { RecordSigner } from "./record.ts";
+import type { Taker } from "./takers.ts";
 
 /** A public IP address of the account or project. */
 export interface PublicAddress {
@@ -180,10 +181,10 @@ export interface Observation {
   /** By the ID of the rule; only rules of Services in networks with stickiness. Absent: not known. */
   readonly policies: ReadonlyMap<string, readonly StickinessPolicy[]>;
   /**
-   * Whose API user took an address, by the ID of the address, for addresses that a record names. Absent, or without an
-   * address: CloudStack does not say.
+   * Whose API user took an address, by the ID of the address, for addresses that a record names or may mean. Absent, or
+   * without an address: CloudStack does not say.
    */
-  readonly takers?: ReadonlyMap<string, "us" | "others">;
+  readonly takers?: ReadonlyMap<string, Taker>;
   /**
    * Firewall rules whose load-balancer rule went by itself while this process looked, by ID: the name of the load
    * balancer that they belonged to. Absent: it saw none.

@@ -21,6 +21,7 @@ import type {
   Observation,
 } from "./observation.ts";
 import { ApiError } from "../session/errors.ts";
+import type { Taker } from "./takers.ts";
 import type { Clock } from "../../../core/clock.ts";
 
 /** What a look needs. */
@@ -45,7 +46,7 @@ interface ObserveOptions {
   /** Asks whose API user took addresses, see `readTakers`. */
   readonly readTakers: (
     asked: ReadonlyMap<string, number>,
-  ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
+  ) => Promise<ReadonlyMap<string, Taker> | undefined>;
   /** When the look began, in monotonic milliseconds. */
   readonly takenAtMs: number;
   /** The same by the wall clock, in milliseconds since 1970. */
@@ -428,8 +429,8 @@ export class Networks {
 }
 
 /**
- * Lists the addresses without tags that the records of Services name. A record may be older than what happened to its
- * address since, so CloudStack is asked who took it.
+ * Lists the addresses without tags that the records of Services name or may mean. A record may be older than what
+ * happened to its address since, so CloudStack is asked who took it.
  *
  * @returns When each was recorded, by its ID, in milliseconds since 1970
  */
@@ -443,18 +444,20 @@ export function listAsked(
     if (record === undefined) continue;
     const named = parseRecord(record, owner.uid, signer)?.address;
     if (named === undefined) continue;
-    const address = findNamed(named, addresses);
-    if (address === undefined || address.tags.size > 0) continue;
-    asked.set(address.id, Math.min(named.atMs, asked.get(address.id) ?? Infinity));
+    for (const { id, tags } of listNamed(named, addresses)) {
+      if (tags.size === 0) asked.set(id, Math.min(named.atMs, asked.get(id) ?? Infinity));
+    }
   }
   return asked;
 }
 
-function findNamed(
+/** Where CloudStack chose, a record means any address. */
+function listNamed(
   { id, ip }: AskedAddress,
   addresses: ReadonlyMap<string, PublicAddress>,
-): PublicAddress | undefined {
-  if (id !== undefined) return addresses.get(id);
-  if (ip === undefined) return undefined;
-  return addresses.values().find((one) => one.ip === ip);
+): Iterable<PublicAddress> {
+  if (id === undefined && ip === undefined) return addresses.values();
+  const named =
+    id === undefined ? addresses.values().find((one) => one.ip === ip) : addresses.get(id);
+  return named === undefined ? [] : [named];
 }

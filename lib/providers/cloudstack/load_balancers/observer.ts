@@ -16,6 +16,7 @@ import { listAsked, Networks, observe } from "./observe.ts";
 import { isOfCluster, parseRuleName, toLbName, toWaiting } from "./words.ts";
 import type { Found, ObservationScope, ObservationStore, OpenObservation } from "./store.ts";
 import type { Rule, Observation } from "./observation.ts";
+import type { Taker } from "./takers.ts";
 
 /** What a {@linkcode Observer} needs of the rest of the provider. */
 export interface ObserverSource {
@@ -39,8 +40,9 @@ export interface ObserverOptions {
   /** Asks whose API user took addresses, see `readTakers`. */
   readonly readTakers: (
     asked: ReadonlyMap<string, number>,
+    projectId: string | undefined,
     signal: AbortSignal,
-  ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
+  ) => Promise<ReadonlyMap<string, Taker> | undefined>;
   /** The key that signs records now. */
   readonly readSigningKey: () => Promise<Uint8Array>;
   readonly store: ObservationStore;
@@ -189,7 +191,7 @@ export class Observer {
             api,
             networks: this.#networks,
             projectId,
-            readTakers: (asked) => this.#options.readTakers(asked, signal),
+            readTakers: (asked) => this.#options.readTakers(asked, projectId, signal),
             readVersion: () => source.facts.readVersion(signal),
             claims,
             recordSigner: store.recordSigner,

@@ -60,19 +60,19 @@ export function mayTag(scene: Scene, address: PublicAddress): boolean {
 
 /**
  * Whether the record names an address: free when it was chosen, or named by CloudStack's answer; now in the place that
- * it was taken for, used by nothing, without tags. Where CloudStack says who took it, that must be us; otherwise, the
- * record must be of the last day, and the address taken when Landfall may have.
+ * it was taken for, used by nothing, without tags, and taken when Landfall may have. Where CloudStack says who took it,
+ * that must be us; otherwise, the record must be of the last day.
  */
 export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean {
   const asked = findAsked(scene, address);
   if (asked === undefined) return false;
   // One that was not free has an ID only since CloudStack answered the request for it.
   const isTaken = asked.wasFree || asked.id !== undefined;
-  const isProof =
-    isTaken && isTakenInTime(asked, address) && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
+  const isProof = isTaken && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
   const taker = scene.view.takers?.get(address.id);
   return (
     isIn(asked, address) &&
+    isTakenInTime(asked, address) &&
     address.state === "Allocated" &&
     address.hasRules !== true &&
     isIdle(scene, address) &&
@@ -89,9 +89,29 @@ function isTakenInTime({ atMs }: AskedAddress, { allocatedAtMs = atMs }: PublicA
 }
 
 /** What the record says about an address. */
-export function findAsked({ record }: Scene, address: PublicAddress): AskedAddress | undefined {
-  const asked = record?.address;
-  return asked !== undefined && isNamedBy(asked, address) ? asked : undefined;
+export function findAsked(scene: Scene, address: PublicAddress): AskedAddress | undefined {
+  const asked = scene.record?.address;
+  if (asked === undefined) return undefined;
+  if (isWithoutChoice(asked))
+    return findUnseen(scene, asked)?.id === address.id ? asked : undefined;
+  return isNamedBy(asked, address) ? asked : undefined;
+}
+
+/**
+ * The address that CloudStack chose for the Service before its answer was lost: the only one that our user took then,
+ * and that nothing uses or marks. A Service that has one needs none.
+ */
+function findUnseen(scene: Scene, asked: AskedAddress): PublicAddress | undefined {
+  const { addresses, takers } = scene.view;
+  if (addresses.values().some((one) => isOwn(scene, one))) return undefined;
+  const taken = [...addresses.values()].filter(
+    (one) =>
+      takers?.get(one.id) === "us" &&
+      isTakenInTime(asked, one) &&
+      (isIn(asked, one) || one.state === "Allocating") &&
+      isIdle(scene, one),
+  );
+  return taken.length === 1 ? taken[0] : undefined;
 }
 
 function isNamedBy(asked: AskedAddress, { id, ip }: PublicAddress): boolean {
@@ -173,12 +193,12 @@ export function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
 }
 
 /**
- * Addresses that may have been taken for the Service without a choice: the record says that one was asked for, and not
- * which one came.
+ * Addresses that may have been taken for the Service without a choice: the record says that one was asked for, and
+ * nothing says which one came.
  */
 export function findLost(scene: Scene): readonly PublicAddress[] {
   const asked = scene.record?.address;
-  if (asked === undefined || !isWithoutChoice(asked)) return [];
+  if (asked === undefined || !isWithoutChoice(asked) || findUnseen(scene, asked)) return [];
   return [...scene.view.addresses.values()].filter((one) => isIdle(scene, one));
 }
 
@@ -291,7 +311,10 @@ export function tagProven(scene: Scene): readonly Step[] {
 export function toTagging(scene: Scene, address: PublicAddress): Step {
   const { view, claim } = scene;
   const tags = toTags(view.clusterIds[0], claim.owner);
-  const change = { kind: "tagAddress" as const, addressId: address.id, tags };
+  const asked = findAsked(scene, address);
+  const isUnseen = asked !== undefined && isWithoutChoice(asked);
+  const kind = "tagAddress" as const;
+  const change = { kind, addressId: address.id, tags, ...(isUnseen && { isUnseen }) };
   return toStep(scene, `tag address ${address.ip}`, change, toTurn(address));
 }
 

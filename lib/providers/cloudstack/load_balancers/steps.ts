@@ -35,6 +35,8 @@ export type Change =
       readonly kind: "tagAddress";
       readonly addressId: string;
       readonly tags: ReadonlyMap<string, string>;
+      /** Whether it is the address that the record does not name, because CloudStack chose it. */
+      readonly isUnseen?: true;
     }
   /** Asks once more what uses the address, right before. */
   | { readonly kind: "releaseAddress"; readonly addressId: string }

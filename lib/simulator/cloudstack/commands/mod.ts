@@ -8,6 +8,7 @@ import { JOB_COMMANDS } from "./async_jobs.ts";
 import { isAllowed } from "../access/accounts.ts";
 import { ApiError } from "../replies.ts";
 import type { Call, Command } from "./call.ts";
+import { EVENT_COMMANDS } from "./events.ts";
 import { FIREWALL_COMMANDS } from "./rules/firewall_rules.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
 import { LOAD_BALANCING_COMMANDS } from "./load_balancing/mod.ts";
@@ -28,6 +29,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...LOAD_BALANCING_COMMANDS,
     ...SERVER_COMMANDS,
     ...JOB_COMMANDS,
+    ...EVENT_COMMANDS,
     ...ADMINISTRATION_COMMANDS,
     ...TAG_COMMANDS,
     ...FIREWALL_COMMANDS,

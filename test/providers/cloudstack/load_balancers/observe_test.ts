@@ -25,7 +25,7 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import { byId } from "./objects.ts";
-import { readTakers } from "../../../../lib/providers/cloudstack/load_balancers/address.ts";
+import { readTakers } from "../../../../lib/providers/cloudstack/load_balancers/takers.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { FakeCloudStack, KEYS, refuse, reply, toDeps, toSettings } from "../fake_server.ts";
 import { plan } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
@@ -348,11 +348,13 @@ const ADDRESS = "aaaaaaaa-2222-4333-8444-555555555555";
 const OUR_USER = "bbbbbbbb-2222-4333-8444-555555555555";
 const OTHER_USER = "cccccccc-2222-4333-8444-555555555555";
 const AT_MS = Date.UTC(2026, 0, 2, 12);
+const PROJECT = "eeeeeeee-2222-4333-8444-555555555555";
 
 let fake: FakeCloudStack;
 let session: CloudStackSession;
 let users: object[];
 let jobs: object[];
+let events: object[];
 
 let count = 0;
 
@@ -369,23 +371,40 @@ function toJob(userid: string, more: object = {}): object {
   };
 }
 
+function toEvent(username: string, more: object = {}): object {
+  count += 1;
+  return {
+    id: `ffffffff-2222-4333-8444-${String(count).padStart(12, "0")}`,
+    username,
+    type: "NET.IPASSIGN",
+    level: "INFO",
+    state: "Completed",
+    resourceid: ADDRESS,
+    created: "2026-01-02T12:00:02+0000",
+    ...more,
+  };
+}
+
 async function readTaker(): Promise<"us" | "others" | undefined> {
-  const takers = await readTakers({ session, asked: new Map([[ADDRESS, AT_MS]]) }, signal);
+  const asked = new Map([[ADDRESS, AT_MS]]);
+  const takers = await readTakers({ session, asked, projectId: PROJECT }, signal);
   return takers?.get(ADDRESS);
 }
 
 describe("readTakers()", () => {
   beforeEach(() => {
     users = [
-      { id: OTHER_USER, apikey: "another" },
-      { id: OUR_USER, apikey: KEYS.apiKey },
+      { id: OTHER_USER, username: "ops", apikey: "another" },
+      { id: OUR_USER, username: "landfall", apikey: KEYS.apiKey },
     ];
     jobs = [];
+    events = [];
     fake = new FakeCloudStack();
-    fake.answer = ({ command }) =>
-      command === "listUsers"
-        ? reply(command, { count: users.length, user: users })
-        : reply(command, { count: jobs.length, asyncjobs: jobs });
+    fake.answer = ({ command }) => {
+      if (command === "listUsers") return reply(command, { count: users.length, user: users });
+      if (command === "listEvents") return reply(command, { count: events.length, event: events });
+      return reply(command, { count: jobs.length, asyncjobs: jobs });
+    };
     session = new CloudStackSession(toSettings(fake.url), toDeps());
   });
   afterEach(() => fake.stop());
@@ -424,19 +443,46 @@ describe("readTakers()", () => {
   ])("with %s", async (_title, toJobs, taker) => {
     jobs = toJobs();
     expect(await readTaker()).toBe(taker);
-    expect(fake.commands).toEqual(["GET listUsers", "GET listAsyncJobs"]);
+    const commands = ["GET listAsyncJobs", "GET listEvents", "GET listUsers"];
+    expect(fake.commands.toSorted()).toEqual(commands);
   });
 
-  test.each(["listUsers", "listAsyncJobs"])(
-    "says nothing if the role lacks %s",
-    async (lacking) => {
-      const { answer } = fake;
-      fake.answer = (seen) =>
-        seen.command === lacking ? refuse(lacking, 432, "not available") : answer(seen);
-      jobs = [toJob(OUR_USER)];
-      expect(await readTaker()).toBeUndefined();
-    },
-  );
+  test.each<[string, () => object[], "us" | "others" | undefined]>([
+    ["an event of our user", () => [toEvent("landfall")], "us"],
+    ["an event of another user", () => [toEvent("ops")], "others"],
+    ["one of a request that runs", () => [toEvent("landfall", { state: "Started" })], undefined],
+    ["one of a request that failed", () => [toEvent("landfall", { level: "ERROR" })], "others"],
+    ["one of an old server", () => [toEvent("landfall", { resourceid: undefined })], undefined],
+    ["one that cannot be read", () => [toEvent("landfall", { state: 7 })], "others"],
+    [
+      "ours, and then another user's",
+      () => [toEvent("ops", { created: "2026-01-02T12:09:00+0000" }), toEvent("landfall")],
+      "others",
+    ],
+    [
+      "ours from long before",
+      () => [toEvent("landfall", { created: "2026-01-02T10:59:00+0000" })],
+      undefined,
+    ],
+  ])("with %s", async (_title, toEvents, taker) => {
+    events = toEvents();
+    expect(await readTaker()).toBe(taker);
+    const asked = fake.seen.find(({ command }) => command === "listEvents")?.params;
+    expect(asked).toMatchObject({ startdate: "2026-01-01", projectid: PROJECT });
+  });
+
+  test.each([
+    ["listUsers", undefined],
+    ["listAsyncJobs", "others"],
+    ["listEvents", "us"],
+  ] as const)("goes by the rest if the role lacks %s", async (lacking, taker) => {
+    const { answer } = fake;
+    fake.answer = (seen) =>
+      seen.command === lacking ? refuse(lacking, 432, "not available") : answer(seen);
+    jobs = [toJob(OUR_USER)];
+    events = [toEvent("ops")];
+    expect(await readTaker()).toBe(taker);
+  });
 
   test("says nothing if the server does not show whose keys these are", async () => {
     users = [{ id: OUR_USER }];

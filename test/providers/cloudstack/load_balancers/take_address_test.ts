@@ -13,7 +13,7 @@ import type {
   Change,
   ChangeOf,
 } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
-import { readTakers } from "../../../../lib/providers/cloudstack/load_balancers/address.ts";
+import { readTakers } from "../../../../lib/providers/cloudstack/load_balancers/takers.ts";
 import type { Observation } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { isTaggedFor, toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toUser } from "../../../../lib/simulator/cloudstack/access/accounts.ts";
@@ -436,15 +436,19 @@ async function askAsOther(address: string): Promise<void> {
   await rig.ask("associateIpAddress", fields, { method: "POST", username: other.username });
 }
 
-describe("whose job took the address", () => {
+describe("who took the address", () => {
   test.each([
-    ["us", "runs", false],
-    ["others", "runs", false],
-    ["us", "has ended", true],
-    ["others", "has ended", true],
-    [undefined, "has ended", false],
-  ] as const)("CloudStack says: %p, when the job %s", async (taker, state, listsEndedJobs) => {
-    Object.assign(rig.simulator.settings, { listsEndedJobs, jobMs: 60_000 });
+    ["us", "runs", "pending jobs"],
+    ["others", "runs", "pending jobs"],
+    [undefined, "has ended", "pending jobs"],
+    ["us", "has ended", "ended jobs"],
+    ["others", "has ended", "ended jobs"],
+    ["us", "has ended", "events"],
+    ["others", "has ended", "events"],
+  ] as const)("CloudStack says: %p, when the job %s, by %s", async (taker, state, by) => {
+    Object.assign(rig.simulator.settings, { listsEndedJobs: by === "ended jobs", jobMs: 60_000 });
+    const refusal = { kind: "error", code: 432, text: "not available" } as const;
+    if (by !== "events") rig.simulator.faults.set(refusal, { command: "listEvents" });
     await rig.look();
     if (taker === "others") await askAsOther("192.0.2.12");
     else {
@@ -456,8 +460,7 @@ describe("whose job took the address", () => {
     const asked = new Map([[id, rig.clock.now()]]);
     const { signal } = new AbortController();
     const { session } = rig;
-    expect(await rig.finish(readTakers({ session, asked }, signal))).toEqual(
-      new Map(taker && [[id, taker]]),
-    );
+    const reading = readTakers({ session, asked, projectId: undefined }, signal);
+    expect(await rig.finish(reading)).toEqual(new Map(taker && [[id, taker]]));
   });
 });

@@ -81,6 +81,7 @@ export function drawSite(seed: Seed): Site | undefined {
       jobMs: random.pick([200, 200, 1_000, 4_000]),
       sendsPortsAsText: random.chance(0.3),
       listsEndedJobs: random.chance(0.2),
+      ...(random.chance(0.4) && { eventsKeptMs: 0 }),
     },
   };
 }
@@ -98,6 +99,8 @@ export class CloudStackBalancing implements Balancing {
   readonly taken: Set<string> = new Set();
   /** Addresses whose only proof people destroyed, by ID. */
   readonly abandoned: Set<string> = new Set();
+  /** Addresses that people released because Landfall said so. */
+  readonly released: Set<string> = new Set();
   readonly #timeline: Timeline;
   readonly #periodMs: number;
   readonly #trace: Trace;
@@ -183,7 +186,7 @@ export async function readParameters(request: Request): Promise<URLSearchParams>
 
 /** Releases the addresses of which Landfall says that a person must, if nothing needs them. */
 function decideAddresses({ server, trace }: Surroundings, balancing: CloudStackBalancing): void {
-  const { cloud, book, judge } = balancing;
+  const { cloud, book, judge, released } = balancing;
   for (const event of server.objects.list("events") as unknown as readonly KubeEvent[]) {
     for (const ip of cloud.state.publicIps.values()) {
       const isNamed = event.message?.includes(`${ip.address} `) ?? false;
@@ -191,6 +194,7 @@ function decideAddresses({ server, trace }: Surroundings, balancing: CloudStackB
       if (!isNamed || isNeeded || !isLeftToPeople(event, ip.id, server, cloud.state)) continue;
       trace.note("PERSON", `releases ${ip.address}: ${event.message}`);
       free(cloud.state, ip);
+      released.add(ip.address);
       judge.accept();
     }
   }

@@ -36,6 +36,8 @@ export interface ServiceStory {
   readonly frees?: string;
   /** An address that must be kept in the end. */
   readonly keeps?: string;
+  /** Whether Landfall asks nobody to release an address. @default {false} */
+  readonly needsNobody?: boolean;
   /** Whether only CI tells it. @default {false} */
   readonly isOfCi?: boolean;
   /** Whether it is told with a crash after every change, also where only some tests run. @default {false} */
@@ -130,6 +132,8 @@ export async function tellService(
       const kept = [...publicIps.values()].filter(({ id }) => tags.has(id, KEPT));
       const ips = kept.map(({ address }) => address);
       check("addresses that are kept", ips, keeps === undefined ? [] : [keeps]);
+      const released = [...(world.cloud.balancing?.released ?? [])];
+      if (story.needsNobody) check("addresses that people released", released, []);
       if (whole === undefined) await end(world);
     },
   ]);

@@ -155,7 +155,8 @@ function loseRule({ cloud: { state, server }, server: { objects } }: CloudStackW
 /** The role lacks what says who took an address. */
 const denyJobs: Act = ({ cloud: { server } }) => {
   const names = [...LB_COMMANDS.map(({ name }) => name), "listVirtualMachines", "listZones"];
-  server.user.role.commands = names.filter((name) => name !== "listAsyncJobs");
+  const denied = new Set(["listAsyncJobs", "listEvents"]);
+  server.user.role.commands = names.filter((name) => !denied.has(name));
 };
 
 /** What there is before, and the change. */
@@ -260,6 +261,18 @@ const ROWS: readonly Row[] = [
     { ...DENSE, settings: { listsEndedJobs: true } },
   ],
   ["service-is-created-without-right-to-list-jobs", [denyJobs], create(), DENSE],
+  [
+    "service-is-created-where-free-addresses-are-hidden",
+    [],
+    create(),
+    { ...DENSE, settings: { showsFreeIps: false }, needsNobody: true },
+  ],
+  [
+    "service-is-created-where-free-addresses-are-hidden-without-right-to-list-jobs",
+    [denyJobs],
+    create(),
+    { ...DENSE, settings: { showsFreeIps: false } },
+  ],
   [
     "service-is-created-without-right-to-list-jobs-on-server-that-lists-ended-jobs",
     [denyJobs],
