@@ -4,6 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseAllDocuments } from "yaml";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
@@ -17,6 +18,8 @@ import {
   USERNAME,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
+import { listCodeBlocks } from "../../support/markdown_links.ts";
+import { readSource } from "../../support/sources.ts";
 import { killAll, listPrograms } from "../../support/process/landfall_process.ts";
 
 const program = listPrograms().at(-1);
@@ -141,5 +144,51 @@ describe.skipIf(skipsCluster())(`on a real API server, address pools of ${progra
     await create("late");
     expect(await untilServed("late")).toBe("198.51.100.7");
     for (const [name, address] of before) expect((await listAll()).get(name)).toBe(address);
+  }, 90_000);
+
+  test("the manifests of the guide are accepted, and a status as kube-vip writes it stays", async () => {
+    const blocks = listCodeBlocks(await readSource("docs/guides/address-pools.md"), "yaml");
+    const documents = blocks.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS()));
+    const settings = documents.find((one: object) => "loadBalancers" in one);
+    await use().configure([`loadBalancers: ${JSON.stringify(settings?.loadBalancers)}`]);
+    for (const name of ["web", "ingress"]) {
+      await use().cluster.create("/api/v1/namespaces", { metadata: { name } });
+    }
+    const paths: Readonly<Record<string, string>> = {
+      ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+      ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    };
+    const services: string[] = [];
+    for (const one of documents) {
+      const { namespace, name } = one.metadata ?? {};
+      const path = paths[one.kind] ?? `/api/v1/namespaces/${namespace}/services`;
+      if (one.kind !== "Service" && paths[one.kind] === undefined) continue;
+      await use().cluster.create(path, one);
+      if (one.kind === "Service") services.push(`/api/v1/namespaces/${namespace}/services/${name}`);
+    }
+    expect(services).toHaveLength(4);
+    const readAt = async (path: string): Promise<Service> =>
+      await readJson<Service>(await use().cluster.adminFetch(path));
+    for (const path of services) {
+      const ip = await waitUntil(`an address of ${path}`, async () => {
+        const { metadata, status } = await readAt(path);
+        const address = status?.loadBalancer?.ingress?.[0]?.ip;
+        return metadata.annotations?.["kube-vip.io/loadbalancerIPs"] === address
+          ? address
+          : undefined;
+      });
+      const ingress = [{ ip, ports: [{ port: 443, protocol: "TCP" }] }];
+      const response = await use().cluster.adminFetch(`${path}/status`, {
+        method: "PATCH",
+        headers: { "content-type": "application/merge-patch+json" },
+        body: JSON.stringify({ status: { loadBalancer: { ingress } } }),
+      });
+      expect(response.ok).toBe(true);
+    }
+    await Bun.sleep(2_000);
+    for (const path of services) {
+      const { status } = await readAt(path);
+      expect(status?.loadBalancer?.ingress?.[0]).toHaveProperty("ports");
+    }
   }, 90_000);
 });
