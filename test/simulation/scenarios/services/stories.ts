@@ -17,6 +17,8 @@ import type { Act, ServiceStory } from "./stage.ts";
 const USED_IP = "203.0.1.20";
 /** Address of the user without rules. */
 const PINNED_IP = "203.0.1.21";
+/** Address of the user that is the source NAT of the network. */
+const SOURCE_NAT_IP = "203.0.1.1";
 /** A free address. */
 const FREE_IP = "198.51.1.10";
 const WEB = { name: "web", namespace: "default" } as const;
@@ -332,6 +334,11 @@ const ROWS: readonly Row[] = [
     "service-of-apache-provider-is-taken-over",
     [],
     createWithLeftover({ ports: [HTTP, HTTPS] }, PINNED_IP),
+  ],
+  [
+    "service-of-apache-provider-on-source-nat-gets-another-node-port",
+    [createWithLeftover({}, SOURCE_NAT_IP)],
+    change({ ports: [{ ...HTTP, nodePort: 30_081 }] }),
   ],
   ["service-of-leaseweb-provider-is-taken-over", [], createOfLeaseweb, NAMED],
   ["service-of-leaseweb-provider-is-deleted", [createOfLeaseweb], remove, FREED],
