@@ -20,6 +20,7 @@ import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
 import { listRules, readOwner } from "./service_judge.ts";
+import { RECORD } from "./wishes.ts";
 import { type Step, toStep } from "../../steps/mod.ts";
 
 type HandStep = Step<CloudStackWorld>;
@@ -135,9 +136,11 @@ export const HAND_STEPS: readonly HandStep[] = [
     return `${rule.name} by ACL item ${item.id}`;
   }),
   // From now on the address is theirs, as far as anybody can prove.
-  ofAddress("tags of an address deleted by hand", 1, (_world, balancing, ip) => {
+  ofAddress("tags of an address deleted by hand", 1, ({ server }, balancing, ip) => {
     const { state } = balancing.cloud;
-    // Until it has a rule, the Service's record proves it to be Landfall's.
+    // The record of a Service proves it to be Landfall's: until it has a rule, and while a job is open.
+    const records = server.services.map(({ metadata }) => metadata.annotations?.[RECORD] ?? "");
+    if (records.some((text) => text.includes(ip.id))) return undefined;
     if (state.loadBalancerRules.values().every(({ ipId }) => ipId !== ip.id)) return undefined;
     state.tags.drop(ip.id);
     balancing.book.keep("address", ip.id, balancing.nowMs);

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import type { Random } from "../../../support/random.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
-import { FINALIZER, isWanted, PREFIX } from "./wishes.ts";
+import { FINALIZER, isWanted, KEEP, PREFIX } from "./wishes.ts";
 import { later, type Step, toStep } from "../../steps/mod.ts";
 
 type ServiceStep = Step<CloudStackWorld>;
@@ -48,6 +48,7 @@ const change = ofService("Service changed", 8, (world, balancing, service) => {
     [`${PREFIX}proxy-protocol`]: null,
     [`${PREFIX}hostname`]: null,
     [`${PREFIX}stickiness-method-name`]: null,
+    [KEEP]: null,
     ...drawAnnotations(random),
   };
   if (!isWanted(service)) return undefined;
@@ -206,6 +207,7 @@ function drawAnnotations(random: Random): Record<string, string> {
   return {
     ...(random.chance(0.2) && { [`${PREFIX}proxy-protocol`]: "true" }),
     ...(random.chance(0.1) && { [`${PREFIX}hostname`]: "web.example.com" }),
+    ...(random.chance(0.1) && { [KEEP]: "true" }),
     ...(random.chance(0.2) && {
       [`${PREFIX}stickiness-method-name`]: random.pick(["SourceBased", "LbCookie"]),
     }),
