@@ -9,6 +9,7 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding, FindingLevel } from "../../../cloud/inspection.ts";
+import type { Clock } from "../../../core/clock.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { ApiError } from "../session/errors.ts";
 import type { Version } from "../session/facts.ts";
@@ -21,13 +22,15 @@ import { listKept, toKeptFindings } from "./kept.ts";
 import { listLeftovers, toLeftoverFindings } from "./release.ts";
 import { toMap } from "./observe.ts";
 import { type Network, type Observation, isSince } from "./observation.ts";
+import { inspectUntagged } from "./untagged.ts";
 import { isTagged } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */
 interface InspectionOptions extends LoadBalancerInspection {
-  readonly session: Pick<CloudStackSession, "read">;
+  readonly session: Pick<CloudStackSession, "deriveKey" | "isOwnKey" | "list" | "read">;
   readonly api: Pick<LoadBalancingApi, "listAddresses" | "listNetworks" | "listRules">;
   readonly source: Pick<ObserverSource, "facts" | "readBackends">;
+  readonly clock: Clock;
 }
 
 const ADVICE = "allow them in the role; docs/guides/permissions-cloudstack.md has the whole list";
@@ -128,22 +131,26 @@ async function inspectNetworks(
   }
 }
 
-/** Names the addresses without a Service, and those that are kept. */
+/** Names the addresses without a Service, those that are kept, and those that lack their tags. */
 async function inspectAddresses(
-  { api, source, readCluster }: InspectionOptions,
+  options: InspectionOptions,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
+  const { api, source, readCluster } = options;
   if (readCluster === undefined) return [];
   try {
     return await source.facts.inProject(async (projectId) => {
       const addresses = await api.listAddresses(projectId, signal);
-      if (!addresses.objects.some(({ tags }) => isTagged(tags))) return [];
+      const asking = { ...options, projectId };
+      const untagged = await inspectUntagged(addresses.objects, asking, signal);
+      if (!addresses.objects.some(({ tags }) => isTagged(tags))) return untagged;
       const rules = await api.listRules(projectId, signal);
       // After the addresses: that of a Service which was made meanwhile must not look left over.
       const cluster = await readCluster(signal);
       if (cluster === undefined) return [toUnknown("Kubernetes does not show all Services")];
       const view = { addresses: toMap(addresses), rules: toMap(rules), clusterIds: cluster.ids };
       return [
+        ...untagged,
         ...toLeftoverFindings(listLeftovers(view, cluster.services)),
         ...toKeptFindings(listKept(view)),
       ];

@@ -72,8 +72,8 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
   }
 
   inspect(known: LoadBalancerInspection, signal: AbortSignal): Promise<readonly Finding[]> {
-    const { session, source } = this.#options;
-    return inspectLoadBalancing({ ...known, session, api: this.#api, source }, signal);
+    const { session, source, clock } = this.#options;
+    return inspectLoadBalancing({ ...known, session, api: this.#api, source, clock }, signal);
   }
 
   observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<Observation> {

@@ -114,7 +114,8 @@ function findUnseen(scene: Scene, asked: AskedAddress): PublicAddress | undefine
   return taken.length === 1 ? taken[0] : undefined;
 }
 
-function isNamedBy(asked: AskedAddress, { id, ip }: PublicAddress): boolean {
+/** Whether a record names an address. */
+export function isNamedBy(asked: AskedAddress, { id, ip }: PublicAddress): boolean {
   if (isWithoutChoice(asked)) return false;
   return (asked.id ?? id) === id && (asked.ip ?? ip) === ip;
 }

@@ -14,12 +14,19 @@ import {
   startCloudStackSimulator,
 } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { createNetworkKinds } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import {
+  formatRecord,
+  RecordSigner,
+  SIGNING_PURPOSE,
+} from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
+import { deriveKey } from "../../../../lib/providers/cloudstack/session/signature.ts";
 import { TAG_KEYS } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./observer_rig.ts";
 
 const { signal } = new AbortController();
-const { world, vms } = createNetworkKinds();
+const { world, vms, networks } = createNetworkKinds();
+const NETWORK_ID = networks.isolated.id;
 const ALL = ["listVirtualMachines", "listApis", ...LB_COMMANDS.map(({ name }) => name)];
 const CLAIM = toClaim("01234567-89ab-cdef-0123-456789abcdef");
 
@@ -158,6 +165,42 @@ describe("inspectLoadBalancing() of addresses", () => {
       `ok loadBalancerKept: 1 public IP is kept for Services of a namespace: ${ip} ("shop"); ` +
         "landfall services --kept lists them",
     ]);
+  });
+
+  test("names those without tags that a record names, or that our user took and nothing uses", async () => {
+    const { jobs, state, user } = simulator;
+    const free = [...state.publicIps.values()].filter((one) => one.state === "Free");
+    const [recorded, taken, ofOthers] = free;
+    if (!recorded || !taken || !ofOthers) throw new Error("There are no free addresses");
+    for (const ip of [recorded, taken, ofOthers]) {
+      Object.assign(ip, { state: "Allocated", accountId: user.accountId });
+      const userId = ip === ofOthers ? "another" : user.id;
+      const { accountId } = user;
+      const about = { instanceType: "IpAddress", instanceId: ip.id };
+      const command = "associateIpAddress";
+      jobs.start({ command, userId, accountId, ...about, run: () => ({}) });
+    }
+    await Bun.sleep(simulator.settings.jobMs * 2);
+    const place = { networkId: NETWORK_ID };
+    const { id, address: ip } = recorded;
+    const address = { id, ip, place, atMs: 0, wasFree: true };
+    const signer = new RecordSigner(deriveKey(simulator.secretKey, SIGNING_PURPOSE));
+    const record = formatRecord({ address }, CLAIM.owner.uid, signer) ?? "";
+    const claims: [typeof CLAIM] = [{ ...CLAIM, record }];
+    const known = { claims, readCluster: async () => CLUSTER };
+    const [, , ...found] = await inspect(ALL, known);
+    const warning = "warning loadBalancerUntagged";
+    const byRecord =
+      `${warning}: public IP ${ip} (${id}) carries no tag: ` +
+      "Landfall was taking it for Service shop/web, whose record names it";
+    expect(found).toEqual([
+      byRecord,
+      `${warning}: public IP ${taken.address} (${taken.id}) carries no tag: ` +
+        "nothing uses it, and the API user of Landfall took it",
+    ]);
+    const few = ALL.filter((one) => one !== "listEvents");
+    const without = await inspect(few, known);
+    expect(without.filter((one) => one.startsWith(warning))).toEqual([byRecord]);
   });
 
   test("asks neither Kubernetes nor for rules if no address has a tag", async () => {
