@@ -78,7 +78,7 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
     const choices = [...cloud.state.publicIps.values()].filter(
       (ip) =>
         ip.zoneId === zone?.id &&
-        !ip.isSourceNat &&
+        !(ip.isSourceNat && ip.vpcId !== undefined) &&
         !named.has(ip.address) &&
         (ip.state === "Free" || (book.has(ip.id) && !isFreeAtFirst(ip))),
     );
