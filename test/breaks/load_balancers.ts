@@ -30,6 +30,22 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     caughtBy: "test/controllers/service/mod_test.ts",
   },
   {
+    id: "delete-rule-that-cannot-be-made",
+    rule: "a rule is not deleted before it is known that it can be made again",
+    file: "lib/providers/cloudstack/load_balancers/rule.ts",
+    from: "...(mustMake ? checkRefusal(site, port) : [])",
+    to: "...(mustMake ? [] : checkRefusal(site, port))",
+    caughtBy: "test/providers/cloudstack/load_balancers/replacements_test.ts",
+  },
+  {
+    id: "forget-what-the-router-lacks",
+    rule: "a change that the router did not take is sent again",
+    file: "lib/providers/cloudstack/load_balancers/rule.ts",
+    from: "unsentMs > SENDING_MS",
+    to: "unsentMs < 0",
+    caughtBy: "test/providers/cloudstack/load_balancers/replacements_test.ts",
+  },
+  {
     id: "release-foreign-address",
     rule: "an address without the tags of its Service is never released",
     file: "lib/providers/cloudstack/load_balancers/address.ts",
