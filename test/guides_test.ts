@@ -66,7 +66,7 @@ const OTHER_KEYS = new Set(
     "allocateLoadBalancerNodePorts apiGroup apiVersion appProtocol bootMode checksumType " +
     "cloudProvider consumerRef enabledControllers existingConfigSecret " +
     "externalCloudProvider externalTrafficPolicy extraArgs extraEnvs extraVolumeMounts " +
-    "extraVolumes flavorTemplates holderIdentity hostPath hostSelector imagePullSecrets " +
+    "extraVolumes flavorTemplates holderIdentity hostPath hostSelector imagePullSecrets ipAddressPools " +
     "inCluster ipFamilies ipMode kubeletExtraArgs listProjects listVirtualMachines " +
     "loadBalancerIP loadBalancerSourceRanges networkData nodeRegistration redirectURIs " +
     "replicaCount resourceNames roleRef secretName serviceLoadBalancerIPs sessionAffinity " +
