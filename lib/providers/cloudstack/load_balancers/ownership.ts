@@ -9,6 +9,7 @@ import type {
   LoadBalancerOwner,
   LoadBalancerProblem,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import { formatTime } from "../../../core/clock.ts";
 import { quote } from "../../../core/text/printable.ts";
 import {
   isNamed,
@@ -155,13 +156,18 @@ export function findDoubtful(scene: Scene): readonly PublicAddress[] {
 
 /**
  * Says that the Service must wait for an address that the record names and CloudStack is still taking. Until it is
- * done, CloudStack does not show its network, so nothing is proven yet, and no other address may be taken.
+ * done, CloudStack does not show its network, so nothing is proven yet, and no other address may be taken. A restart of
+ * the server cuts the job off, and then it is never done.
  */
 export function checkPending(scene: Scene): readonly LoadBalancerProblem[] {
   return [...scene.view.addresses.values()]
     .filter((one) => isPending(scene, one))
-    .map(({ ip }) => {
-      const message = `public IP ${ip} is being taken for this Service, and CloudStack has not finished`;
+    .map(({ ip, id }) => {
+      const untilMs = (scene.record?.address?.atMs ?? 0) + ANSWER_MS;
+      const message =
+        `public IP ${ip} is being taken for this Service, and CloudStack has not finished; ` +
+        `if it is in the state Allocating after ${formatTime(untilMs)}, a restart of CloudStack cut that off: ` +
+        `release it (cmk disassociate ipaddress id=${id}), and Landfall takes one again`;
       return toWaiting("AddressNotUsable", message);
     });
 }
@@ -188,7 +194,7 @@ export function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
   if (isShown || untilMs <= view.takenAtWallMs) return [];
   if (asked.atMs > view.takenAtWallMs + SKEW_MS) return [];
   const what = asked.ip === undefined ? "a public IP" : `public IP ${asked.ip}`;
-  const until = new Date(untilMs).toISOString();
+  const until = formatTime(untilMs);
   const message = `${what} was asked for without an answer, and may come until ${until}`;
   return [toWaiting("NotKnown", message)];
 }

@@ -410,6 +410,7 @@ describe("CloudStackLoadBalancers", () => {
 
   test.each([
     ["is taking", "Allocating", { jobMs: 5_000 }],
+    ["took right after the record", "Allocated", {}],
     ["took hours after the record", "Allocated", { clockSkewMs: 7_200_000 }],
   ])("leaves an address alone that another user %s", async (_when, before, changes) => {
     const view = await observe();
