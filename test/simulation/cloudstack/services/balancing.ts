@@ -101,6 +101,8 @@ export class CloudStackBalancing implements Balancing {
   readonly abandoned: Set<string> = new Set();
   /** Addresses that people released because Landfall said so. */
   readonly released: Set<string> = new Set();
+  /** The Events for which they did, each with its count and the address. */
+  readonly followed: Set<string> = new Set();
   readonly #timeline: Timeline;
   readonly #periodMs: number;
   readonly #trace: Trace;
@@ -186,12 +188,16 @@ export async function readParameters(request: Request): Promise<URLSearchParams>
 
 /** Releases the addresses of which Landfall says that a person must, if nothing needs them. */
 function decideAddresses({ server, trace }: Surroundings, balancing: CloudStackBalancing): void {
-  const { cloud, book, judge, released } = balancing;
+  const { cloud, book, judge, released, followed } = balancing;
   for (const event of server.objects.list("events") as unknown as readonly KubeEvent[]) {
     for (const ip of cloud.state.publicIps.values()) {
       const isNamed = event.message?.includes(`${ip.address} `) ?? false;
       const isNeeded = book.has(ip.id) || book.isUsed(ip.id) || ip.accountId === undefined;
       if (!isNamed || isNeeded || !isLeftToPeople(event, ip.id, server, cloud.state)) continue;
+      // Landfall may have taken it again since: only what it says again counts again.
+      const word = `${event.metadata.uid} ${event.count} ${ip.id}`;
+      if (followed.has(word)) continue;
+      followed.add(word);
       trace.note("PERSON", `releases ${ip.address}: ${event.message}`);
       free(cloud.state, ip);
       released.add(ip.address);
