@@ -14,7 +14,7 @@ import { abortable } from "../../core/clock.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import { type Service, SERVICES } from "../../kube/kinds/service.ts";
+import { hasCloudLoadBalancer, type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { requireCloud } from "../node_context.ts";
 import { type ControllerContext, readFlag, type RunningController } from "../definition.ts";
 import { findClusterIds } from "./cluster_ids.ts";
@@ -34,7 +34,7 @@ import { ServiceReconciler } from "./reconcile.ts";
 import { ServiceWriter } from "./state/service_writer.ts";
 import { needsUpdate } from "./spec/node_set.ts";
 import { showsIngress } from "./spec/status.ts";
-import { isWanted } from "./spec/which.ts";
+import { isWanted, type ServedClasses } from "./spec/which.ts";
 import { ServiceTasks } from "./state/tasks.ts";
 import { NAME } from "./words.ts";
 
@@ -146,6 +146,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       findGone: (key) => this.#managed.get(key)?.service,
       prepare: async (signal) => {
         await Promise.all([services.catchUp(signal), cloud.nodes.catchUp(signal)]);
+        this.#warnOfClassless(classes);
         loadBalancers.setClusterIds(await findClusterIds({ ...context, services }, signal));
         this.#prepared.resolve();
       },
@@ -243,6 +244,19 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       this.#nodePass.noteEnd(key, false);
       throw error;
     }
+  }
+
+  /** Says that Services keep a load balancer that Landfall may have made, before a flag for a class was set. */
+  #warnOfClassless(classes: ServedClasses): void {
+    if (classes.servesClassless) return;
+    const left = [...this.objects.values()].filter(
+      (one) => hasCloudLoadBalancer(one) && isWanted(one, { servesClassless: true }),
+    );
+    if (left.length === 0) return;
+    const message =
+      "Services without a class have a load balancer, and Landfall does not serve them. If Landfall made it, set " +
+      "--serve-services-without-class=true";
+    this.#context.log.warn(message, { services: left.length });
   }
 
   #listOutdated(): Key[] {

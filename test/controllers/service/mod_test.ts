@@ -96,6 +96,16 @@ describe("a new Service", () => {
     expect(rig.events[0]?.message).toContain("--serve-services-without-class=true");
   });
 
+  test("without a class, with a finalizer from before, is named in the log", async () => {
+    await using rig = await startServices({
+      flags: { "load-balancer-class": "example.com/ours" },
+      prepare: (server) => server.add("shop", { metadata: { finalizers: [FINALIZER] } }),
+    });
+    await rig.clock.advance(60_000);
+    expect(rig.server.writes).toEqual([]);
+    expect(rig.lines.join("\n")).toContain("--serve-services-without-class=true");
+  });
+
   test("with a field that cannot be used keeps what it has, and an Event names the field", async () => {
     await using rig = await startShop();
     const before = structuredClone(rig.cloud.rules);

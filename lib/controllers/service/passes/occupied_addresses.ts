@@ -23,6 +23,7 @@ interface AddressUsers {
   readonly isServed: (service: Service) => boolean;
 }
 
+const NO_USES = { external: [], shown: [] };
 /** Most addresses of one Service that count, so that no user fills the memory with them. */
 const SERVICE_IPS_MAX = 64;
 
@@ -54,17 +55,15 @@ export function toOccupied({ nodes, instances, services, isServed }: AddressUser
     for (const address of listReportedIps(instance)) add(address, { what, mayAnnounce });
   }
   for (const service of services) {
-    const { metadata, spec, status } = service;
-    const external = spec?.externalIPs ?? [];
-    const shown = spec?.type === "LoadBalancer" && !isServed(service) ? toIps(status) : [];
+    const { external, shown } = listUses(service, isServed);
     if (external.length + shown.length === 0) continue;
-    const { namespace = "", name, uid = "" } = metadata;
+    const { namespace = "", name, uid = "" } = service.metadata;
     const owner = { namespace, name, uid };
     const who = `the Service ${namespace}/${name}`;
-    for (const address of external.slice(0, SERVICE_IPS_MAX)) {
+    for (const address of external) {
       add(address, { what: `in spec.externalIPs of ${who}`, owner, field: "spec.externalIPs" });
     }
-    for (const address of shown.slice(0, SERVICE_IPS_MAX)) {
+    for (const address of shown) {
       const what = `the address of ${who}, which Landfall does not serve`;
       add(address, { what, owner, field: "the status" });
     }
@@ -90,12 +89,19 @@ function toNodeText(node: Node | undefined): string | undefined {
   return [node.spec?.providerID, node.status?.nodeInfo?.systemUUID, ...addresses].join(" ");
 }
 
-/** A text; the same for all Services that use no address. */
-function toServiceText(service: Service | undefined): string {
-  const { type = "", externalIPs, loadBalancerClass = "" } = service?.spec ?? {};
-  const shown = type === "LoadBalancer" ? toIps(service?.status) : [];
-  const all = [...(externalIPs ?? []), "", ...shown];
-  return all.length === 1 ? "" : [loadBalancerClass, ...all].join(" ");
+/** What a Service uses. */
+function listUses(
+  service: Service,
+  isServed: AddressUsers["isServed"],
+): Readonly<Record<"external" | "shown", readonly string[]>> {
+  const { spec, status } = service;
+  return {
+    external: (spec?.externalIPs ?? []).slice(0, SERVICE_IPS_MAX),
+    shown:
+      spec?.type === "LoadBalancer" && !isServed(service)
+        ? toIps(status).slice(0, SERVICE_IPS_MAX)
+        : [],
+  };
 }
 
 /** What {@linkcode OccupiedAddresses} need. */
@@ -133,7 +139,12 @@ export class OccupiedAddresses {
    * @returns The function that ends this
    */
   follow(onChange: () => void): () => void {
-    const { cloud, services } = this.#options;
+    const { cloud, services, isServed } = this.#options;
+    // Most Services use none.
+    const toText = (service: Service | undefined): string => {
+      const { external, shown } = service ? listUses(service, isServed) : NO_USES;
+      return external.length + shown.length === 0 ? "" : [...external, "", ...shown].join(" ");
+    };
     const note = (isChanged: boolean): void => {
       if (!isChanged) return;
       this.#occupied = undefined;
@@ -143,7 +154,7 @@ export class OccupiedAddresses {
     const ends = [
       cloud.nodes.subscribe((_key, one, other) => note(toNodeText(one) !== toNodeText(other))),
       cloud.source.subscribe((changed) => note(changed === "everything" || changed.size > 0)),
-      services.subscribe((_key, one, other) => note(toServiceText(one) !== toServiceText(other))),
+      services.subscribe((_key, one, other) => note(toText(one) !== toText(other))),
     ];
     return () => {
       for (const end of ends) end();
