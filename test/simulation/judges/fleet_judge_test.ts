@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { SETTINGS } from "../settled.ts";
+import { settle, SETTINGS } from "../settled.ts";
 import { XenOrchestraWorld } from "../xenorchestra/cloud.ts";
 
 const AUTHOR = "a1";
@@ -106,4 +106,13 @@ test("FleetJudge.listExcess() counts Nodes that went, not Ready, while the proce
   const two = fleet.listExcess(AUTHOR, "n4");
   expect(one).toEqual([]);
   expect(two.join()).toContain("3 Nodes are missing or go within the window");
+});
+
+test("FleetJudge.listExcess() counts Nodes that the process initialised while its watch was cut", async () => {
+  const world = new XenOrchestraWorld(7, () => SETTINGS);
+  world.server.faults.refuse({ status: 503, verb: "watch", resource: "nodes" });
+  await using settled = await settle(world, NAMES.slice(0, 2), 500);
+  const { fleet } = settled.invariants.proofs;
+  const told = ["n1", "n2"].map((name) => fleet.listExcess(AUTHOR, name).join());
+  expect(told).toEqual(["", "2 Nodes are missing or go within the window, of 2"]);
 });

@@ -272,11 +272,19 @@ export class World<C extends Cloud = Cloud> implements Surroundings, AsyncDispos
       const { services } = this.server;
       return () => balancing.noteShown(asker, services);
     }
+    const { proofs } = this.invariants;
+    const written = method === "PATCH" ? NODE_PATH.exec(path)?.[1] : undefined;
+    const node = this.server.findNode(written ?? "");
+    // What a process wrote it knows, even while its watch is cut.
+    if (node !== undefined) return () => proofs.fleet.noteEvent(asker, "MODIFIED", node);
     if (method !== "GET" || !/^\/api\/v1\/nodes(\?|$)/.test(path)) return () => undefined;
     const { nodes } = this.server;
-    return () => this.invariants.proofs.noteNodes(asker, nodes);
+    return () => proofs.noteNodes(asker, nodes);
   }
 }
+
+/** The path of one Node. */
+const NODE_PATH = /^\/api\/v1\/nodes\/([^/?]+)/;
 
 /** A UUID as such a firmware reports it. Source: SMBIOS 2.6, §7.2.1. */
 function swapUuid(uuid: string): string {
