@@ -190,6 +190,22 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     caughtBy: "test/cloud/pools/address_pools_property_test.ts",
   },
   {
+    id: "give-an-address-in-use",
+    rule: "a Service gets no address of a Node, a machine or the externalIPs of another Service",
+    file: "lib/cloud/pools/choice.ts",
+    from: "if (!isUnused(question, address)) continue;",
+    to: "",
+    caughtBy: "test/controllers/service/address_pools_test.ts",
+  },
+  {
+    id: "overwrite-a-status-for-ever",
+    rule: "a status that another program writes twice is not overwritten",
+    file: "lib/controllers/service/reconcile.ts",
+    from: "ingress !== undefined && !isShown && !isYielded)",
+    to: "ingress !== undefined && !isShown)",
+    caughtBy: "test/controllers/service/passes_test.ts",
+  },
+  {
     id: "reserve-what-was-taken-meanwhile",
     rule: "two Services that were planned at the same time never get the same address",
     file: "lib/cloud/pools/address_pools.ts",
