@@ -175,7 +175,9 @@ export class Allocations {
 
   /** What keeps an address from a Service, besides other Services that have it. */
   listOccupants(address: string, uid: string): readonly Occupant[] {
-    return (this.#occupied.get(address) ?? []).filter(({ owner }) => owner?.uid !== uid);
+    return (this.#occupied.get(address) ?? []).filter(
+      ({ owner }) => owner === undefined || (owner.uid !== uid && !this.has(owner.uid, address)),
+    );
   }
 
   /** Reserves addresses for a Service in the index, in place of those reserved before. */

@@ -282,6 +282,19 @@ describe("the controller of Services with address pools", () => {
       expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
     });
 
+    test("Services that share an address may have it in their externalIPs", async () => {
+      const settings = toSettings({ name: "a", addresses: ["192.0.2.10"], shareable: true });
+      await using rig = await startServices({ pools: settings });
+      const metadata = { annotations: { "landfall.dev/shared-address": "k" } };
+      const externalIPs = ["192.0.2.10"];
+      await rig.add("shop", { metadata, spec: { ports: [{ port: 80 }] } });
+      await rig.change(KEY, { spec: { externalIPs } });
+      await rig.add("other", { metadata, spec: { ports: [{ port: 81 }], externalIPs } });
+      expect(rig.readAddress("web/other")).toBe("192.0.2.10");
+      await rig.clock.advance(60_000);
+      expect(rig.events.map(({ reason }) => reason)).not.toContain("AddressConflict");
+    });
+
     test("says on both Services within seconds that externalIPs name an address in use", async () => {
       await using rig = await startShop({ pools: SMALL });
       await rig.add("manual", { spec: { type: "ClusterIP", externalIPs: ["192.0.2.10"] } });
