@@ -3,11 +3,12 @@
  * @module
  */
 import type { ApiObject, ObjectAccess } from "../../../../../lib/simulator/kubernetes/mod.ts";
-import { pathOf } from "../../../../../lib/simulator/metal3/host_state.ts";
+import { hasBmc, pathOf } from "../../../../../lib/simulator/metal3/host_state.ts";
 import type { XenOrchestra, XoRecord } from "../../../../../lib/simulator/xenorchestra/mod.ts";
 import type { Journaled } from "../../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 import type { Trace } from "../../../trace.ts";
 import type { ApiServer, Change } from "../../../world/api_server.ts";
+import { toVmId } from "../../ironic.ts";
 import { type Birth, isReady, type Machines } from "../machines.ts";
 import { LETTERS, orderOf, parseOverride, toOverriddenVm, toSecretName } from "./override.ts";
 import type { Wishes } from "../wishes.ts";
@@ -54,15 +55,22 @@ export class OverrideJudge {
   listUntrue(): readonly string[] {
     const { objects } = this.#world;
     const machines = this.#listMachines();
+    const hosted = new Set(objects.list("baremetalhosts").filter(hasBmc).map(toVmId));
+    /** Orders of VMs that stay although their hosts went: those that hold for good stay, too. */
+    const kept = new Map<string, string>();
     const waiting = objects.list("secrets").flatMap((secret) => {
       const override = parseOverride(secret);
       const { name } = pathOf(secret);
+      const id = toOverriddenVm(secret);
       // One about a VM that is gone has no effect.
-      const isMeant = machines.some(({ vm }) => vm.id === toOverriddenVm(secret));
-      return override && isMeant ? [`${name} has an override: ${override.duration}`] : [];
+      const isMeant = machines.some(({ vm }) => vm.id === id);
+      if (override === undefined || !isMeant) return [];
+      const isKept = override.duration === "always" && !hosted.has(id);
+      if (isKept) kept.set(id, override.order);
+      return isKept ? [] : [`${name} has an override: ${override.duration}`];
     });
     const changed = machines.flatMap(({ vm, birth }) => {
-      const natural = this.#natural.get(vm.id) ?? orderOf(vm);
+      const natural = kept.get(vm.id) ?? this.#natural.get(vm.id) ?? orderOf(vm);
       if (natural === orderOf(vm) || this.#excused.has(vm.id)) return [];
       return [`${birth.name} boots from ${orderOf(vm)}, and at first it was ${natural}`];
     });

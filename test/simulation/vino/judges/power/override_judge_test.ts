@@ -52,6 +52,18 @@ function start(letters: string): Act[] {
   return [put(RECORD), order(letters), promise("network"), call("VM.start")];
 }
 
+const HOST = { namespace: VINO.namespace, name: "core-worker-0" };
+/** The host of a VM gets a management controller. */
+const manage: Act = (right) => {
+  const bmc = { address: `redfish+https://landfall/redfish/v1/Systems/${right.vm(0).id}` };
+  right.world.objects.patch("baremetalhosts", HOST, { spec: { bmc } });
+};
+/** The host goes. */
+const unpublish: Act = ({ world: { objects } }) => {
+  objects.delete("baremetalhosts", HOST);
+  objects.patch("baremetalhosts", HOST, { metadata: { finalizers: null } });
+};
+
 const UNKNOWN = "gets another boot order, and nobody would know";
 
 const CASES: readonly Case[] = [
@@ -96,6 +108,21 @@ const LEFT: readonly Case[] = [
     [put(RECORD), order("ncd"), edit({ ...RECORD, duration: "never" })],
     `${HAS}never`,
     "vino-worker-0 boots from ncd, and at first it was cd",
+  ],
+  [
+    "an order for good that a client can undo",
+    [manage, put({ ...RECORD, duration: "always" }), order("ncd")],
+    `${HAS}always`,
+    "vino-worker-0 boots from ncd, and at first it was cd",
+  ],
+  [
+    "an order for good of a VM that stays without a host",
+    [manage, put({ ...RECORD, duration: "always" }), order("ncd"), unpublish],
+  ],
+  [
+    "another order than that for good",
+    [put({ ...RECORD, duration: "always" }), order("dc"), unpublish],
+    "vino-worker-0 boots from dc, and at first it was ncd",
   ],
   ["an order whose record somebody deleted", [put(RECORD), order("ncd"), deleteSecret]],
   [
