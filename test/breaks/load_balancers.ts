@@ -73,8 +73,8 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     id: "release-of-kept-address",
     rule: "an address that is kept is never released",
     file: "lib/providers/cloudstack/load_balancers/release.ts",
-    from: "if (keeping !== undefined) return keeping;",
-    to: "if (keeping !== undefined && keeping.steps.length > 3) return keeping;",
+    from: "if (keeping !== undefined)",
+    to: "if (keeping !== undefined && keeping.steps.length > 3)",
     caughtBy: "test/providers/cloudstack/load_balancers/release_test.ts",
   },
   {

@@ -57,6 +57,12 @@ export function explainUse(
   return explainRefusal({ ip, namespace, host, rules: view.listSharingRules?.() ?? [] });
 }
 
+/** Whether the Service that an address was taken for is losing its load balancer, and with it the address. */
+export function isEnding({ clusterIds, findHolder }: Known, { tags }: PublicAddress): boolean {
+  const uid = tags.get(TAG_KEYS.serviceUid);
+  return isOfCluster(tags, clusterIds) && findHolder?.((one) => one === uid)?.isLeaving === true;
+}
+
 /** The rules on an address of Services that may not use it, each with its Service. */
 export function listUnshared(
   view: Known,

@@ -37,6 +37,7 @@ import {
   toDoubt,
   toTagging,
 } from "./ownership.ts";
+import { isEnding } from "./host.ts";
 import { describeParts, type PartsSite } from "./parts.ts";
 import {
   planClosing,
@@ -107,6 +108,9 @@ export function plan(view: Observation, spec: LoadBalancerSpec): Plan {
   const own = [...problems, ...sticky];
   const { refusal } = choice;
   if (refusal === undefined) return { ...planSite(site, spec, own), ...describeParts(chosen) };
+  // What goes with the address is not made again.
+  if (isEnding(scene.view, address))
+    return { steps: [], problems: [...own, toUnusable(refusal)], ...describeParts(chosen) };
   // An older version let it in. It keeps what it has, and gets nothing more.
   const whole = planSite(site, spec, [...own, toUnsharedNotice(refusal)]);
   const makesRules = whole.steps.some(({ change }) => change.kind === "createRule");
@@ -218,8 +222,9 @@ function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
 /** Plans to remove a record that says nothing any more: the tags of the address are the proof from now on. */
 function planRecord({ scene, address }: Site): readonly Step[] {
   if (scene.claim.record === undefined) return [];
-  if (scene.record?.address !== undefined && !isOwn(scene, address)) return [];
-  if (scene.record?.shared === address.ip && !isNamed(scene, address)) return [];
+  const isTagged = isOwn(scene, address);
+  if (scene.record?.address !== undefined && !isTagged) return [];
+  if (scene.record?.shared === address.ip && !isTagged && !isNamed(scene, address)) return [];
   if (checkPending(scene).length + checkAsked(scene).length > 0) return [];
   return [toStep(scene, "remove the record", { kind: "forgetRecord" })];
 }

@@ -118,10 +118,12 @@ export function planAddressRemoval(
   }
   const uses = listUses(scene, address);
   const word = uses.length > 0 && isOwn(scene, address) ? planWord(scene, address) : [];
-  const keeping = planKeepingAddress(scene, address, [...word, ...steps]);
-  if (keeping !== undefined) return keeping;
   const ending = planEnding(scene, address);
-  if (ending !== undefined) return { ...ending, steps: [...steps, ...ending.steps] };
+  const all = [...steps, ...ending.steps];
+  const keeping = planKeepingAddress(scene, address, [...word, ...all]);
+  if (keeping !== undefined)
+    return { ...keeping, problems: [...keeping.problems, ...ending.problems] };
+  if (ending.steps.length > 0) return { ...ending, steps: all };
   if (uses.length > 0) {
     return { steps: [...word, ...steps], problems: [toKept(scene, address, uses)] };
   }
@@ -133,13 +135,13 @@ export function planAddressRemoval(
 
 /**
  * Plans to end the rules of Services that may not use the address of this one: they must not keep it from its release.
- * `undefined` if there are none, or if this Service may not use the address either.
+ * Nothing if this Service may not use the address either.
  */
-function planEnding(scene: Scene, address: PublicAddress): PartPlan | undefined {
+function planEnding(scene: Scene, address: PublicAddress): PartPlan {
   const { view, claim } = scene;
-  if (explainUse(view, claim, address) !== undefined) return undefined;
-  const unshared = listUnshared(view, address);
-  if (unshared.length === 0) return undefined;
+  const mayUse = explainUse(view, claim, address) === undefined;
+  const unshared = mayUse ? listUnshared(view, address) : [];
+  if (unshared.length === 0) return { steps: [], problems: [] };
   const steps = unshared.flatMap(({ rule, claim: other }) =>
     inPart(
       toPart(rule),

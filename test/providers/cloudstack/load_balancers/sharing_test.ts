@@ -248,6 +248,27 @@ describe.each(["firewall", "tier", "tierAllow", "open"] as const)("in a network:
   });
 });
 
+test("an address that is kept loses the rules of Services that may not have it", () => {
+  const cloud = setUpOld();
+  const victim = { ...VICTIM, annotations: { "landfall.dev/keep-address": "true" } };
+  have(cloud, victim, EVIL);
+  leave(cloud, victim);
+  expect(release(cloud, victim).done[0]).toBe(`tag address ${IP} as kept`);
+  expect([cloud.addresses.size, cloud.rules.size, cloud.firewallRules.size]).toEqual([1, 0, 0]);
+  drop(cloud, victim);
+  expect(converge(cloud, EVIL).plan.problems).toMatchObject([{ reason: "AddressNotUsable" }]);
+});
+
+test("what goes with an address is not made again for a Service that may not have it", () => {
+  const cloud = setUpOld();
+  leave(cloud, VICTIM);
+  for (const { id, startPort } of cloud.firewallRules.values()) {
+    if (startPort === 22) cloud.firewallRules.delete(id);
+  }
+  const { done, plan } = converge(cloud, EVIL);
+  expect([done, plan.problems.map(({ reason }) => reason)]).toEqual([[], ["AddressNotUsable"]]);
+});
+
 test("what belongs to no Service keeps an address that ends", () => {
   const cloud = setUpOld();
   const [address] = cloud.addresses.values();

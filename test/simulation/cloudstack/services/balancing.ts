@@ -27,6 +27,8 @@ export interface Site {
   readonly kind: SiteKind;
   /** Whether all machines are in one zone, and so in one network. */
   readonly isInOneZone: boolean;
+  /** Whether there are Services of another namespace. @default {false} */
+  readonly hasOthers?: boolean;
   /** How often all load balancers are compared with their Services, in milliseconds. */
   readonly periodMs: number;
   readonly settings: Partial<Settings>;
@@ -83,6 +85,7 @@ export function drawSite(seed: Seed): Site | undefined {
       listsEndedJobs: random.chance(0.2),
       ...(random.chance(0.4) && { eventsKeptMs: 0 }),
     },
+    hasOthers: random.chance(0.6),
   };
 }
 
@@ -90,6 +93,7 @@ export function drawSite(seed: Seed): Site | undefined {
 export class CloudStackBalancing implements Balancing {
   readonly kind: SiteKind;
   readonly isInOneZone: boolean;
+  readonly hasOthers: boolean;
   readonly flags: Readonly<Record<string, number>>;
   readonly cloud: Balanced;
   readonly book: Book;
@@ -109,10 +113,12 @@ export class CloudStackBalancing implements Balancing {
   /** Counts what is made, for names and ports. */
   #made = 0;
 
-  constructor({ kind, isInOneZone, periodMs, cloud, timeline, trace }: BalancingOptions) {
+  constructor(options: BalancingOptions) {
+    const { kind, isInOneZone, hasOthers = false, periodMs, cloud, timeline, trace } = options;
     this.#trace = trace;
     this.kind = kind;
     this.isInOneZone = isInOneZone;
+    this.hasOthers = hasOthers;
     this.flags = { "service-sync-period": periodMs };
     this.cloud = cloud;
     this.#timeline = timeline;

@@ -8,6 +8,7 @@ import { toName } from "./wishes.ts";
 /** A Service, from its beginning to its end. */
 export interface Life {
   readonly uid: string;
+  readonly namespace: string;
   readonly name: string;
   /** The name of its load balancer. */
   readonly lbName: string;
@@ -61,9 +62,10 @@ export class Knowledge {
       if (life) life.isGone = true;
       return;
     }
-    const { name, resourceVersion = "" } = after.metadata;
+    const { name, namespace = "", resourceVersion = "" } = after.metadata;
     const known = life ?? {
       uid,
+      namespace,
       name,
       lbName: toName(uid),
       versions: [],

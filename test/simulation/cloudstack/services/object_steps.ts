@@ -8,7 +8,7 @@ import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
 import { isFreeAtFirst } from "./sites.ts";
-import { ofService } from "./service_steps.ts";
+import { nameOf, ofService } from "./service_steps.ts";
 import { FINALIZER, isWanted, RECORD } from "./wishes.ts";
 import type { Step } from "../../steps/mod.ts";
 
@@ -35,8 +35,9 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
     // What only the record proves is lost with it: where CloudStack chose, the record says no more than a network.
     const { publicIps, tags } = balancing.cloud.state;
     const isWithoutChoice = before.includes('"address"') && !before.includes('"id"');
-    for (const { id, accountId } of publicIps.values()) {
-      const mayBeMeant = isWithoutChoice && accountId !== undefined && tags.of(id).length === 0;
+    for (const { id } of publicIps.values()) {
+      // Also one that is free: CloudStack may be about to give it.
+      const mayBeMeant = isWithoutChoice && tags.of(id).length === 0;
       if (before.includes(id) || mayBeMeant) balancing.abandoned.add(id);
     }
     const others = server.services.flatMap(({ metadata }) => metadata.annotations?.[RECORD] ?? []);
@@ -49,7 +50,7 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
     // The API server refuses it of any other type.
     if (service.spec?.type !== "LoadBalancer") return undefined;
     const ingress = world.random.pick([null, [{ ip: "192.0.2.1" }]]);
-    const name = { name: service.metadata.name, namespace: "default", subresource: "status" };
+    const name = { ...nameOf(service), subresource: "status" };
     world.server.objects.patch("services", name, { status: { loadBalancer: { ingress } } });
     return JSON.stringify(ingress);
   }),
@@ -60,11 +61,10 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
     const kept = finalizers.filter((one) => one !== FINALIZER);
     const isDeleted = world.random.chance(0.3);
     const life = knowledge.find(uid);
-    if (life && isDeleted) life.mayLeak = true;
+    if (life && (isDeleted || !isWanted(service))) life.mayLeak = true;
     patch(world, service, { metadata: { finalizers: kept } });
     if (isDeleted) {
-      const { name } = service.metadata;
-      world.server.objects.delete("services", { name, namespace: "default" });
+      world.server.objects.delete("services", nameOf(service));
     }
     return isDeleted ? "and deleted" : "";
   }),
@@ -93,8 +93,8 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
 
 function patch(
   { server }: CloudStackWorld,
-  { metadata: { name } }: Service,
+  service: Service,
   body: Parameters<CloudStackWorld["server"]["objects"]["patch"]>[2],
 ): void {
-  server.objects.patch("services", { name, namespace: "default" }, body);
+  server.objects.patch("services", nameOf(service), body);
 }

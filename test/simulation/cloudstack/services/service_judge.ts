@@ -2,13 +2,14 @@
  * What must never happen to load balancers, judged after everything that happens, by the records of CloudStack.
  * @module
  */
+import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import type { LoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { CloudStack } from "../../../../lib/simulator/cloudstack/cloudstack.ts";
 import type { Timeline } from "../../timeline.ts";
 import type { Book } from "./book.ts";
 import type { Knowledge, Life } from "./knowledge.ts";
 import { listClients } from "./router.ts";
-import { KEPT, toClients, toPorts } from "./wishes.ts";
+import { KEPT, sharesWith, toClients, toPorts } from "./wishes.ts";
 
 /** What a {@linkcode ServiceJudge} needs. */
 interface ServiceJudgeOptions {
@@ -36,6 +37,8 @@ export class ServiceJudge {
   readonly #options: ServiceJudgeOptions;
   /** Who could use what when it was looked at last: `uid address port protocol client`. */
   #open = new Set<string>();
+  /** Rules of Services on addresses of other namespaces when it was looked at last, by ID. */
+  #guests: ReadonlySet<string> = new Set();
   /** Ports that people opened by hand: no process can have seen it in time. In the end they must be closed. */
   readonly #opened = new Set<number>();
   /** Changes that may still be carried out. */
@@ -77,6 +80,7 @@ export class ServiceJudge {
       ...book.takeChanges((sinceMs, text) => this.#isExcused(sinceMs, text)),
       ...this.#listWider(),
       ...this.#listDoubles(),
+      ...this.#listIntruders(),
     ];
     this.#forgetWrites();
     return broken;
@@ -123,19 +127,45 @@ export class ServiceJudge {
 
   /** Whether a Service asks, or asked when a process looked that may have done this, that a client may use a port. */
   #mayUse(life: Life, port: string, client: string): boolean {
-    const { knowledge } = this.#options;
     if (this.#opened.has(Number.parseInt(port, 10))) return true;
-    const last = life.versions.length - 1;
-    const oldest = this.#writes.map(({ asker, atMs }) =>
-      knowledge.findKnown(asker, life.uid, atMs - STEP_MS),
+    return this.#listRecent(life).some(
+      (service) =>
+        toClients(service).includes(client) &&
+        toPorts(service).some((one) => `${one.port}/${one.packets}` === port),
     );
-    return life.versions
-      .slice(Math.min(last, ...oldest))
-      .some(
-        (service) =>
-          toClients(service).includes(client) &&
-          toPorts(service).some((one) => `${one.port}/${one.packets}` === port),
-      );
+  }
+
+  /** The versions of a Service that a process may have acted on. */
+  #listRecent({ uid, versions }: Life): readonly Service[] {
+    const { knowledge } = this.#options;
+    const oldest = this.#writes.map(({ asker, atMs }) =>
+      knowledge.findKnown(asker, uid, atMs - STEP_MS),
+    );
+    return versions.slice(Math.min(versions.length - 1, ...oldest));
+  }
+
+  /** A Service gets no rule on the address of one of another namespace without its word. */
+  #listIntruders(): string[] {
+    const { cloud, knowledge } = this.#options;
+    const { state } = cloud;
+    const guests = knowledge.lives.flatMap((life) =>
+      listRules(state.loadBalancerRules.values(), life).flatMap(({ id, ipId }) => {
+        const host = knowledge.find(readOwner(state, ipId) ?? "");
+        return host === undefined || host.namespace === life.namespace ? [] : [{ id, life, host }];
+      }),
+    );
+    const before = this.#guests;
+    this.#guests = new Set(guests.map(({ id }) => id));
+    return guests
+      .filter(
+        ({ id, life, host }) =>
+          !before.has(id) &&
+          !this.#listRecent(host).some((service) => sharesWith(service, life.namespace)),
+      )
+      .map(({ life, host }) => {
+        const whose = `${host.namespace}/${host.name}`;
+        return `Service ${life.namespace}/${life.name} has a rule on the address of ${whose}`;
+      });
   }
 
   #listDoubles(): string[] {

@@ -184,7 +184,8 @@ export const SERVICE_STEPS: readonly ServiceStep[] = [
   }),
 ];
 
-function drawPorts(random: Random, balancing: CloudStackBalancing): JsonObject[] {
+/** Draws the ports of a Service. */
+export function drawPorts(random: Random, balancing: CloudStackBalancing): JsonObject[] {
   const ports = PORTS.filter(() => random.chance(0.5));
   return (ports.length === 0 ? [80] : ports).map((port) => ({
     name: `p${port}`,
@@ -214,11 +215,16 @@ function drawAnnotations(random: Random): Record<string, string> {
   };
 }
 
-function nameOf({ metadata: { name } }: Service): { name: string; namespace: string } {
-  return { name, namespace: NAMESPACE };
+/** How the API server finds a Service. */
+export function nameOf({ metadata: { name, namespace = NAMESPACE } }: Service): {
+  name: string;
+  namespace: string;
+} {
+  return { name, namespace };
 }
 
-function step(
+/** What happens where there are load balancers. */
+export function step(
   name: string,
   weight: number,
   act: (world: CloudStackWorld, balancing: CloudStackBalancing) => string | undefined,

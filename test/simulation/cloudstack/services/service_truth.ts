@@ -20,6 +20,7 @@ import {
   KEEP,
   KEPT,
   readAnnotation,
+  sharesWith,
   toClients,
   toPorts,
   type WantedPort,
@@ -68,20 +69,22 @@ function listWrongs(one: Case): string[] {
   const { state } = balancing.cloud;
   const rules = listRules(state.loadBalancerRules.values(), life);
   const [ipId, ...others] = new Set(rules.map((rule) => rule.ipId));
+  if (isRefused(one, ipId)) return [];
   // Nothing says in which network it should be.
   const isWaiting = !hasTold(one);
+  const place = ipId ?? findNamed(one);
+  if (place !== undefined && (isInTheWay(one, place) || isTaken(one, place))) return [];
   if (ipId === undefined) return isWaiting ? [] : ["has no rule"];
   if (others.length > 0) return ["has rules on two addresses"];
-  if (isInTheWay(balancing, ipId, service)) return [];
-  // Who names a free address may find that another Service was given it meanwhile, and has the port.
-  const isNamedLate = service.spec?.loadBalancerIP !== undefined;
-  const taken = [...state.loadBalancerRules.values()].filter((rule) => !rules.includes(rule));
-  const isTaken = ({ port }: WantedPort): boolean =>
-    taken.some((rule) => rule.ipId === ipId && rule.publicPort === port);
-  if (isNamedLate && toPorts(service).some(isTaken)) return [];
-  // What people use as well stays.
+  // What people, or Services that it was shared with, use as well stays.
   const owned = listOwned(balancing, life).filter(
-    (one) => one === ipId || (!balancing.book.isUsed(one) && !isKept(balancing, life, one)),
+    (one) =>
+      one === ipId ||
+      !(
+        balancing.book.isUsed(one) ||
+        isKept(balancing, life, one) ||
+        isShared(balancing, life, one)
+      ),
   );
   const wrongs: string[] = [];
   if (owned.length > 1) wrongs.push("has two addresses");
@@ -101,13 +104,13 @@ function listWrongs(one: Case): string[] {
   const ingress = JSON.stringify(toIngress(service, address, ports));
   // Stickiness that fits no port is a wish that cannot be fulfilled.
   const isPossible = ports.some((port) => readMethod(service, port) !== undefined);
-  const isRefused = readAnnotation(service, "stickiness-method-name") !== undefined && !isPossible;
-  if (shown !== ingress && !isRefused) wrongs.push(`shows ${shown} instead of ${ingress}`);
+  const isStuck = readAnnotation(service, "stickiness-method-name") !== undefined && !isPossible;
+  if (shown !== ingress && !isStuck) wrongs.push(`shows ${shown} instead of ${ingress}`);
   // The Apache provider releases an address that a Service names only if this says that it was taken for it.
   const isNoted = readAnnotation(service, "ip-associated-by-controller") === "true";
   const mustSay = owner === life.uid && service.metadata.annotations?.[KEEP] === undefined;
   const isWrong = mustSay ? !isNoted : isTheirs && isNoted;
-  if (loadBalancerIP !== undefined && isWrong && !isRefused)
+  if (loadBalancerIP !== undefined && isWrong && !isStuck)
     wrongs.push(`says ${isNoted} to the Apache provider`);
   const wanted = new Map(ports.map((port) => [port.port, port]));
   for (const rule of rules) {
@@ -120,12 +123,54 @@ function listWrongs(one: Case): string[] {
   return [...wrongs, ...listStrayFilters(balancing, life, ports)];
 }
 
-/** Whether people let clients in to a port of a Service in a way that CloudStack takes no other rule beside it. */
-function isInTheWay({ cloud, book }: Balanced, ipId: string, service: Service): boolean {
+/**
+ * Whether another Service has a port of a Service. One that names a free address may find that another was given it
+ * meanwhile; one that shares its address may find a port in use there.
+ */
+function isTaken({ balancing, life, service }: Case, ipId: string): boolean {
+  const { loadBalancerRules } = balancing.cloud.state;
+  if (service.spec?.loadBalancerIP === undefined && !isShared(balancing, life, ipId)) return false;
+  const others = [...loadBalancerRules.values()].filter(
+    ({ name }) => !name.startsWith(`${life.lbName}-`),
+  );
+  return toPorts(service).some(({ port }) =>
+    others.some((rule) => rule.ipId === ipId && rule.publicPort === port),
+  );
+}
+
+/** Whether a Service names, or is on, the address of one of another namespace that does not share it. */
+function isRefused(one: Case, ipId: string | undefined): boolean {
+  const { balancing, life } = one;
+  const { cloud, knowledge } = balancing;
+  return [ipId, findNamed(one)].some((id) => {
+    const host = knowledge.find(readOwner(cloud.state, id ?? "") ?? "");
+    return host !== undefined && !mayShare(host, life);
+  });
+}
+
+/** The ID of the address that a Service names. */
+function findNamed({ balancing, service }: Case): string | undefined {
+  const ips = [...balancing.cloud.state.publicIps.values()];
+  return ips.find(({ address }) => address === service.spec?.loadBalancerIP)?.id;
+}
+
+/** Whether a Service lets another one share its address, or did when it went. */
+function mayShare({ versions }: Life, { namespace }: Life): boolean {
+  const last = versions.at(-1);
+  return last !== undefined && sharesWith(last, namespace);
+}
+
+/**
+ * Whether people let clients in to a port of a Service in a way that CloudStack takes no other rule beside it. On an
+ * address of theirs, so does what a rule that they deleted left.
+ */
+function isInTheWay({ balancing, life, service }: Case, ipId: string): boolean {
+  const { cloud, book } = balancing;
+  const isLeft = life.mayStray && book.has(ipId);
   return [...cloud.state.firewallRules.values()].some(
     ({ id, startPort = 0, endPort = 0, ...rule }) =>
       rule.ipId === ipId &&
-      book.has(id) &&
+      (isLeft || book.has(id)) &&
       toPorts(service).some(({ port }) => startPort <= port && port <= endPort),
   );
 }
@@ -139,7 +184,7 @@ function listRuleWrongs(one: Case, rule: LoadBalancerRule, port: WantedPort): st
   const { applied } = rule;
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
     ["name", rule.name, `${life.lbName}-${port.protocol}-${port.port}`],
-    ["description", rule.description, `Managed by Landfall for default/${life.name}`],
+    ["description", rule.description, `Managed by Landfall for ${life.namespace}/${life.name}`],
     ["protocol", rule.protocol, port.protocol],
     ["private port", rule.privatePort, port.nodePort],
     ["algorithm", rule.algorithm, algorithm],
@@ -252,10 +297,15 @@ function isKept({ cloud }: Balanced, { versions }: Life, ipId: string): boolean 
   );
 }
 
-/** Whether another Service names the address of a Service, and is there, too. */
-function isShared({ cloud, knowledge }: Balanced, life: Life, ipId: string): boolean {
+/** Whether another Service is on the address of a Service that shares it. No other one may keep it from its end. */
+function isShared(balancing: Balanced, life: Life, ipId: string): boolean {
+  return listOthers(balancing, life, ipId).some((one) => mayShare(life, one));
+}
+
+/** The other Services that are on the address of a Service. */
+function listOthers({ cloud, knowledge }: Balanced, life: Life, ipId: string): Life[] {
   const rules = [...cloud.state.loadBalancerRules.values()];
-  return knowledge.lives.some(
+  return knowledge.lives.filter(
     (one) => one !== life && listRules(rules, one).some((rule) => rule.ipId === ipId),
   );
 }
@@ -271,7 +321,9 @@ function listOwned({ cloud: { state } }: Balanced, { uid }: Life): string[] {
 function listStrayFilters(balancing: Balanced, life: Life, ports: readonly WantedPort[]): string[] {
   const { cloud, book } = balancing;
   const { firewallRules, aclItems } = cloud.state;
-  const own = listOwned(balancing, life).filter((ipId) => !isShared(balancing, life, ipId));
+  const own = listOwned(balancing, life).filter(
+    (ipId) => listOthers(balancing, life, ipId).length === 0,
+  );
   const addresses = new Set(own);
   const isOfPort = ({
     protocol,

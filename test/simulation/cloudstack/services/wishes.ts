@@ -22,6 +22,15 @@ export const POOL = "example.com/pool";
 export const KEEP = "landfall.dev/keep-address";
 export const KEPT = "landfall.dev/kept-for";
 
+/** The annotation in which a Service names the namespaces that may share its address. */
+export const WORD = "landfall.dev/share-address-with";
+
+/** Whether a Service lets another namespace share its address. */
+export function sharesWith({ metadata }: Service, namespace: string): boolean {
+  const word = metadata.annotations?.[WORD]?.split(",").map((one) => one.trim()) ?? [];
+  return metadata.namespace === namespace || word.includes(namespace) || word.includes("*");
+}
+
 /** A port that a Service asks for. */
 export interface WantedPort {
   readonly port: number;

@@ -10,7 +10,7 @@ import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/record
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { toRegistration } from "../../../support/nodes/nodes.ts";
 import type { CloudStackWorld } from "../../cloudstack/cloud.ts";
-import { KEEP, POOL, PREFIX, SELECTOR } from "../../cloudstack/services/wishes.ts";
+import { KEEP, POOL, PREFIX, SELECTOR, WORD } from "../../cloudstack/services/wishes.ts";
 import type { Act, ServiceStory } from "./stage.ts";
 
 /** Address of the user, with rules that are not of the cluster. */
@@ -23,6 +23,7 @@ const SOURCE_NAT_IP = "203.0.1.1";
 const FREE_IP = "198.51.1.10";
 const WEB = { name: "web", namespace: "default" } as const;
 const SHOP = { name: "shop", namespace: "default" } as const;
+const OTHER = { name: "other", namespace: "other" } as const;
 
 interface Port {
   readonly name: string;
@@ -41,11 +42,14 @@ interface Wishes {
   readonly spec?: JsonObject;
   readonly annotations?: Readonly<Record<string, string>>;
   /** @default {WEB} */
-  readonly service?: typeof WEB | typeof SHOP;
+  readonly service?: typeof WEB | typeof SHOP | typeof OTHER;
 }
 
 function create({ ports = [HTTP], spec = {}, annotations = {}, service = WEB }: Wishes = {}) {
   return ({ server: { objects } }: CloudStackWorld): void => {
+    const { namespace } = service;
+    if (objects.get("namespaces", { name: namespace }) === undefined)
+      objects.create("namespaces", { metadata: { name: namespace } });
     objects.create("services", {
       metadata: { ...service, annotations },
       spec: { type: "LoadBalancer", selector: { app: "web" }, ports: toPorts(ports), ...spec },
@@ -88,6 +92,29 @@ function from(...loadBalancerSourceRanges: string[]): Wishes {
 function annotate(key: string, value: string): Wishes {
   return { annotations: { [`${PREFIX}${key}`]: value } };
 }
+
+function removeOther({ server: { objects } }: CloudStackWorld): void {
+  objects.delete("services", OTHER);
+}
+
+/** The Service `shop` shares its address with all namespaces, or with none. */
+function share(word: "*" | null): Act {
+  return ({ server: { objects } }) =>
+    objects.patch("services", SHOP, { metadata: { annotations: { [WORD]: word } } });
+}
+
+/** The Service of another namespace names no address any more. */
+const nameNone: Act = ({ server: { objects }, cloud }) => {
+  const { uid } = objects.get("services", OTHER)?.metadata ?? {};
+  const life = cloud.balancing?.knowledge.find(String(uid));
+  if (life) life.mayMove = true;
+  objects.patch("services", OTHER, { spec: { loadBalancerIP: null } });
+};
+
+/** Landfall takes the address for the Service `shop`; then one of another namespace names it, too. */
+const createShop = create({ service: SHOP, ...at(FREE_IP) });
+const createOther = create({ service: OTHER, ports: [HTTPS], ...at(FREE_IP) });
+const GUEST: readonly Act[] = [createShop, share("*"), createOther];
 
 /** Landfall takes the address for the Service `shop`; then `web` names it, too. */
 const SHARED = [
@@ -229,6 +256,26 @@ const TIER = { network: "tier" } as const;
 const OPEN = { network: "open" } as const;
 
 const ROWS: readonly Row[] = [
+  ["service-names-address-of-another-namespace", [createShop], createOther, NAMED],
+  [
+    "service-whose-address-another-namespace-names-is-deleted",
+    [createShop, createOther],
+    removeShop,
+    NAMED,
+  ],
+  ["service-joins-address-of-another-namespace", [createShop, share("*")], createOther, NAMED],
+  [
+    "service-that-shares-no-more-is-deleted-and-its-address-ends",
+    [...GUEST, nameNone, share(null)],
+    removeShop,
+  ],
+  ["service-that-shares-its-address-is-deleted", GUEST, removeShop, NAMED],
+  [
+    "last-service-on-address-of-another-namespace-is-deleted",
+    [...GUEST, removeShop],
+    removeOther,
+    FREED,
+  ],
   [
     "service-that-address-was-taken-for-is-deleted-while-another-one-uses-it",
     SHARED,
