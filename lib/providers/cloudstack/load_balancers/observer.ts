@@ -13,6 +13,7 @@ import type { Backends } from "../model/backends.ts";
 import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { listAsked, Networks, observe } from "./observe.ts";
+import { parseRecord } from "./record.ts";
 import { isOfCluster, parseRuleName, toLbName, toWaiting } from "./words.ts";
 import type { Found, ObservationScope, ObservationStore, OpenObservation } from "./store.ts";
 import type { Rule, Observation } from "./observation.ts";
@@ -273,7 +274,8 @@ export function showsLoadBalancer(
 
 /**
  * Says why nothing may be done for a Service on the basis of a look, which may be about another CloudStack, or about
- * two that answer in turn. Without any Node, a Service that shows no sign of a load balancer need not wait.
+ * two that answer in turn. Without any Node, a Service need not wait that shows no sign of a load balancer, or only a
+ * record about a network that the look shows.
  *
  * @returns A problem for which the Service waits; `undefined` if there is no doubt
  */
@@ -281,7 +283,8 @@ export function findDoubt(
   view: Observation,
   claim: LoadBalancerClaim,
 ): LoadBalancerProblem | undefined {
-  const hasSign = claim.ingress.length > 0 || claim.record !== undefined;
+  const hasRecord = claim.record !== undefined && !showsPlace(view, claim);
+  const hasSign = claim.ingress.length > 0 || hasRecord;
   const lbName = toLbName(claim.owner.uid);
   const mustRecognize = hasSign || view.hasNoNodes !== true;
   if (mustRecognize && !isRecognized(view, lbName)) return toWaiting("NotKnown", NOT_OURS);
@@ -292,6 +295,17 @@ export function findDoubt(
     return undefined;
   const what = `CloudStack shows the rule ${lost.name} without its address ${lost.ip}`;
   return toWaiting("NotKnown", `${what}: Landfall waits until it shows both`);
+}
+
+/** Whether a look shows for what the record says that an address was asked for: another CloudStack does not have it. */
+function showsPlace(
+  { networks, recordSigner }: Observation,
+  { record, owner }: LoadBalancerClaim,
+): boolean {
+  const place = parseRecord(record, owner.uid, recordSigner)?.address?.place;
+  if (place === undefined) return false;
+  if ("networkId" in place) return networks.has(place.networkId);
+  return networks.values().some(({ vpcId }) => vpcId === place.vpcId);
 }
 
 /** What this process made since the look counts, too: CloudStack has confirmed it. */

@@ -8,7 +8,7 @@ import type { Observation } from "../../../../lib/providers/cloudstack/load_bala
 import { createDemoWorld } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { settle } from "../../../support/manual_clock.ts";
 import { toClaim, useLook } from "./observer_rig.ts";
-import { byId, SIGNER, toAddress, toFound, toRule } from "./objects.ts";
+import { byId, SIGNER, toAddress, toFound, toNetwork, toRule } from "./objects.ts";
 import type { LoadBalancerClaim } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import {
   findDoubt,
@@ -339,6 +339,7 @@ describe("showsLoadBalancer()", () => {
 });
 
 describe("findDoubt()", () => {
+  const NETWORK_ID = "6f1b197b-ff64-59ca-990c-87be56993a9b";
   const ingress = [{ ip: "192.0.2.1" }];
 
   function find(over: Partial<Observation>, claim: Partial<LoadBalancerClaim> = {}) {
@@ -371,6 +372,19 @@ describe("findDoubt()", () => {
     expect(find({ isOurCloud: true })).toBeUndefined();
     expect(find({ isOurCloud: false, hasNoNodes: true })).toBeUndefined();
     expect(find({ isOurCloud: false, hasNoNodes: true }, { ingress })).toBeDefined();
+  });
+
+  test("without Nodes, a Service need not wait for the network of its record if that is shown", () => {
+    const address = { place: { networkId: NETWORK_ID }, atMs: 0, wasFree: true };
+    const record = formatRecord({ address }, UID, SIGNER) ?? "";
+    const copied = formatRecord({ address }, UID.replace(/.$/, "0"), SIGNER) ?? "";
+    const shown = { isOurCloud: false, networks: byId(toNetwork(NETWORK_ID)) };
+    const over = { ...shown, hasNoNodes: true } as const;
+    expect(find(over, { record })).toBeUndefined();
+    expect(find({ ...over, networks: byId(toNetwork("other")) }, { record })).toBeDefined();
+    expect(find(over, { record: copied })).toBeDefined();
+    expect(find(over, { record, ingress })).toBeDefined();
+    expect(find(shown, { record })).toBeDefined();
   });
 
   test("a Service waits while CloudStack shows a rule of it without its address", () => {

@@ -213,6 +213,18 @@ const removeBoth: Act = (world) => {
 
 const loseNode: Act = ({ server }) => server.objects.deleteNode("n1");
 
+/** CloudStack gives no address, so only the record says that one was asked for. */
+const createWithoutAddress: Act = (world) => {
+  const { faults } = world.cloud.server;
+  faults.set({ kind: "reset" }, { command: "associateIpAddress", times: 100 });
+  create()(world);
+};
+
+const removeWithNodes: Act = (world) => {
+  for (const { metadata } of world.server.nodes) world.server.objects.deleteNode(metadata.name);
+  remove(world);
+};
+
 const exclude: Act = ({ server }) => {
   const labels = { "node.kubernetes.io/exclude-from-external-load-balancers": "" };
   server.objects.patchNode("n2", { metadata: { labels } });
@@ -376,6 +388,17 @@ const ROWS: readonly Row[] = [
   ["service-that-keeps-its-address-is-deleted", [KEEPING], remove, KEPT],
   ["service-that-keeps-its-address-moves", [KEEPING], change(at(PINNED_IP)), { ...KEPT, ...OF_CI }],
   ["service-on-kept-address-is-deleted", [KEEPING, remove, create(at(FREE_IP))], remove, KEPT],
+  [
+    "service-that-got-no-address-is-deleted-with-all-nodes",
+    [createWithoutAddress],
+    removeWithNodes,
+  ],
+  [
+    "service-in-vpc-that-got-no-address-is-deleted-with-all-nodes",
+    [createWithoutAddress],
+    removeWithNodes,
+    { ...TIER, ...OF_CI },
+  ],
   ["service-becomes-one-of-type-clusterip", [create()], change({ spec: { type: "ClusterIP" } })],
   [
     "service-of-apache-provider-is-taken-over",
