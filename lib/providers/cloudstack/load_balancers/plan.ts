@@ -159,15 +159,15 @@ function planSite(
 }
 
 /**
- * The note that version 1.x of the Go provider reads: it releases the address that the Service names with the Service.
- * It is written for an address that tags prove to be the Service's and that must go with it. It goes before the Service
- * moves from such an address to another one. Any other note is the user's.
+ * The note that version 1.x of the Go provider reads: it releases the address of `spec.loadBalancerIP` with the
+ * Service. It is written for an address that tags prove to be the Service's and that must go with it. It goes before
+ * the Service moves from such an address to another one. Any other note is the user's.
  */
 function toAssociation(scene: Scene, address: PublicAddress): NonNullable<Plan["annotations"]> {
   const { claim } = scene;
   const isKept = keepsAddress(claim.annotations) || findKeptFor(address.tags) !== undefined;
   if (isOwn(scene, address) && !isKept)
-    return isNamed(scene, address) ? { [ANNOTATIONS.isAssociated]: "true" } : {};
+    return claim.address === address.ip ? { [ANNOTATIONS.isAssociated]: "true" } : {};
   const isLeaving = listAddresses(scene).some((one) => isOwn(scene, one));
   return isLeaving ? { [ANNOTATIONS.isAssociated]: undefined } : {};
 }

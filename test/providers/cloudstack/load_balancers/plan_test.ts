@@ -468,6 +468,12 @@ const NOTE = Object.keys(annotate({ "ip-associated-by-controller": "" }))[0] ?? 
 const NOTES: readonly [string, Partial<LoadBalancerSpec>, boolean, Record<string, string>][] = [
   ["taken for the Service that names it", { address: "192.0.2.10" }, true, { [NOTE]: "true" }],
   ["taken for a Service that names none", {}, true, {}],
+  [
+    "that an annotation names, which it does not know",
+    { annotations: annotate({ address: "192.0.2.10" }) },
+    true,
+    {},
+  ],
   ["of the user", { address: "192.0.2.10" }, false, {}],
   [
     "of the user, whatever a user wrote",
