@@ -183,6 +183,13 @@ test.each<readonly [what: string, acts: readonly Act[], by: typeof broken, ...sa
     expect(found).toContain(part.replace("THEIRS", theirs).replace("OTHER", other));
 });
 
+test("judges let a destroyed machine stay behind a rule, which no list of members shows", async () => {
+  await using scene = await start();
+  const { balancing, world } = scene;
+  balancing.cloud.state.setState(toRule(balancing).members[0]?.vmId ?? "", "Destroyed");
+  expect(balancing.listUntrue(world)).toEqual([]);
+});
+
 test("judges let people open a port by hand, and then it must be closed again", async () => {
   await using scene = await start();
   await openWide(scene);

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import type { Random } from "../../../support/random.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
-import { FINALIZER, isWanted, KEEP, PREFIX } from "./wishes.ts";
+import { FINALIZER, isWanted, KEEP, POOL, PREFIX, SELECTOR } from "./wishes.ts";
 import { later, type Step, toStep } from "../../steps/mod.ts";
 
 type ServiceStep = Step<CloudStackWorld>;
@@ -49,6 +49,7 @@ const change = ofService("Service changed", 8, (world, balancing, service) => {
     [`${PREFIX}hostname`]: null,
     [`${PREFIX}stickiness-method-name`]: null,
     [KEEP]: null,
+    [SELECTOR]: null,
     ...drawAnnotations(random),
   };
   if (!isWanted(service)) return undefined;
@@ -115,6 +116,14 @@ export const SERVICE_STEPS: readonly ServiceStep[] = [
     const { name } = random.pick(server.nodes).metadata;
     const value = random.pick(["", "true", "false", null, null]);
     server.objects.patchNode(name, { metadata: { labels: { [EXCLUDED]: value } } });
+    return `${name} ${value}`;
+  }),
+  step("Node gets a label that Services choose by", 3, (world) => {
+    const { random, server } = world;
+    if (server.nodes.length === 0) return undefined;
+    const { name } = random.pick(server.nodes).metadata;
+    const value = random.pick(["a", "a", "b", null]);
+    server.objects.patchNode(name, { metadata: { labels: { [POOL]: value } } });
     return `${name} ${value}`;
   }),
   // A change that CloudStack does not carry out, or without an answer, or much later.
@@ -209,6 +218,7 @@ function drawAnnotations(random: Random): Record<string, string> {
     ...(random.chance(0.2) && { [`${PREFIX}proxy-protocol`]: "true" }),
     ...(random.chance(0.1) && { [`${PREFIX}hostname`]: "web.example.com" }),
     ...(random.chance(0.1) && { [KEEP]: "true" }),
+    ...(random.chance(0.1) && { [SELECTOR]: random.pick([`${POOL}=a`, `${POOL}!=a`]) }),
     ...(random.chance(0.2) && {
       [`${PREFIX}stickiness-method-name`]: random.pick(["SourceBased", "LbCookie"]),
     }),

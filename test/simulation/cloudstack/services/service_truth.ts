@@ -91,11 +91,12 @@ function listWrongs(one: Case): string[] {
   const isTheirs = balancing.book.has(ipId);
   const owner = readOwner(state, ipId);
   const { loadBalancerIP } = service.spec ?? {};
-  // A Service may name the address of another one.
-  const isNamed = loadBalancerIP !== undefined && owner !== undefined;
+  const address = state.publicIps.get(ipId)?.address ?? "";
+  // A Service may name the address of another one, and stays there when it names none any more.
+  const wasNamed = life.versions.some(({ spec }) => spec?.loadBalancerIP === address);
+  const isNamed = owner !== undefined && (loadBalancerIP !== undefined || wasNamed);
   if (!isTheirs && !isNamed && owner !== life.uid) wrongs.push("has an address without tags");
   if (isTheirs && owned.length > 0) wrongs.push("keeps an address beside that of the user");
-  const address = state.publicIps.get(ipId)?.address ?? "";
   if (loadBalancerIP !== undefined && loadBalancerIP !== address)
     wrongs.push("has another address");
   if (!service.metadata.finalizers?.includes(FINALIZER)) wrongs.push("has no finalizer");
@@ -180,7 +181,9 @@ function listRuleWrongs(one: Case, rule: LoadBalancerRule, port: WantedPort): st
   const { state } = balancing.cloud;
   const members = listMembers(one, rule.networkId).toSorted();
   const algorithm = service.spec?.sessionAffinity === "ClientIP" ? "source" : "roundrobin";
-  const clients = members.length === 0 ? [] : toClients(service);
+  // The server itself takes a destroyed machine out in the end, and until then shows it to nobody who asks for members.
+  const shown = rule.members.filter(({ vmId }) => state.vms.get(vmId)?.state !== "Destroyed");
+  const clients = rule.members.length === 0 ? [] : toClients(service);
   const { applied } = rule;
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
     ["name", rule.name, `${life.lbName}-${port.protocol}-${port.port}`],
@@ -190,7 +193,7 @@ function listRuleWrongs(one: Case, rule: LoadBalancerRule, port: WantedPort): st
     ["algorithm", rule.algorithm, algorithm],
     [
       "members",
-      rule.members
+      shown
         .map(({ vmId }) => vmId)
         .toSorted()
         .join(),
@@ -198,14 +201,14 @@ function listRuleWrongs(one: Case, rule: LoadBalancerRule, port: WantedPort): st
     ],
     ["clients", listClients(state, rule).join(), clients.join()],
     ["stickiness", readStickiness(balancing, rule), readMethod(service, port)],
-    ...(applied === undefined || members.length === 0
+    ...(applied === undefined || rule.members.length === 0
       ? []
       : ([
           ["applied protocol", applied.protocol, port.protocol],
           ["applied port", applied.privatePort, port.nodePort],
           ["applied algorithm", applied.algorithm, algorithm],
           ["applied list", applied.cidrList, rule.cidrList],
-          ["backends", applied.backends.length, members.length],
+          ["backends", applied.backends.length, rule.members.length],
           ["applied stickiness", applied.stickiness?.split(" ")[0], readMethod(service, port)],
         ] as const)),
   ];

@@ -306,6 +306,12 @@ const ROWS: readonly Row[] = [
     change(at(PINNED_IP)),
     FREED,
   ],
+  [
+    "service-on-address-of-another-one-names-none-any-more",
+    SHARED,
+    change({ spec: { loadBalancerIP: null } }),
+    { ...NAMED, ...OF_CI },
+  ],
   ["both-services-on-address-are-deleted-at-once", SHARED, removeBoth, FREED],
   [
     "service-whose-rule-was-deleted-by-hand-gets-another-type-and-port",
