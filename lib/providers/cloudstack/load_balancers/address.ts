@@ -145,8 +145,8 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
   } catch (error) {
     if (hasStarted || !(error instanceof ApiError)) throw error;
     if (TAKEN.has(error.code)) return error;
-    // A user may take the address later: it must not count as the Service's then.
-    if (isNew && error.kind === "denied") await record.keepAddress();
+    // A user may take the address later: it must not count as the Service's then. Without a choice, there is none.
+    if (isNew && (error.kind === "denied" || asked.id === undefined)) await record.keepAddress();
     throw error;
   }
 }

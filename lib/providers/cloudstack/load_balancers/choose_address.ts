@@ -16,6 +16,7 @@ import {
   checkUnsigned,
   findDoubtful,
   findLost,
+  isWithoutChoice,
   isOwnOrProven,
   toDoubt,
 } from "./ownership.ts";
@@ -226,8 +227,11 @@ function isInNetwork({ networkId, vpcId }: PublicAddress, network: Network): boo
 }
 
 /** Whether the address that the record names was asked for to serve a network. */
+/** Whether the same address is asked for again. Without a choice, each request may give another one. */
 function isAskedFor({ record }: Scene, network: Network): boolean {
-  return record?.address !== undefined && isSamePlace(record.address.place, toPlace(network));
+  const asked = record?.address;
+  if (asked === undefined || isWithoutChoice(asked)) return false;
+  return isSamePlace(asked.place, toPlace(network));
 }
 
 function toTaking(scene: Scene, network: Network, ip?: string): Step {

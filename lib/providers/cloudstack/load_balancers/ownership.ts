@@ -209,7 +209,8 @@ export function findLost(scene: Scene): readonly PublicAddress[] {
   return [...scene.view.addresses.values()].filter((one) => isIdle(scene, one));
 }
 
-function isWithoutChoice({ id, ip }: AskedAddress): boolean {
+/** Whether a record says only that an address was asked for, and CloudStack chooses it. */
+export function isWithoutChoice({ id, ip }: AskedAddress): boolean {
   return id === undefined && ip === undefined;
 }
 

@@ -582,6 +582,16 @@ test("an address that may have been taken without a choice is told, and stays", 
   expect(toDoubt(address)).toMatchObject({ reason: "AddressNotOurs", isWaiting: false });
 });
 
+test("without a choice, none is asked for again while the first may still come", () => {
+  const { ip: _, ...blind } = ASKED;
+  const scene = withRecord(createCloud(), { ...blind, wasFree: false });
+  const chooseAt = (takenAtWallMs: number) =>
+    chooseAddress({ ...scene, view: { ...scene.view, takenAtWallMs } }, toSpec());
+  expect(chooseAt(659_999).problems.map(({ reason }) => reason)).toEqual(["NotKnown"]);
+  expect(chooseAt(659_999).take).toBeUndefined();
+  expect(chooseAt(660_000).take?.change.kind).toBe("takeAddress");
+});
+
 test("an address that a record of other keys may mean is told", () => {
   const { cloud, address } = setUp();
   cloud.addAddress({ ip: "192.0.2.2", networkId: "net-2" });

@@ -200,6 +200,15 @@ describe("takeAddress", () => {
     },
   );
 
+  test("where CloudStack chooses and answers with an error, the record then says nothing", async () => {
+    rig.simulator.settings.showsFreeIps = false;
+    await rig.look();
+    const refusal = { kind: "error", code: 530, text: "no database" } as const;
+    rig.simulator.faults.set(refusal, { command: "associateIpAddress", times: 1 });
+    expect(String(await rig.apply(toTake()))).toContain("no database");
+    expect(rig.record.text).toBeUndefined();
+  });
+
   test("a server that gives another address than the one that was asked for has its choice recorded", async () => {
     await rig.look();
     const place = { networkid: rig.networkId, ipaddress: "192.0.2.14" };

@@ -36,11 +36,16 @@ const EVERYBODY = ["203.0.113.0/24"];
 const TAKEN_MAX = 2;
 
 /** People take an address, perhaps the one that a process has just chosen. */
-const take = step("address taken by people", 3, ({ random, timeline }, balancing) => {
+const take = step("address taken by people", 3, ({ random, timeline, server }, balancing) => {
   const { cloud, book, nowMs } = balancing;
   const { state, places } = cloud;
   if (balancing.taken.size >= TAKEN_MAX) return undefined;
   const ip = random.pick([...state.publicIps.values()].filter((one) => one.state === "Free"));
+  // Where CloudStack forgets who took it, the record alone counts for an hour.
+  const isNamed = server.services.some(
+    ({ metadata }) => metadata.annotations?.[RECORD]?.includes(ip.id) ?? false,
+  );
+  if (isNamed && cloud.server.settings.eventsKeptMs === 0) return undefined;
   const network = [...state.networks.values()].find(
     ({ zoneId, accountId }) => zoneId === ip.zoneId && accountId !== "",
   );
