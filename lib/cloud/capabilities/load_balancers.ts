@@ -260,6 +260,8 @@ export interface LoadBalancerInspection {
   readonly backends: readonly LoadBalancerBackend[];
   /** Asks Kubernetes now; `undefined` if it does not answer. @default {it is not known} */
   readonly readCluster?: (signal: AbortSignal) => Promise<ClusterFacts | undefined>;
+  /** See {@linkcode LoadBalancerQuestion}. */
+  readonly listSharingRules?: LoadBalancerQuestion["listSharingRules"];
 }
 
 /**

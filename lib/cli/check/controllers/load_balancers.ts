@@ -70,7 +70,7 @@ async function checkLoadBalancers(
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
   if (provider === undefined) return [];
-  const { pools } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
+  const { pools, sharing } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
   const loadBalancers: LoadBalancers | undefined = provider.loadBalancers;
   if (loadBalancers === undefined && pools.length === 0) return await checkPoolless(client, signal);
   if (!fitting.some(({ name }) => name === NAME)) return [];
@@ -91,7 +91,8 @@ async function checkLoadBalancers(
   return await inTime(signal, late, async (deadline) => {
     try {
       const backends = await listBackends(client, nodes, deadline);
-      return (await loadBalancers.inspect?.({ claims, backends, readCluster }, deadline)) ?? [];
+      const known = { claims, backends, readCluster, listSharingRules: () => sharing };
+      return (await loadBalancers.inspect?.(known, deadline)) ?? [];
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;

@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import type {
+  FindHolder,
   KeptAddress,
   LoadBalancerInspection,
 } from "../../../cloud/capabilities/load_balancers.ts";
@@ -17,13 +18,15 @@ import type { CloudStackSession } from "../session/session.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
+import { explainUse, listUnshared } from "./host.ts";
 import type { ObserverSource } from "./observer.ts";
 import { listKept, toKeptFindings } from "./kept.ts";
 import { listLeftovers, toLeftoverFindings } from "./release.ts";
 import { toMap } from "./observe.ts";
-import { type Network, type Observation, isSince } from "./observation.ts";
+import { type Network, type Observation, type PublicAddress, isSince } from "./observation.ts";
 import { inspectUntagged } from "./untagged.ts";
-import { isTagged } from "./words.ts";
+import { describeOwner } from "./scene.ts";
+import { isTagged, TAG_KEYS } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */
 interface InspectionOptions extends LoadBalancerInspection {
@@ -136,7 +139,7 @@ async function inspectAddresses(
   options: InspectionOptions,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const { api, source, readCluster } = options;
+  const { api, source, claims, readCluster, listSharingRules } = options;
   if (readCluster === undefined) return [];
   try {
     return await source.facts.inProject(async (projectId) => {
@@ -149,8 +152,19 @@ async function inspectAddresses(
       const cluster = await readCluster(signal);
       if (cluster === undefined) return [toUnknown("Kubernetes does not show all Services")];
       const view = { addresses: toMap(addresses), rules: toMap(rules), clusterIds: cluster.ids };
+      const findHolder: FindHolder = (isIt) => {
+        const claim = claims.find(({ owner }) => isIt(owner.uid));
+        return claim && { claim, isLeaving: false };
+      };
+      // What a Service says that Landfall does not serve is not known here.
+      const isKnown = ({ tags }: PublicAddress): boolean => {
+        const uid = tags.get(TAG_KEYS.serviceUid) ?? "";
+        return !cluster.services.uids.has(uid) || findHolder((one) => one === uid) !== undefined;
+      };
+      const shared = { ...view, findHolder, ...(listSharingRules && { listSharingRules }) };
       return [
         ...untagged,
+        ...toUnsharedFindings(shared, addresses.objects.filter(isKnown)),
         ...toLeftoverFindings(listLeftovers(view, cluster.services)),
         ...toKeptFindings(listKept(view)),
       ];
@@ -175,6 +189,29 @@ export async function readKept(
     const rules = await api.listRules(projectId, signal);
     return listKept({ addresses: toMap(addresses), rules: toMap(rules), clusterIds });
   }, signal);
+}
+
+/** More Services than these are counted, and not named. */
+const NAMED_MAX = 20;
+
+/** Names the Services on addresses that they would not get any more. */
+function toUnsharedFindings(
+  view: Parameters<typeof listUnshared>[0],
+  addresses: readonly PublicAddress[],
+): Finding[] {
+  const code = "loadBalancerNotShared";
+  const messages = addresses.flatMap((address) =>
+    listUnshared(view, address).map(
+      ({ claim }) => `${describeOwner(claim.owner)}: ${explainUse(view, claim, address) ?? ""}`,
+    ),
+  );
+  const all = [...new Set(messages)];
+  const found = all.slice(0, NAMED_MAX).map((message): Finding => {
+    return { level: "warning", code, message };
+  });
+  if (all.length <= NAMED_MAX) return found;
+  const message = `${all.length - NAMED_MAX} more Services are on addresses that are not shared with them`;
+  return [...found, { level: "warning", code, message }];
 }
 
 function toUnknown(why: string): Finding {

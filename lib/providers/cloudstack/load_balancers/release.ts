@@ -263,7 +263,8 @@ export function toLeftoverFindings(leftovers: readonly LoadBalancerLeftover[]): 
     const message = `public IP ${ip} (${id}) has no Service: ${tags}, which does not exist; ${on} on it`;
     const advice =
       "if nothing needs it, also no copy of this cluster, release it with its rules: " +
-      `cmk disassociate ipaddress id=${id}; or name it in spec.loadBalancerIP of a Service, which inherits it`;
+      `cmk disassociate ipaddress id=${id}; or name it in spec.loadBalancerIP of a Service of that namespace, ` +
+      "which inherits it";
     return { level: "warning", code, message, advice };
   });
   if (leftovers.length <= NAMED_MAX) return found;

@@ -3,7 +3,12 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { ClusterFacts } from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import { SHARED_WITH } from "../../../../lib/cloud/address_sharing.ts";
+import type {
+  ClusterFacts,
+  LoadBalancerClaim,
+} from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { toNetworkFinding } from "../../../../lib/providers/cloudstack/load_balancers/inspection.ts";
@@ -20,7 +25,7 @@ import {
   SIGNING_PURPOSE,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import { deriveKey } from "../../../../lib/providers/cloudstack/session/signature.ts";
-import { TAG_KEYS } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { TAG_KEYS, toLbName } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./observer_rig.ts";
 
@@ -47,7 +52,7 @@ async function inspect(
   }: {
     network?: keyof typeof vms;
     besides?: typeof vms.isolated;
-    claims?: [] | [typeof CLAIM];
+    claims?: LoadBalancerClaim[];
     readCluster?: () => Promise<ClusterFacts | undefined>;
   } = {},
 ): Promise<readonly string[]> {
@@ -152,6 +157,26 @@ describe("inspectLoadBalancing() of addresses", () => {
     expect(leftover).toStartWith(`warning loadBalancerLeftover: public IP ${ip} (`);
     expect(more).toEqual([]);
     expect(sent).toContain("listPublicIpAddresses");
+  });
+
+  test("warns of Services on addresses that are not shared with them", async () => {
+    const [ip = ""] = tagFor("live");
+    const { publicIps, loadBalancerRules } = simulator.state;
+    const found = [...publicIps.values()].find(({ address }) => address === ip);
+    if (found === undefined) throw new Error("There is no address");
+    const rule = toLoadBalancerRule({ ip: found, name: `${toLbName(CLAIM.owner.uid)}-tcp-80` });
+    loadBalancerRules.set(rule.id, rule);
+    const host = toClaim("live", { owner: { namespace: "bank", name: "host", uid: "live" } });
+    const list = async (...claims: LoadBalancerClaim[]): Promise<readonly string[]> =>
+      (await inspect(ALL, { claims, readCluster: async () => CLUSTER })).slice(2);
+    const [warning, ...more] = await list(CLAIM, host);
+    expect(more).toEqual([]);
+    expect(warning).toStartWith(
+      `warning loadBalancerNotShared: Service shop/web: Service bank/host has ${ip} and does not share it: `,
+    );
+    expect(await list(CLAIM, { ...host, annotations: { [SHARED_WITH]: "shop" } })).toEqual([]);
+    // A Service that Landfall does not serve may give its word, too.
+    expect(await list(CLAIM)).toEqual([]);
   });
 
   test("names those that are kept, and warns of none of them", async () => {

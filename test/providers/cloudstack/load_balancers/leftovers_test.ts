@@ -116,7 +116,8 @@ describe("toLeftoverFindings()", () => {
         '"gone-uid", which does not exist; 2 load-balancer rules are on it',
       advice:
         "if nothing needs it, also no copy of this cluster, release it with its rules: " +
-        "cmk disassociate ipaddress id=ip; or name it in spec.loadBalancerIP of a Service, which inherits it",
+        "cmk disassociate ipaddress id=ip; or name it in spec.loadBalancerIP of a Service of that namespace, " +
+        "which inherits it",
     });
   });
 
