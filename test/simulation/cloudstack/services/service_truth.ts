@@ -126,12 +126,14 @@ function listWrongs(one: Case): string[] {
 
 /**
  * Whether another Service has a port of a Service. One that names a free address may find that another was given it
- * meanwhile; one that shares its address may find a port in use there.
+ * meanwhile; one that shares an address, its own or not, may find a port in use there.
  */
 function isTaken({ balancing, life, service }: Case, ipId: string): boolean {
-  const { loadBalancerRules } = balancing.cloud.state;
-  if (service.spec?.loadBalancerIP === undefined && !isShared(balancing, life, ipId)) return false;
-  const others = [...loadBalancerRules.values()].filter(
+  const { state } = balancing.cloud;
+  const isNamed = service.spec?.loadBalancerIP !== undefined;
+  const isGuest = readOwner(state, ipId) !== life.uid;
+  if (!isNamed && !isGuest && !isShared(balancing, life, ipId)) return false;
+  const others = [...state.loadBalancerRules.values()].filter(
     ({ name }) => !name.startsWith(`${life.lbName}-`),
   );
   return toPorts(service).some(({ port }) =>

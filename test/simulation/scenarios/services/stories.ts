@@ -111,6 +111,13 @@ const nameNone: Act = ({ server: { objects }, cloud }) => {
   objects.patch("services", OTHER, { spec: { loadBalancerIP: null } });
 };
 
+/** It stays on the address of `shop`, and asks for a port that `shop` has. */
+const nameNoneAtTakenPort: Act = (world) => {
+  nameNone(world);
+  const ports = toPorts([HTTPS, { ...HTTP, nodePort: 30_081 }]);
+  world.server.objects.patch("services", OTHER, { spec: { ports } });
+};
+
 /** Landfall takes the address for the Service `shop`; then one of another namespace names it, too. */
 const createShop = create({ service: SHOP, ...at(FREE_IP) });
 const createOther = create({ service: OTHER, ports: [HTTPS], ...at(FREE_IP) });
@@ -310,6 +317,12 @@ const ROWS: readonly Row[] = [
     "service-on-address-of-another-one-names-none-any-more",
     SHARED,
     change({ spec: { loadBalancerIP: null } }),
+    { ...NAMED, ...OF_CI },
+  ],
+  [
+    "service-that-names-address-of-another-one-no-more-asks-for-its-port",
+    GUEST,
+    nameNoneAtTakenPort,
     { ...NAMED, ...OF_CI },
   ],
   ["both-services-on-address-are-deleted-at-once", SHARED, removeBoth, FREED],
