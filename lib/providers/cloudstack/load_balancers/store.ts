@@ -316,7 +316,7 @@ export class ObservationStore {
 }
 
 /** The parts of a look that change. */
-export interface Tables {
+interface Tables {
   readonly addresses: SharedMap<string, PublicAddress>;
   readonly rules: SharedMap<string, Rule>;
   readonly firewallRules: SharedMap<string, FirewallRule>;
@@ -326,7 +326,7 @@ export interface Tables {
 }
 
 /** Tables that begin with what a look found. */
-export function toTables(found: Pick<Observation, keyof Tables>): Tables {
+function toTables(found: Pick<Observation, keyof Tables>): Tables {
   return {
     addresses: new SharedMap(found.addresses),
     rules: new SharedMap(found.rules),
@@ -338,7 +338,7 @@ export function toTables(found: Pick<Observation, keyof Tables>): Tables {
 }
 
 /** Changes members that are known. A rule without members has the state of a new one. */
-export function changeMembers(
+function changeMembers(
   { members, rules }: Tables,
   ruleId: string,
   change: (known: ReadonlySet<string>) => ReadonlySet<string>,
@@ -353,7 +353,7 @@ export function changeMembers(
 }
 
 /** Removes a rule with its members and policies. */
-export function removeRule(tables: Tables, rule: Rule): void {
+function removeRule(tables: Tables, rule: Rule): void {
   tables.rules.delete(rule.id);
   tables.members.delete(rule.id);
   tables.policies.delete(rule.id);
@@ -364,7 +364,7 @@ export function removeRule(tables: Tables, rule: Rule): void {
  * Changes an address as the server does when its rules changed. One of a VPC is bound to the tier of its first rule,
  * and freed from it together with its last one.
  */
-export function renewAddress(tables: Tables, id: string): void {
+function renewAddress(tables: Tables, id: string): void {
   const address = tables.addresses.get(id);
   if (address === undefined) return;
   const { hasRules, networkId, ...apart } = address;
@@ -383,7 +383,7 @@ function findTier(
 }
 
 /** Adds an object to the list of a key, or replaces it. A list that is not known stays so. */
-export function putById<T extends { readonly id: string }>(
+function putById<T extends { readonly id: string }>(
   map: SharedMap<string, readonly T[]>,
   key: string,
   one: T,
@@ -393,7 +393,7 @@ export function putById<T extends { readonly id: string }>(
 }
 
 /** Removes an object from the list of a key. */
-export function dropById<T extends { readonly id: string }>(
+function dropById<T extends { readonly id: string }>(
   map: SharedMap<string, readonly T[]>,
   key: string,
   id: string,
@@ -408,7 +408,7 @@ export function dropById<T extends { readonly id: string }>(
 }
 
 /** A map whose shared content never changes. Many changes between two shares cost one copy. */
-export class SharedMap<K, V> {
+class SharedMap<K, V> {
   #map: ReadonlyMap<K, V>;
   /** The same map as long as it is not shared. */
   #own: Map<K, V> | undefined;

@@ -10,16 +10,7 @@ import type {
 } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { OWNER, useApply } from "./apply_rig.ts";
 import { SIGNER } from "./objects.ts";
-import { CloudError } from "../../../../lib/cloud/errors.ts";
-import {
-  type Acting,
-  compare,
-  isMissing,
-  RecordWriter,
-  toProject,
-  toSorted,
-} from "../../../../lib/providers/cloudstack/load_balancers/acting.ts";
-import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
+import { RecordWriter } from "../../../../lib/providers/cloudstack/load_balancers/acting.ts";
 import type {
   AclItem,
   StickinessPolicy,
@@ -269,54 +260,6 @@ test("forgetRecord removes the record", async () => {
 
 const { signal } = new AbortController();
 
-function toActing(projectId?: string): Acting {
-  const { session, store, clock, random } = rig;
-  const record = new RecordWriter(rig.record, { owner: OWNER }, SIGNER, signal);
-  return { session, store, clock, projectId, random, record, owner: OWNER, signal };
-}
-
-describe("compare()", () => {
-  test.each([
-    [{}, true],
-    [{ port: 80 }, true],
-    [{ cidrs: ["a", "b"] }, true],
-    [{ port: 81 }, false],
-    [{ cidrs: ["a"] }, false],
-    [{ reason: "x" }, false],
-  ])("an object that was asked for with %p leaves the look valid: %p", async (asked, isValid) => {
-    await rig.look();
-    const object: { port: number; cidrs: string[]; reason?: string } = {
-      port: 80,
-      cidrs: ["a", "b"],
-    };
-    compare(toActing(), object, asked);
-    expect(rig.store.isValid).toBe(isValid);
-  });
-});
-
-test("toProject() names the project, if there is one", () => {
-  expect(toProject(toActing())).toEqual({});
-  expect(toProject(toActing("p"))).toEqual({ projectid: "p" });
-});
-
-test("toSorted() leaves the list alone", () => {
-  const cidrs = ["b", "a"];
-  expect([toSorted(cidrs), cidrs]).toEqual([
-    ["a", "b"],
-    ["b", "a"],
-  ]);
-});
-
-test("isMissing() is about the object that is named, and no other", () => {
-  const id = OWNER.uid;
-  const text = `Invalid parameter id value=${id} due to incorrect long value format, or entity does not exist`;
-  const error = new ApiError({ code: 431, text }, { command: "x", secrets: [] });
-  expect(isMissing(error, id)).toBe(true);
-  expect(isMissing(error, rig.networkId)).toBe(false);
-  expect(isMissing(new CloudError("protocol", text), id)).toBe(false);
-  expect(isMissing(new Error(text), id)).toBe(false);
-});
-
 describe("RecordWriter", () => {
   const address = { place: { networkId: OWNER.uid }, atMs: 0, wasFree: true };
   const job = { id: OWNER.uid, command: "x" };
@@ -359,14 +302,6 @@ describe("RecordWriter", () => {
     rig.record.onSave = () => {};
     await writer.keep({ job });
     expect(rig.record.text).toBeDefined();
-  });
-
-  test("begins with what the step knows of the record", async () => {
-    const writer = new RecordWriter(rig.record, { owner: OWNER, record: { job } }, SIGNER, signal);
-    await writer.keep({ job });
-    expect(rig.record.saved).toEqual([]);
-    await writer.keep({});
-    expect(rig.record.saved).toEqual([undefined]);
   });
 
   test("clears a record that nothing was known of", async () => {

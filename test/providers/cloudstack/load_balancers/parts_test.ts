@@ -4,23 +4,14 @@ import type {
   LoadBalancerPort,
   LoadBalancerSpec,
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
-import {
-  describeParts,
-  listActual,
-} from "../../../../lib/providers/cloudstack/load_balancers/parts.ts";
 import { plan, toIngress } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
 import { planKeeping } from "../../../../lib/providers/cloudstack/load_balancers/rule.ts";
-import {
-  isNameOf,
-  isOfAnother,
-  isOwn,
-  toScene,
-} from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
 import {
   type StickinessWish,
   toDesired,
 } from "../../../../lib/providers/cloudstack/load_balancers/desired.ts";
-import { type CloudModel, CLUSTER } from "./cloud/cloud_model.ts";
+import type { CloudModel } from "./cloud/cloud_model.ts";
 import {
   annotate,
   converge,
@@ -29,16 +20,13 @@ import {
   HTTPS,
   KINDS,
   LB_NAME,
-  OWNER,
   REASON,
-  serve,
   toBackend,
   toNetwork,
   toRecord,
   toSpec,
 } from "./cloud/services.ts";
 import { planRemoval } from "../../../../lib/providers/cloudstack/load_balancers/rule.ts";
-import { TAG_KEYS, toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { planRelease } from "../../../../lib/providers/cloudstack/load_balancers/release.ts";
 import {
   findUnreadable,
@@ -56,7 +44,6 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/backends.ts";
 import {
   checkStickiness,
-  isSticky,
   planStickiness,
 } from "../../../../lib/providers/cloudstack/load_balancers/stickiness.ts";
 
@@ -207,18 +194,6 @@ test("the overview counts the Nodes that can get traffic, and those that do, and
   expect(plan(unknown, spec).overview?.()).not.toHaveProperty("serving");
 });
 
-test("describeParts() and listActual() name the address that goes, too", () => {
-  const { cloud, ingress } = serve(toSpec());
-  const spec = toSpec({ ingress, ports: [HTTP] });
-  const [address] = cloud.addresses.values();
-  if (address === undefined) throw new Error("no address");
-  cloud.addAddress({ ip: "192.0.2.11", networkId: "net-1", tags: address.tags });
-  const scene = toScene(cloud.view(), spec);
-  const { parts } = describeParts({ scene, spec, asked: toDesired(spec).asked, address });
-  expect(parts.at(-1)).toEqual({ kind: "address", name: "192.0.2.11", actual: "192.0.2.11" });
-  expect(listActual(scene, [address])).toHaveLength(2);
-});
-
 const UDP = { protocol: "UDP", port: 53, nodePort: 30_053 } as const;
 const STATUSES: readonly [string, Record<string, string>, object][] = [
   ["the IP", {}, { ip: "192.0.2.1", ipMode: "VIP" }],
@@ -252,50 +227,6 @@ for (const [kind, first] of [
   });
 }
 
-test("a rule is of a Service if its name is exactly one of ours, whatever it contains", () => {
-  const names: readonly [string, boolean][] = [
-    [`${LB_NAME}-tcp-80`, true],
-    [`${LB_NAME}-tcp-proxy-80`, true],
-    [`${LB_NAME}-udp-80`, true],
-    [`${LB_NAME}-80`, true],
-    [`${LB_NAME}-sctp-80`, false],
-    [`${LB_NAME}-tcp-080`, false],
-    [`${LB_NAME}-tcp-80-x`, false],
-    [`x${LB_NAME}-tcp-80`, false],
-    [`${LB_NAME}`, false],
-    [`${LB_NAME}0-tcp-80`, false],
-  ];
-  expect(names.map(([name]) => [name, isNameOf(LB_NAME, name)])).toEqual(
-    names.map((one) => [...one]),
-  );
-});
-
-test("an address is of a Service if its tags name this cluster and the Service", () => {
-  const cloud = createCloud();
-  const scene = toScene(cloud.view(), toSpec());
-  const put = (tags: ReadonlyMap<string, string>): (string | boolean)[] => {
-    const address = cloud.addAddress({ ip: "192.0.2.1", tags });
-    return [isOwn(scene, address), isOfAnother(scene, address)];
-  };
-  expect(put(toTags(CLUSTER, OWNER))).toEqual([true, false]);
-  expect(put(toTags(CLUSTER, { ...OWNER, uid: "other" }))).toEqual([false, true]);
-  expect(put(toTags("other", OWNER))).toEqual([false, true]);
-  expect(put(new Map([[TAG_KEYS.serviceUid, OWNER.uid]]))).toEqual([false, true]);
-  expect(put(new Map([["team", "shop"]]))).toEqual([false, false]);
-});
-
-test("a copy of another Service's record says nothing", () => {
-  const address = { ip: "192.0.2.1", network: "01234567-89ab-4cde-8f01-23456789abcd" };
-  const asked = { ...address, at: "2026-01-01T00:00:00Z", free: true };
-  const view = createCloud().view();
-  expect(toScene(view, toSpec({ record: toRecord({ address: asked }) })).record?.address?.ip).toBe(
-    "192.0.2.1",
-  );
-  expect(
-    toScene(view, toSpec({ record: toRecord({ address: asked }, "another") })).record,
-  ).toBeUndefined();
-});
-
 function keep(
   who?: { readonly sources?: readonly string[] },
   port: LoadBalancerPort = { ...HTTP, protocol: "UDP" },
@@ -315,10 +246,6 @@ function keep(
   return steps.map(({ change }) => change.kind);
 }
 
-test("rules that stay for now get their backends", () => {
-  expect(keep()).toEqual(["addBackends"]);
-});
-
 test.each<[string, LoadBalancerPort]>([
   ["port", { ...HTTP, protocol: "UDP", port: 81 }],
   ["protocol", HTTP],
@@ -331,15 +258,6 @@ test.each<[string, LoadBalancerPort]>([
     expect(keep(undefined, port)).toEqual(["addBackends"]);
   },
 );
-
-test("rules that stay for now keep out who may no longer connect", () => {
-  expect(keep({ sources: ["10.0.0.0/8"] })).toEqual([
-    "createFirewallRule",
-    "deleteFirewallRule",
-    "addBackends",
-  ]);
-  expect(keep({})).toEqual(["addBackends"]);
-});
 
 const PROBLEM = { problem: "its port is no number" };
 const UNREADABLE: readonly [Unreadable, boolean][] = [
@@ -382,13 +300,6 @@ test("a release is not over while an object that may be of the Service cannot be
     { ...createCloud().view(), unreadable },
     toSpec(),
   );
-  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
-  expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
-});
-
-test("nothing is made for a Service while one of its rules cannot be read", () => {
-  const unreadable: Unreadable[] = [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }];
-  const { steps, problems, ingress } = plan({ ...createCloud().view(), unreadable }, toSpec());
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
 });
@@ -553,13 +464,6 @@ test("a Service waits while policies are not known, but only if it asks for one"
   expect(planStickiness(scene, rule, port, SOURCE).problems).toMatchObject([
     { reason: "NotKnown" },
   ]);
-});
-
-test("cookies are for HTTP, and sources for TCP", () => {
-  const ports = toDesired(toSpec({ ports: [WEB, HTTPS, UDP] })).wanted?.ports ?? [];
-  const cookie: StickinessWish = { method: "LbCookie", params: new Map() };
-  expect(ports.map((port) => isSticky(cookie, port))).toEqual([true, false, false]);
-  expect(ports.map((port) => isSticky(SOURCE, port))).toEqual([true, true, false]);
 });
 
 const OFFERS: readonly [string, object, string, RegExp | undefined][] = [

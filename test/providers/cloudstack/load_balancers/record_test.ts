@@ -12,16 +12,7 @@ import {
   RecordSigner,
   withoutJobs,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
-import {
-  byId,
-  SIGNER,
-  SIGNING_KEY,
-  toAclItem,
-  toAddress,
-  toFirewallRule,
-  toFound,
-  toRule,
-} from "./objects.ts";
+import { SIGNER, SIGNING_KEY } from "./objects.ts";
 import {
   ANNOTATIONS,
   describeRule,
@@ -38,17 +29,7 @@ import {
   toLbName,
   toTags,
 } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
-import {
-  changeMembers,
-  dropById,
-  putById,
-  removeRule,
-  renewAddress,
-  SharedMap,
-  type Tables,
-  toTables,
-} from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
-import { array, assert, constantFrom, integer, oneof, property, record, uuid } from "fast-check";
+import { assert, constantFrom, integer, property, uuid } from "fast-check";
 
 const UID = "11111111-2222-4333-8444-555555555555";
 const ID = "aaaaaaaa-2222-4333-8444-555555555555";
@@ -332,83 +313,6 @@ test("annotations keep the names of the Go provider", () => {
   ]);
 });
 
-const { networkId: _, ...UNBOUND } = toAddress("ip", { vpcId: "vpc" });
-
-/** The tier that an address of a VPC is bound to after its rules changed. */
-function findTier(over: Parameters<typeof toFound>[0], networkId?: string): string | undefined {
-  const address = { ...UNBOUND, ...(networkId !== undefined && { networkId }) };
-  const tables = toTables(toFound({ addresses: byId(address), ...over }));
-  renewAddress(tables, "ip");
-  return tables.addresses.get("ip")?.networkId;
-}
-
-describe("renewAddress()", () => {
-  const rules = byId(toRule("rule", { networkId: "tier" }));
-
-  test.each<[string, string | undefined, string | undefined]>([
-    ["a rule binds", findTier({ rules }), "tier"],
-    ["a rule leaves", findTier({ rules }, "bound"), "bound"],
-    [
-      "a firewall rule keeps",
-      findTier({ firewallRules: byId(toFirewallRule("fw")) }, "bound"),
-      "bound",
-    ],
-    [
-      "a rule of another address frees",
-      findTier({ rules: byId(toRule("r", { addressId: "x" })) }, "bound"),
-      undefined,
-    ],
-    ["nothing frees", findTier({}, "bound"), undefined],
-  ])("%s the address of a VPC to its tier", (_what, found, expected) => {
-    expect(found).toBe(expected);
-  });
-
-  test("leaves an address that is not known, and one of an isolated network", () => {
-    const addresses = byId(toAddress("ip"));
-    const tables = toTables(toFound({ addresses }));
-    renewAddress(tables, "unknown");
-    renewAddress(tables, "ip");
-    expect(tables.addresses.share()).toBe(addresses);
-  });
-});
-
-test("removeRule() takes members and policies away", () => {
-  const rule = toRule("rule");
-  const members = new Map([["rule", new Set(["vm"])]]);
-  const tables = toTables(
-    toFound({ rules: byId(rule), members, policies: new Map([["rule", []]]) }),
-  );
-  removeRule(tables, rule);
-  expect([tables.rules, tables.members, tables.policies].map((one) => one.has("rule"))).toEqual([
-    false,
-    false,
-    false,
-  ]);
-});
-
-test.each([
-  ["Active", "Add"],
-  ["Revoke", "Revoke"],
-])("changeMembers() of a rule that is %s makes it %s without members", (before, after) => {
-  const rules = byId(toRule("rule", { state: before }));
-  const tables = toTables(toFound({ rules, members: new Map([["rule", new Set(["vm"])]]) }));
-  changeMembers(tables, "rule", () => new Set());
-  expect(tables.rules.get("rule")?.state).toBe(after);
-});
-
-test("putById() and dropById() change lists that are known", () => {
-  const tables: Tables = toTables(toFound({ aclItems: new Map([["acl", [toAclItem("a")]]]) }));
-  putById(tables.aclItems, "acl", toAclItem("a", { number: 2 }));
-  putById(tables.aclItems, "acl", toAclItem("b"));
-  putById(tables.aclItems, "unknown", toAclItem("c"));
-  dropById(tables.aclItems, "unknown", "c");
-  expect([...tables.aclItems.share()]).toEqual([
-    ["acl", [toAclItem("a", { number: 2 }), toAclItem("b")]],
-  ]);
-  dropById(tables.aclItems, "acl", "a");
-  expect(tables.aclItems.get("acl")).toEqual([toAclItem("b")]);
-});
-
 const SERVICE_UID = "01234567-89ab-cdef-0123-456789abcdef";
 const LB_NAME = "a0123456789abcdef0123456789abcde";
 
@@ -456,44 +360,4 @@ describe("parseRuleName()", () => {
       }),
     );
   });
-});
-
-test("SharedMap never changes what it shared, or got", () => {
-  const key = constantFrom("a", "b", "c");
-  const action = oneof(
-    record({ kind: constantFrom("set"), key, value: constantFrom(1, 2) }),
-    record({ kind: constantFrom("delete", "share"), key, value: constantFrom(0) }),
-  );
-  assert(
-    property(array(action), (actions) => {
-      const first = new Map([["a", 0]]);
-      const map = new SharedMap(first);
-      const expected = new Map(first);
-      const shared: [ReadonlyMap<string, number>, string][] = [[first, JSON.stringify([["a", 0]])]];
-      for (const { kind, key, value } of actions) {
-        if (kind === "set") {
-          map.set(key, value);
-          expected.set(key, value);
-        }
-        if (kind === "delete") {
-          map.delete(key);
-          expected.delete(key);
-        }
-        if (kind === "share") shared.push([map.share(), JSON.stringify([...expected])]);
-        expect(map.get(key)).toBe(expected.get(key));
-        expect(map.has(key)).toBe(expected.has(key));
-      }
-      expect([...map.values()]).toEqual([...expected.values()]);
-      for (const [one, text] of shared) expect(JSON.stringify([...one])).toBe(text);
-    }),
-  );
-});
-
-test("SharedMap shares the same map while nothing changes", () => {
-  const map = new SharedMap(new Map([["a", 1]]));
-  const before = map.share();
-  map.delete("b");
-  expect(map.share()).toBe(before);
-  map.set("b", 2);
-  expect(map.share()).not.toBe(before);
 });
