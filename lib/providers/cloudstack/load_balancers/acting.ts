@@ -86,7 +86,7 @@ export function toSorted(cidrs: readonly string[]): readonly string[] {
 }
 
 /** Whether a refusal says that there is no object with this ID. */
-export function isMissing(error: unknown, id: string): error is ApiError {
+function isMissing(error: unknown, id: string): error is ApiError {
   return error instanceof ApiError && error.unknownId === id;
 }
 

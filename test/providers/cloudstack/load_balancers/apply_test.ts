@@ -464,6 +464,18 @@ describe("firewall rules", () => {
     expect(rig.simulator.state.firewallRules.size).toBe(0);
   });
 
+  test("a refusal that names another object does not say that a firewall rule is gone", async () => {
+    const opening = await toOpening();
+    await rig.apply(opening);
+    const [firewallRuleId = ""] = rig.store.view?.firewallRules.keys() ?? [];
+    const text =
+      `Invalid parameter id value=${opening.addressId} due to incorrect long value format, ` +
+      "or entity does not exist";
+    rig.simulator.faults.set({ kind: "error", code: 431, text }, { command: "deleteFirewallRule" });
+    await rig.apply({ kind: "deleteFirewallRule", firewallRuleId });
+    expect([rig.store.isValid, rig.store.view?.firewallRules.size]).toEqual([false, 1]);
+  });
+
   test("one that is gone already is no failure", async () => {
     await rig.look();
     const firewallRuleId = "eeeeeeee-2222-4333-8444-555555555555";

@@ -34,8 +34,6 @@ import {
   mayTag,
   planNaming,
   toDoubt,
-  toTagging,
-  toTurn,
 } from "../../../../lib/providers/cloudstack/load_balancers/ownership.ts";
 import type { KeptRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import type { PublicAddress } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
@@ -413,18 +411,6 @@ test("an address that CloudStack's answer named was taken for the Service, altho
   expect(isProvenByRecord(scene, address)).toBe(true);
 });
 
-test("the record proves an address of a VPC by its VPC", () => {
-  const { networkId: _, ...place } = { networkId: "", vpcId: "vpc-1" };
-  for (const [vpcId, isProven] of [
-    ["vpc-1", true],
-    ["vpc-2", false],
-  ] as const) {
-    const cloud = createCloud("tier");
-    const address = cloud.addAddress({ ip: IP, vpcId });
-    expect(isProvenByRecord(withRecord(cloud, { ...ASKED, place }), address)).toBe(isProven);
-  }
-});
-
 test("findAsked() goes by ID and IP, as far as the record has them", () => {
   const { cloud, address } = setUp();
   expect(findAsked(withRecord(cloud, { ...ASKED, id: address.id }), address)).toBeDefined();
@@ -537,16 +523,6 @@ function share(): { cloud: CloudModel; address: PublicAddress } {
   return { cloud, address };
 }
 
-test("an address of a Service that is gone is of the one that uses it", () => {
-  const { cloud, address } = share();
-  expect(isOwnOrProven(toScene(cloud.view(), toSpec()), address)).toBe(false);
-  cloud.holders = [];
-  expect(isOwnOrProven(toScene(cloud.view(), toSpec()), address)).toBe(true);
-  for (const id of cloud.rules.keys()) cloud.removeRule(id);
-  expect(isOwnOrProven(toScene(cloud.view(), toSpec()), address)).toBe(false);
-  expect(isOwnOrProven(toScene(cloud.view(), toSpec({ address: IP })), address)).toBe(true);
-});
-
 test("listUsers() names the Services on an address, if nothing else uses it", () => {
   const { cloud, address } = share();
   expect(listUsers(toScene(cloud.view(), toSpec()), address)).toEqual([OTHER]);
@@ -606,14 +582,4 @@ test("an address that a record of other keys may mean is told", () => {
         `public IP ${ip} stays: the record on the Service may mean it, but is not signed with the keys in use`,
     ),
   );
-});
-
-test("tags name this cluster by its first ID", () => {
-  const { cloud, address } = setUp();
-  const { change, lock } = toTagging(toScene(cloud.view(), toSpec()), address);
-  expect([change, lock]).toEqual([
-    { kind: "tagAddress", addressId: address.id, tags: toTags(CLUSTER, OWNER) },
-    "net-1",
-  ]);
-  expect(toTurn(cloud.addAddress({ ip: "192.0.2.3", vpcId: "vpc-1" }))).toBe("vpc-1");
 });

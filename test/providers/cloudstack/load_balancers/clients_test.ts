@@ -2,12 +2,8 @@ import { expect, test } from "bun:test";
 import {
   type AclSite,
   isAclWider,
-  isAllowing,
-  isExactly,
-  listOwnItems,
   planAcl,
   planAclRemoval,
-  toDeletion,
 } from "../../../../lib/providers/cloudstack/load_balancers/acl.ts";
 import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
 import type {
@@ -31,7 +27,6 @@ import {
   isGate,
   needsRuleList,
   planGate,
-  toNoRuleLists,
 } from "../../../../lib/providers/cloudstack/load_balancers/gate.ts";
 import {
   type GateSite,
@@ -237,28 +232,6 @@ test("the removal of a rule takes along its items, those of version 1.x only bes
   }
 });
 
-test("an item that another rule of the Service needs stays", () => {
-  const { site } = setUpAcl([{ reason: REASON }]);
-  if (site.rule === undefined) throw new Error("no rule");
-  expect(planAclRemoval(site.scene, site.rule, () => true)).toEqual([]);
-});
-
-test("listOwnItems() goes by the reason, and toDeletion() names the list", () => {
-  const { site } = setUpAcl([{ reason: REASON }, { reason: APACHE }, { reason: OTHER }, {}]);
-  const [first, second, ...more] = listOwnItems(site.scene);
-  expect([first?.reason, second?.reason, more]).toEqual([REASON, APACHE, []]);
-  if (first === undefined) throw new Error("no item");
-  expect(toDeletion(site.scene, first, "net-1")).toMatchObject({
-    lock: "net-1",
-    change: { kind: "deleteAclItem", itemId: first.id, listId: "list-1" },
-  });
-  expect([isAllowing(first), isExactly(first, { ipProtocol: "tcp", publicPort: 80 })]).toEqual([
-    true,
-    true,
-  ]);
-  expect(isExactly(first, { ipProtocol: "udp", publicPort: 80 })).toBe(false);
-});
-
 test("before 4.18, an item that would open a Service with the same port in the tier is a problem", () => {
   const old = (cloud: CloudModel): void => {
     cloud.version = { major: 4, minor: 17, patch: 0 };
@@ -329,14 +302,6 @@ test("only the list of a rule restricts clients where there is no firewall and n
   expect(planGate({ kind: "rule" }, site)).toEqual({ before: [], after: [], problems: [] });
   expect(planGate({ kind: "firewall" }, site).after).toHaveLength(1);
   expect(planGate({ kind: "acl", listId: "list-1", items: [] }, site).after).toHaveLength(1);
-});
-
-test("toNoRuleLists() says what a server would need", () => {
-  expect(toNoRuleLists("the network x")).toMatchObject({
-    reason: "SourceRangesNotPossible",
-    isWaiting: true,
-    message: expect.stringContaining("4.18"),
-  });
 });
 
 const C = "203.0.113.0/24";

@@ -9,16 +9,13 @@ import {
   readAnnotations,
   toDesired,
 } from "../../../../lib/providers/cloudstack/load_balancers/desired.ts";
-import { annotate, DESCRIPTION, HTTP, LB_NAME, toSpec } from "./cloud/services.ts";
+import { annotate, HTTP, toSpec } from "./cloud/services.ts";
 import {
   canonize,
   covers,
-  EVERYONE,
   intersect,
   isSame,
-  keepIpv4,
   sharesBlock,
-  toBlocks,
 } from "../../../../lib/providers/cloudstack/load_balancers/cidrs.ts";
 import {
   isWaiting,
@@ -28,47 +25,6 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 
 const UDP: LoadBalancerPort = { name: "dns", protocol: "UDP", port: 53, nodePort: 30_053 };
-
-test("toDesired() makes one rule for each port, named after the Service", () => {
-  const { wanted, problems } = toDesired(toSpec({ ports: [HTTP, UDP] }));
-  expect(problems).toEqual([]);
-  expect(wanted).toEqual({
-    ports: [
-      {
-        name: `${LB_NAME}-tcp-80`,
-        protocol: "tcp",
-        ipProtocol: "tcp",
-        publicPort: 80,
-        privatePort: 30_080,
-        isHttp: false,
-      },
-      {
-        name: `${LB_NAME}-udp-53`,
-        protocol: "udp",
-        ipProtocol: "udp",
-        publicPort: 53,
-        privatePort: 30_053,
-        isHttp: false,
-      },
-    ],
-    description: DESCRIPTION,
-    algorithm: "roundrobin",
-  });
-});
-
-test("toDesired() uses the PROXY protocol for TCP only", () => {
-  const annotations = annotate({ "proxy-protocol": "true" });
-  const { wanted } = toDesired(toSpec({ ports: [HTTP, UDP], annotations }));
-  expect(wanted?.ports.map(({ protocol, ipProtocol }) => [protocol, ipProtocol])).toEqual([
-    ["tcp-proxy", "tcp"],
-    ["udp", "udp"],
-  ]);
-});
-
-test("toDesired() balances by source for the affinity to a client", () => {
-  const { wanted } = toDesired(toSpec({ clientIpAffinity: { timeoutSeconds: 10 } }));
-  expect(wanted?.algorithm).toBe("source");
-});
 
 test("toDesired() knows ports of HTTP by their application protocol", () => {
   const ports = [
@@ -159,28 +115,12 @@ test("toDesired() says that a Service which requires both families gets IPv4", (
   expect(toDesired(toSpec({ ...both, ipFamilyPolicy: "PreferDualStack" })).problems).toEqual([]);
 });
 
-test("refused stickiness does not keep the rest from being made", () => {
-  const annotations = annotate({ "stickiness-method-name": "AppCookie" });
-  const { wanted, problems } = toDesired(toSpec({ annotations }));
-  expect(wanted?.stickiness).toBe("refused");
-  expect(problems).toMatchObject([{ reason: "StickinessNotPossible", isWaiting: true }]);
-});
-
 test("canonize() writes equal blocks in equal words, each once, sorted", () => {
   expect(canonize(["192.0.2.7/24", "10.0.0.0/8", "192.0.2.0/24", "2001:DB8::/32", "x"])).toEqual([
     "10.0.0.0/8",
     "192.0.2.0/24",
     "2001:db8::/32",
   ]);
-});
-
-test("toBlocks() takes an empty list of CloudStack for everyone", () => {
-  expect(toBlocks([])).toEqual(EVERYONE);
-  expect(toBlocks(["10.0.0.0/8"])).toEqual(["10.0.0.0/8"]);
-});
-
-test("keepIpv4() drops the other family", () => {
-  expect(keepIpv4(["10.0.0.0/8", "::/0"])).toEqual(["10.0.0.0/8"]);
 });
 
 const INTERSECTIONS: readonly [string, string, string][] = [
@@ -213,13 +153,6 @@ for (const [outer, inner, is] of COVERED) {
     expect(covers(outer.split(" "), inner.split(" "))).toBe(is);
   });
 }
-
-test("isSame() and sharesBlock() compare words", () => {
-  expect(isSame(["10.0.0.0/8", "192.0.2.0/24"], ["192.0.2.0/24", "10.0.0.0/8"])).toBe(true);
-  expect(isSame(["10.0.0.0/8"], ["10.0.0.0/8", "192.0.2.0/24"])).toBe(false);
-  expect(sharesBlock(["10.0.0.0/8"], ["10.0.0.0/8", "192.0.2.0/24"])).toBe(true);
-  expect(sharesBlock(["10.0.0.0/8"], ["10.1.0.0/16"])).toBe(false);
-});
 
 test("lists of thousands of blocks are compared in a moment", () => {
   const list = Array.from({ length: 20_000 }, (_, at) => `10.${at >> 8}.${at & 255}.0/24`);

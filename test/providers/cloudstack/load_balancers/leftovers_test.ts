@@ -30,8 +30,6 @@ import {
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import {
   isLeftBehind,
-  isNamed,
-  isOfSibling,
   listInherited,
 } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
 import { type CloudModel, CLUSTER } from "./cloud/cloud_model.ts";
@@ -258,22 +256,6 @@ test("listInherited() has the addresses that the Service uses, and no other", ()
   );
   cloud.holders.push(STAYS);
   expect([...listInherited({ view: cloud.view(), claim, record, rules: [rule] })]).toEqual([]);
-});
-
-test("isNamed() reads the field as an address", () => {
-  const address = toAddress("ip");
-  const view = createCloud().view();
-  expect(isNamed({ view, claim: toSpec({ address: "192.0.2.1" }) }, address)).toBe(true);
-  expect(isNamed({ view, claim: toSpec({ address: "192.0.2.9" }) }, address)).toBe(false);
-  expect(isNamed({ view, claim: toSpec({ address: "x" }) }, address)).toBe(false);
-  expect(isNamed({ view, claim: toSpec() }, address)).toBe(false);
-});
-
-test("isOfSibling() is about this cluster and other Services", () => {
-  const { clusterIds } = createCloud().view();
-  expect(isOfSibling({ clusterIds }, OTHERS, UID)).toBe(true);
-  expect(isOfSibling({ clusterIds }, OTHERS, OTHER.uid)).toBe(false);
-  expect(isOfSibling({ clusterIds }, toTags("another", OTHER), UID)).toBe(false);
 });
 
 /** An address with a rule of the Service for port 80, its firewall rule, and one beside it. */

@@ -669,6 +669,13 @@ describe("ObservationStore", () => {
     );
   });
 
+  test("shows the same map while nothing in it changes", () => {
+    look(FULL);
+    const { firewallRules } = view();
+    store.dropFirewallRule("unknown");
+    expect(view().firewallRules).toBe(firewallRules);
+  });
+
   test("a look that began after a change shows what the cloud says", () => {
     look(FULL);
     store.dropRule("rule");
@@ -699,6 +706,13 @@ describe("ObservationStore", () => {
     store.putRule(toRule("rule", { state: "Add" }));
     store.addMembers("rule", ["vm-1"]);
     expect(view().rules.get("rule")?.state).toBe("Active");
+  });
+
+  test("a rule that is being deleted stays so", () => {
+    const rules = byId(toRule("rule", { state: "Revoke" }));
+    look(toFound({ rules, members: new Map([["rule", new Set()]]) }));
+    store.addMembers("rule", ["vm-1"]);
+    expect(view().rules.get("rule")?.state).toBe("Revoke");
   });
 
   test("the first rule of a VPC's address binds it to a tier, the last one frees it", () => {

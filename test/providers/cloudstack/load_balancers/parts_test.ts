@@ -6,7 +6,7 @@ import type {
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { plan, toIngress } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
 import { planKeeping } from "../../../../lib/providers/cloudstack/load_balancers/rule.ts";
-import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import { isNameOf, toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
 import {
   type StickinessWish,
   toDesired,
@@ -227,6 +227,24 @@ for (const [kind, first] of [
   });
 }
 
+test("a rule is of a Service if its name is exactly one of ours, whatever it contains", () => {
+  const names: readonly [string, boolean][] = [
+    [`${LB_NAME}-tcp-80`, true],
+    [`${LB_NAME}-tcp-proxy-80`, true],
+    [`${LB_NAME}-udp-80`, true],
+    [`${LB_NAME}-80`, true],
+    [`${LB_NAME}-sctp-80`, false],
+    [`${LB_NAME}-tcp-080`, false],
+    [`${LB_NAME}-tcp-80-x`, false],
+    [`x${LB_NAME}-tcp-80`, false],
+    [`${LB_NAME}`, false],
+    [`${LB_NAME}0-tcp-80`, false],
+  ];
+  expect(names.map(([name]) => [name, isNameOf(LB_NAME, name)])).toEqual(
+    names.map((one) => [...one]),
+  );
+});
+
 function keep(
   who?: { readonly sources?: readonly string[] },
   port: LoadBalancerPort = { ...HTTP, protocol: "UDP" },
@@ -300,6 +318,13 @@ test("a release is not over while an object that may be of the Service cannot be
     { ...createCloud().view(), unreadable },
     toSpec(),
   );
+  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
+  expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
+});
+
+test("nothing is made for a Service while one of its rules cannot be read", () => {
+  const unreadable: Unreadable[] = [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }];
+  const { steps, problems, ingress } = plan({ ...createCloud().view(), unreadable }, toSpec());
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
 });

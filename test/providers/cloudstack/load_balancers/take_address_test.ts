@@ -246,6 +246,9 @@ describe("takeAddress", () => {
     await rig.look();
     expect(await rig.apply(toTake())).toBeUndefined();
     expect(rig.ip("192.0.2.12")).toMatchObject({ accountId, networkId: rig.networkId });
+    const sent = rig.simulator.requests.entries;
+    const asked = sent.find(({ command }) => command === "associateIpAddress");
+    expect(asked?.parameters.get("projectid")).toBe(rig.story.projectId);
     expect(rig.store.view?.addresses.size).toBe(1);
   });
 
