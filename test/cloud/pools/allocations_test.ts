@@ -27,35 +27,6 @@ function countUsed(allocations: Allocations, family: 4 | 6 = 4): number {
 }
 
 describe("Allocations", () => {
-  test("knows who has an address, and how surely", () => {
-    const allocations = createAllocations(SHOWN, RECORDED);
-    expect(listNames(allocations, "192.0.2.10")).toEqual(["shown shown"]);
-    expect(listNames(allocations, "192.0.2.11")).toEqual(["recorded recorded"]);
-    expect(listNames(allocations, "192.0.2.12")).toEqual([]);
-    expect(allocations.has(SHOWN.owner.uid, "192.0.2.10")).toBe(true);
-    expect(allocations.has(SHOWN.owner.uid, "192.0.2.11")).toBe(false);
-    expect(countUsed(allocations)).toBe(2);
-    expect(countUsed(allocations, 6)).toBe(0);
-  });
-
-  test("counts an address of two Services once, and frees it with the last", () => {
-    const twin = toSpec("twin", { ingress: SHOWN.ingress });
-    const allocations = createAllocations(SHOWN, twin);
-    expect(countUsed(allocations)).toBe(1);
-    allocations.sync([twin]);
-    expect(countUsed(allocations)).toBe(1);
-    allocations.sync([]);
-    expect(countUsed(allocations)).toBe(0);
-    expect(listNames(allocations, "192.0.2.10")).toEqual([]);
-  });
-
-  test("follows a Service whose status changes", () => {
-    const allocations = createAllocations(SHOWN);
-    allocations.note({ ...SHOWN, ingress: [{ ip: "192.0.2.15" }, { hostname: "x" }] });
-    expect(listNames(allocations, "192.0.2.10")).toEqual([]);
-    expect(listNames(allocations, "192.0.2.15")).toEqual(["shown shown"]);
-  });
-
   test("keeps a reservation until another one, or until the Service goes", () => {
     const allocations = createAllocations(SHOWN);
     const { uid } = SHOWN.owner;
@@ -70,16 +41,6 @@ describe("Allocations", () => {
     expect(allocations.listReserved(uid)).toEqual([]);
     allocations.reserve("nobody", ["192.0.2.12"]);
     expect(countUsed(allocations)).toBe(0);
-  });
-
-  test("takes for given what both the status and the record say", () => {
-    const record = '{"v":1,"addresses":["192.0.2.10"]}';
-    const allocations = createAllocations({ ...SHOWN, record });
-    allocations.note({ ...SHOWN, ingress: [{ ip: "192.0.2.15" }] });
-    expect(allocations.listReserved(SHOWN.owner.uid)).toEqual(["192.0.2.10"]);
-    expect(createAllocations(SHOWN).listReserved(SHOWN.owner.uid)).toEqual([]);
-    const other = createAllocations({ ...SHOWN, record: '{"v":1,"addresses":["192.0.2.11"]}' });
-    expect(other.listReserved(SHOWN.owner.uid)).toEqual([]);
   });
 
   test("counts again when the pools change, and keeps reservations", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Hold, Allocations } from "../../../lib/cloud/pools/allocations.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
-import { isBeforeRivals, isShown, isSurer, listRivals } from "../../../lib/cloud/pools/sharing.ts";
+import { isBeforeRivals, isSurer, listRivals } from "../../../lib/cloud/pools/sharing.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
 
 const SHARED = "landfall.dev/shared-address";
@@ -15,8 +15,8 @@ const WEB = toSpec("web", {
   ],
 });
 
-function createAllocations(shareable: boolean): Allocations {
-  const { pools } = toSettings({ name: "a", addresses: [ADDRESS], shareable });
+function createAllocations(): Allocations {
+  const { pools } = toSettings({ name: "a", addresses: [ADDRESS], shareable: true });
   const allocations = new Allocations(new PoolMap(pools));
   allocations.sync([WEB]);
   return allocations;
@@ -24,14 +24,7 @@ function createAllocations(shareable: boolean): Allocations {
 
 describe("listRivals()", () => {
   const { ports: _unknown, ...withoutPorts } = toSpec("x", { annotations: { [SHARED]: "k" } });
-  const cases: readonly [string, Parameters<typeof listRivals>[2], boolean, number][] = [
-    ["itself", WEB, true, 0],
-    [
-      "a pool that is not shareable",
-      toSpec("x", { annotations: { [SHARED]: "k" }, ports: [{ protocol: "TCP", port: 81 }] }),
-      false,
-      1,
-    ],
+  const cases: readonly [string, Parameters<typeof listRivals>[2]][] = [
     [
       "one port that is the same",
       toSpec("x", {
@@ -41,17 +34,15 @@ describe("listRivals()", () => {
           { protocol: "TCP", port: 443 },
         ],
       }),
-      true,
-      1,
     ],
-    ["ports that nobody can read", withoutPorts, true, 1],
+    ["ports that nobody can read", withoutPorts],
   ];
-  test.each(cases)("with %s", (_title, claim, shareable, count) => {
-    expect(listRivals(createAllocations(shareable), ADDRESS, claim)).toHaveLength(count);
+  test.each(cases)("has a Service with %s", (_title, claim) => {
+    expect(listRivals(createAllocations(), ADDRESS, claim)).toHaveLength(1);
   });
 
   test("is in the order of the names", () => {
-    const allocations = createAllocations(true);
+    const allocations = createAllocations();
     const names = ["b", "a"].map((name) => toSpec(name, { ingress: [{ ip: ADDRESS }] }));
     allocations.sync([WEB, ...names]);
     const rivals = listRivals(allocations, ADDRESS, toSpec("x"));
@@ -75,18 +66,7 @@ describe("isBeforeRivals()", () => {
   });
 });
 
-test("isSurer() orders what proves an address", () => {
-  expect(isSurer("shown", "reserved")).toBe(true);
-  expect(isSurer("reserved", "recorded")).toBe(true);
-  expect(isSurer("recorded", "recorded")).toBe(false);
-  expect(isSurer("recorded", "shown")).toBe(false);
+test("an address in dispute proves nothing", () => {
   expect(isSurer("disputed", "recorded")).toBe(false);
   expect(isSurer("shown", "disputed")).toBe(false);
-});
-
-test("isShown() is true for what a status shows, in dispute or not", () => {
-  expect((["disputed", "recorded", "reserved", "shown"] as const).filter(isShown)).toEqual([
-    "disputed",
-    "shown",
-  ]);
 });
