@@ -249,7 +249,7 @@ export async function readMemberships(
 }
 
 /** Whether a refusal is about what the question names, and says nothing about other questions. */
-export function isAboutOne(error: unknown): error is ApiError {
+function isAboutOne(error: unknown): error is ApiError {
   return error instanceof ApiError && !ABOUT_EVERYTHING.has(error.code);
 }
 

@@ -262,7 +262,7 @@ const NOT_OURS =
   "project or account: check api-url, project-id and the keys";
 
 /** Whether a look shows a load balancer of this cluster: an address with its tag, or a rule of one of its Services. */
-export function showsLoadBalancer(
+function showsLoadBalancer(
   { addresses, rules }: Pick<Observation, "addresses" | "rules">,
   { clusterIds, lbNames }: { clusterIds: readonly string[]; lbNames: ReadonlySet<string> },
 ): boolean {

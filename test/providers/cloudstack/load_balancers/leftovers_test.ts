@@ -160,23 +160,6 @@ const RULES = new Map([
 ]);
 
 describe("readPolicies()", () => {
-  test("asks once about every rule: an earlier process may have left a policy", async () => {
-    const { found, asked } = await readAskedPolicies({ rules: RULES });
-    expect(asked).toEqual(["wants", "plain"]);
-    expect(found).toEqual({ wants: [POLICY], plain: [POLICY] });
-  });
-
-  test("asks again about a rule whose Service wants a policy, or that has one", async () => {
-    const known = new Map([
-      ["wants", []],
-      ["plain", []],
-    ]);
-    const { found, asked } = await readAskedPolicies({ rules: RULES, known });
-    expect([found, asked]).toEqual([{ wants: [POLICY], plain: [] }, ["wants"]]);
-    const left = await readAskedPolicies({ rules: RULES, known: new Map([["plain", [POLICY]]]) });
-    expect(left.asked).toEqual(["wants", "plain"]);
-  });
-
   test("forgets rules that are not there any more", async () => {
     const { found } = await readAskedPolicies({ known: new Map([["plain", [POLICY]]]) });
     expect(found).toEqual({});

@@ -12,10 +12,7 @@ import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/s
 import { toClaim, useLook } from "./observer_rig.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { Limiter } from "../../../../lib/core/concurrency.ts";
-import {
-  isAboutOne,
-  readMemberships,
-} from "../../../../lib/providers/cloudstack/load_balancers/observe.ts";
+import { readMemberships } from "../../../../lib/providers/cloudstack/load_balancers/observe.ts";
 import {
   type BackendVm,
   listFirewallRulesFor,
@@ -329,19 +326,6 @@ describe("readMemberships()", () => {
     const refused = readMembers({ members: MEMBERS, vms, errors: { b: refusal } });
     await expect(refused).rejects.toBe(refusal);
   });
-});
-
-test.each([
-  [toRefusal(431), true],
-  [toRefusal(530), true],
-  [toRefusal(531), true],
-  [toRefusal(401), false],
-  [toRefusal(432), false],
-  [toRefusal(429), false],
-  [toRefusal(503), false],
-  [new CloudError("unreachable", "no answer"), false],
-])("isAboutOne() of %s is %p", (error, expected) => {
-  expect(isAboutOne(error)).toBe(expected);
 });
 
 const ADDRESS = "aaaaaaaa-2222-4333-8444-555555555555";

@@ -10,10 +10,7 @@ import { settle } from "../../../support/manual_clock.ts";
 import { toClaim, useLook } from "./observer_rig.ts";
 import { byId, SIGNER, toAddress, toFound, toNetwork, toRule } from "./objects.ts";
 import type { LoadBalancerClaim } from "../../../../lib/cloud/capabilities/load_balancers.ts";
-import {
-  findDoubt,
-  showsLoadBalancer,
-} from "../../../../lib/providers/cloudstack/load_balancers/observer.ts";
+import { findDoubt } from "../../../../lib/providers/cloudstack/load_balancers/observer.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";
@@ -319,24 +316,10 @@ describe("Observer", () => {
 });
 
 const RULE = toRule("rule", { name: `${LB_NAME}-tcp-80` });
-const OURS = { clusterIds: ["one", "two", ""], lbNames: new Set([LB_NAME]) };
 
 function toTagged(clusterId: string): Observation["addresses"] {
   return byId(toAddress("ip", { tags: new Map([["landfall.dev/cluster", clusterId]]) }));
 }
-
-describe("showsLoadBalancer()", () => {
-  test.each<[string, Partial<Observation>, boolean]>([
-    ["an address with the tag of the cluster", { addresses: toTagged("two") }, true],
-    ["an address of another cluster", { addresses: toTagged("three") }, false],
-    ["an address without tags", { addresses: byId(toAddress("ip")) }, false],
-    ["a rule of a Service", { rules: byId(RULE) }, true],
-    ["a rule with another name", { rules: byId(toRule("rule")) }, false],
-    ["nothing", {}, false],
-  ])("of a look with %s", (_what, over, expected) => {
-    expect(showsLoadBalancer(toFound(over), OURS)).toBe(expected);
-  });
-});
 
 describe("findDoubt()", () => {
   const NETWORK_ID = "6f1b197b-ff64-59ca-990c-87be56993a9b";
