@@ -99,6 +99,11 @@ export function compareKnown(
   return a.index - b.index;
 }
 
+/** Whether the cloud or the status says that a machine was complete. People can take the mark of a VM away. */
+export function wasComplete({ machine, entry }: KnownMachine): boolean {
+  return machine?.isComplete === true || entry?.state === "Ready";
+}
+
 /** Whether something of a machine may be in the cloud, or an object may use its host. */
 function isBegun({ machineId, record, state }: VinoMachine): boolean {
   return machineId !== undefined || record !== undefined || state !== "Absent";

@@ -2,7 +2,7 @@
  * Chooses which machines of a role are too many. Pure.
  * @module
  */
-import type { KnownMachine } from "./known.ts";
+import { wasComplete, type KnownMachine } from "./known.ts";
 
 /** How many machines of a role may stay. */
 export type SurplusLimit =
@@ -16,7 +16,8 @@ export type SurplusLimit =
 
 /**
  * Picks the machines that are too many, in the order in which they should go: those whose removal has begun; then those
- * that no object uses; then those that are not complete; then those on the host with the most; then the highest index.
+ * that no object uses; then those that were never complete; then those on the host with the most; then the highest
+ * index.
  */
 export function pickSurplus(
   machines: readonly KnownMachine[],
@@ -55,7 +56,7 @@ function pick(machines: readonly KnownMachine[], count: number): KnownMachine[] 
 function goesBefore(a: KnownMachine, b: KnownMachine, crowd: ReadonlyMap<string, number>): boolean {
   const ranks = [a, b].map((one) => [
     one.isConsumed ? 1 : 0,
-    one.machine?.isComplete === true ? 1 : 0,
+    one.machine !== undefined && wasComplete(one) ? 1 : 0,
     -(crowd.get(one.hostId ?? "") ?? 0),
     -one.index,
   ]);

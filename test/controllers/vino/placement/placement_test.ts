@@ -516,6 +516,14 @@ describe("pickSurplus()", () => {
     expect(pick([half, worker(1), worker(2)], 2)).toEqual([0]);
   });
 
+  test("keeps a machine that the status shows as complete, although people took its mark away", () => {
+    const machine = toMachine("worker", 0, { isComplete: false });
+    const unmarked = worker(0, "h1", { machine, entry: toEntry("worker", 0, { state: "Ready" }) });
+    const half = worker(1, "h2", { machine: toMachine("worker", 1, { isComplete: false }) });
+    expect(pickSurplus([unmarked, half], { total: 1 })).toEqual([half]);
+    expect(pickSurplus([unmarked, worker(1, "h1"), half], { total: 2 })).toEqual([half]);
+  });
+
   test("picks from the host with the most, one after the other", () => {
     const all = [
       worker(0, "h1"),

@@ -3,7 +3,7 @@
  * @module
  */
 import { listNextSteps, type MachinePlan } from "../../../../cloud/capabilities/machines.ts";
-import type { KnownMachine } from "../../placement/known.ts";
+import { wasComplete, type KnownMachine } from "../../placement/known.ts";
 import type { MachineTask } from "../steps/tasks.ts";
 
 /**
@@ -34,7 +34,7 @@ export class NeverComplete {
   }
 }
 
-function mayHaveData({ machine, entry, isConsumed }: KnownMachine): boolean {
-  const wasComplete = machine?.isComplete === true || entry?.state === "Ready";
-  return wasComplete || isConsumed || entry?.bareMetalHost !== undefined;
+function mayHaveData(known: KnownMachine): boolean {
+  const { entry, isConsumed } = known;
+  return wasComplete(known) || isConsumed || entry?.bareMetalHost !== undefined;
 }
