@@ -96,7 +96,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
   {
     id: "leftover-of-a-live-service",
     rule: "an address of a Service that exists is no leftover, also if another process serves it",
-    file: "lib/controllers/service/spec/live.ts",
+    file: "lib/controllers/service/spec.ts",
     from: "if (metadata.uid !== undefined) uids.add(metadata.uid);",
     to: "void metadata;",
     caughtBy: "test/controllers/service/passes_test.ts",
@@ -136,7 +136,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
   {
     id: "release-by-flag",
     rule: "a wrong --load-balancer-class removes no load balancer",
-    file: "lib/controllers/service/spec/which.ts",
+    file: "lib/controllers/service/spec.ts",
     from: 'return isLoadBalancer(service) ? "conflict" : "release";',
     to: 'return "release";',
     caughtBy: "test/controllers/service/mod_test.ts",
@@ -144,7 +144,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
   {
     id: "open-for-typo",
     rule: "an invalid source range opens nothing",
-    file: "lib/controllers/service/spec/source_ranges.ts",
+    file: "lib/controllers/service/spec.ts",
     from: "return { problem };",
     to: "continue;",
     caughtBy: "test/controllers/service/spec_test.ts",
@@ -176,7 +176,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
   {
     id: "unreadable-cidrs-mean-everyone",
     rule: "a list of CIDRs that cannot be read is not taken for an empty one",
-    file: "lib/providers/cloudstack/wire/fields.ts",
+    file: "lib/providers/cloudstack/wire/schema.ts",
     from: "if (blocks.length < entries.length) return undefined;",
     to: "",
     caughtBy: "test/providers/cloudstack/wire/api_test.ts",

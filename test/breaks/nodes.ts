@@ -176,7 +176,7 @@ export const NODE_BREAKS: readonly Break[] = [
   {
     id: "take-destroyed-for-gone",
     rule: "a VM that is destroyed, and can be recovered, is not gone",
-    file: "lib/providers/cloudstack/model/power.ts",
+    file: "lib/providers/cloudstack/model/inventory.ts",
     from: 'const GONE: ReadonlySet<string> = new Set(["Expunging", "Expunged"]);',
     to: 'const GONE: ReadonlySet<string> = new Set(["Expunging", "Expunged", "Destroyed"]);',
     caughtBy: "test/providers/cloudstack/model/inventory_test.ts",

@@ -8,7 +8,7 @@ import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import { ADDRESS_POOLS } from "../../lib/cli/demo/clouds/xenorchestra/address_pools.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import { POOL_ANNOTATIONS } from "../../lib/cloud/pools/words.ts";
-import { listRights } from "../../lib/controllers/service/rights.ts";
+import { listRights } from "../../lib/controllers/service/definition.ts";
 import { listCodeBlocks } from "../support/markdown_links.ts";
 import { PooledServices, toSpec } from "../support/pools/services.ts";
 import { readSource } from "../support/sources.ts";

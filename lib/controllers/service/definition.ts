@@ -1,9 +1,9 @@
 /**
- * The controller of Services for the registry.
+ * The controller of Services for the registry, and the rights that it needs.
  * @module
  */
 import { SHARED_WITH } from "../../cloud/address_sharing.ts";
-import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
+import { LOAD_BALANCERS, type LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import {
@@ -13,7 +13,6 @@ import {
   SYNC_PERIOD_FLAG,
   SYNCS_FLAG,
 } from "./flags.ts";
-import { listRights } from "./rights.ts";
 import {
   COMPONENT,
   EVENT_WORDS,
@@ -23,6 +22,7 @@ import {
   RECORD,
   SOURCE_RANGES,
 } from "./words.ts";
+import { type Right, toRights } from "../../kube/access/rights.ts";
 
 /** Makes load balancers for Services. */
 export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
@@ -85,3 +85,27 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
   listRights,
   load: () => import("./mod.ts"),
 };
+
+const ACCESS = { group: "", resource: "services" };
+
+/** Rights to write the status, the finalizer and the record, and to know the cluster. */
+export function listRights(): Right[] {
+  return [
+    ...toRights(
+      ACCESS,
+      ["get"],
+      "to read a Service again that another program changed at the same time",
+    ),
+    ...toRights(
+      { ...ACCESS, subresource: "status" },
+      ["patch"],
+      "to write the address, the finalizer and the record of a load balancer",
+    ),
+    ...toRights(
+      { group: "", resource: "namespaces", name: "kube-system" },
+      ["get"],
+      "to mark load balancers with the ID of this cluster",
+      { mandatory: false },
+    ),
+  ];
+}

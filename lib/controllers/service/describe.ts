@@ -13,9 +13,9 @@ import {
   toLastReconcile,
 } from "../../engine/workers.ts";
 import type { Service } from "../../kube/kinds/service.ts";
-import type { Managed, ServiceState } from "./state/managed.ts";
-import type { NodeReading } from "./spec/node_set.ts";
-import { toClaim } from "./spec/spec.ts";
+import type { Managed, ServiceState } from "./managed.ts";
+import type { NodeReading } from "./node_set.ts";
+import { toClaim } from "./spec.ts";
 
 /** What the debug pages show about a Service with a load balancer. Times are ISO 8601. */
 export interface ServiceReport {

@@ -13,10 +13,10 @@ import type { Logger } from "../../core/log.ts";
 import { shorten } from "../../core/text/printable.ts";
 import { WarningThrottle } from "../../engine/throttle.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
-import type { EventRecorder } from "../../kube/events/events.ts";
+import { type EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
 import type { Service } from "../../kube/kinds/service.ts";
-import { toClaim } from "./spec/spec.ts";
+import { toClaim } from "./spec.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** What an attempt is for. `update`: only the Nodes changed. `purge`: the Service is gone. */

@@ -11,7 +11,7 @@ import {
   readTextFlag,
   type TextFlag,
 } from "../definition.ts";
-import type { ServedClasses } from "./spec/which.ts";
+import type { ServedClasses } from "./spec.ts";
 
 /** How many Services are worked on at once. */
 export const SYNCS_FLAG: NumberFlag = {

@@ -4,7 +4,7 @@
  */
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { type MetricsRegistry, setCounts } from "../../core/metrics.ts";
-import type { ServiceState } from "./state/managed.ts";
+import type { ServiceState } from "./managed.ts";
 
 /** The metrics of the controller of Services. */
 export interface ServiceMetrics {

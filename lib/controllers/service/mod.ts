@@ -18,24 +18,26 @@ import { hasCloudLoadBalancer, type Service, SERVICES } from "../../kube/kinds/s
 import { requireCloud } from "../node_context.ts";
 import { type ControllerContext, readFlag, type RunningController } from "../definition.ts";
 import { findClusterIds } from "./cluster_ids.ts";
-import { Backends } from "./passes/backends.ts";
+import { Backends } from "./backends.ts";
 import { describeService, type ServiceReport } from "./describe.ts";
 import { readClasses, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
-import { runFullPasses } from "./passes/full_pass.ts";
-import { isDrift, isForeignWrite, listInputs } from "./spec/inputs.ts";
-import { type KnownLeftover, Leftovers } from "./passes/leftovers.ts";
-import { Observations } from "./passes/observations.ts";
-import { ManagedServices } from "./state/managed.ts";
+import { NodePass, Observations, runFullPasses } from "./passes.ts";
+import {
+  isDrift,
+  isForeignWrite,
+  isWanted,
+  listInputs,
+  type ServedClasses,
+  showsIngress,
+} from "./spec.ts";
+import { type KnownLeftover, Leftovers } from "./leftovers.ts";
+import { ManagedServices, ServiceTasks } from "./managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
 import { ServiceEvents } from "./events.ts";
-import { OccupiedAddresses } from "./passes/occupied_addresses.ts";
-import { NodePass } from "./passes/node_pass.ts";
+import { OccupiedAddresses } from "./occupied_addresses.ts";
 import { ServiceReconciler } from "./reconcile.ts";
-import { ServiceWriter } from "./state/service_writer.ts";
-import { needsUpdate } from "./spec/node_set.ts";
-import { showsIngress } from "./spec/status.ts";
-import { isWanted, type ServedClasses } from "./spec/which.ts";
-import { ServiceTasks } from "./state/tasks.ts";
+import { ServiceWriter } from "./service_writer.ts";
+import { needsUpdate } from "./node_set.ts";
 import { NAME } from "./words.ts";
 
 export { createServiceMetrics as registerMetrics } from "./metrics.ts";

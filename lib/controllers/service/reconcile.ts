@@ -26,17 +26,14 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { Service } from "../../kube/kinds/service.ts";
-import type { Observations } from "./passes/observations.ts";
-import type { ManagedServices } from "./state/managed.ts";
+import type { Observations } from "./passes.ts";
+import { createRecord, type ManagedServices, type ServiceTasks, type Task } from "./managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 import type { Purpose, ServiceEvents } from "./events.ts";
-import type { Backends } from "./passes/backends.ts";
-import { createRecord } from "./state/record.ts";
-import type { ServiceWriter, ShownState } from "./state/service_writer.ts";
-import { checkAbsent, needsUpdate, type NodeSet } from "./spec/node_set.ts";
-import { toClaim, toSpec } from "./spec/spec.ts";
-import { showsAnnotations, showsIngress } from "./spec/status.ts";
-import type { ServiceTasks, Task } from "./state/tasks.ts";
+import type { Backends } from "./backends.ts";
+import type { ServiceWriter, ShownState } from "./service_writer.ts";
+import { checkAbsent, needsUpdate, type NodeSet } from "./node_set.ts";
+import { showsAnnotations, showsIngress, toClaim, toSpec } from "./spec.ts";
 import { RECORD } from "./words.ts";
 
 /** What a {@linkcode ServiceReconciler} needs. */

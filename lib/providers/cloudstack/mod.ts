@@ -5,11 +5,13 @@
 import { compareSettings, type ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
 import { ObservationStore } from "./load_balancers/store.ts";
-import { Memory } from "./memory.ts";
-import { type CloudStackHandover, CloudStackProvider } from "./provider.ts";
+import { type CloudStackHandover, CloudStackProvider, Memory } from "./provider.ts";
 import { CloudStackSession } from "./session/session.ts";
-import { type CloudStackSettings, parseCloudStackConfig } from "./settings/config.ts";
-import { describeSettings } from "./settings/config_schema.ts";
+import {
+  type CloudStackSettings,
+  describeSettings,
+  parseCloudStackConfig,
+} from "./settings/config.ts";
 import { INI_SYNTAX } from "./settings/ini_syntax.ts";
 
 /** The settings that no request depends on. */

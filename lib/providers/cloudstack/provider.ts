@@ -1,10 +1,10 @@
 /**
- * Apache CloudStack as a provider, with one set of settings: finds the VMs of Nodes.
+ * Apache CloudStack as a provider, with one set of settings: finds the VMs of Nodes, and remembers what it saw.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
-import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { type Inventory, LastSeen } from "../../cloud/inventory/inventory.ts";
 import type { Instance, NodeIdentity, Place } from "../../cloud/instance.ts";
 import { type Presence, type Provider, toUnknown } from "../../cloud/provider.ts";
 import { abortable, type Clock } from "../../core/clock.ts";
@@ -13,28 +13,38 @@ import type { Logger } from "../../core/log.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";
 import { CloudStackLoadBalancers } from "./load_balancers/load_balancers.ts";
 import type { ObservationStore } from "./load_balancers/store.ts";
-import type { Memory } from "./memory.ts";
-import type { Backends } from "./model/backends.ts";
-import { type Identity, parseIdentity } from "./model/identity.ts";
-import { toInstance } from "./model/instance.ts";
+import {
+  type Backends,
+  chooseByName,
+  findInstance,
+  findNamed,
+  toBackends,
+  toUndecodable,
+} from "./model/matching.ts";
 import {
   type CloudStackInventory,
+  findOwner,
+  type Identity,
+  isGone,
   isNetworkMissing,
+  NETWORK_ADVICE,
+  parseIdentity,
+  parseProviderId,
   renewInventory,
   toAskedFor,
+  toInstance,
   toInventory,
+  toNoNetwork,
 } from "./model/inventory.ts";
-import { chooseByName, findInstance, findNamed, toUndecodable } from "./model/matching.ts";
 import { toPlaces } from "./model/places.ts";
-import { isGone } from "./model/power.ts";
-import { parseProviderId } from "./model/provider_id.ts";
-import { NETWORK_ADVICE, toNoNetwork } from "./model/addresses.ts";
 import { proveAbsence, proveNeverKnown, toElsewhere, toGone } from "./proof/absence.ts";
 import { Facts } from "./session/facts.ts";
-import type { ListVersion } from "./session/lists.ts";
+import type { ListVersion, ObjectList } from "./session/lists.ts";
 import type { CloudStackSession } from "./session/session.ts";
 import type { CloudStackSettings } from "./settings/config.ts";
 import { CloudStackApi } from "./wire/api.ts";
+import { type Vm } from "./wire/schema.ts";
+import { remember } from "../../core/maps.ts";
 
 /** What the next provider gets. */
 export interface CloudStackHandover {
@@ -290,4 +300,87 @@ function toVmIds(identities: readonly Identity[], inventory: Inventory): Set<str
     if (found.kind === "present") ids.add(found.instance.id);
   }
   return ids;
+}
+
+const ZONES_MAX = 256;
+const VMS_MAX = 10_000;
+
+/**
+ * The memory of a provider. It keeps Nodes safe, because it knows what the server should show to this user. It says
+ * nothing about another CloudStack, nor about what another user may see.
+ */
+export class Memory {
+  readonly #zones = new Map<string, string>();
+  readonly #lastSeen = new LastSeen(VMS_MAX, findOwner);
+  readonly #removed = new Map<string, true>();
+  #nodeVmIds: ReadonlySet<string> = new Set();
+  #hasInventory = false;
+  #followsBackends = false;
+  #backends: Backends | undefined;
+
+  /** Names of all zones that were ever shown, by ID. */
+  get zones(): ReadonlyMap<string, string> {
+    return this.#zones;
+  }
+
+  /** The VMs of the Nodes that the last inventory was for: those that it shows, and those that provider IDs name. */
+  get nodeVmIds(): ReadonlySet<string> {
+    return this.#nodeVmIds;
+  }
+
+  /** Whether an inventory was taken: before, the VMs of Nodes are not known. */
+  get hasInventory(): boolean {
+    return this.#hasInventory;
+  }
+
+  /** The VMs of the last list, for load balancers; `undefined` before a list that was followed. */
+  get backends(): Backends | undefined {
+    return this.#backends;
+  }
+
+  /** Whether a list is wanted with all its VMs, because {@linkcode backends} are not known yet. */
+  get lacksBackends(): boolean {
+    return this.#followsBackends && this.#backends === undefined;
+  }
+
+  /** Remembers {@linkcode backends} from the next list on. Without load balancers they would only cost memory. */
+  followBackends(): void {
+    this.#followsBackends = true;
+  }
+
+  /** Records a list of all VMs. @param observedAtMs When it was requested, in monotonic milliseconds */
+  noteList(list: ObjectList<Vm>, observedAtMs: number): void {
+    for (const { zoneid, zonename } of list.objects) {
+      if (zoneid) remember(this.#zones, zoneid, zonename ?? zoneid, ZONES_MAX);
+    }
+    if (this.#followsBackends) this.#backends = toBackends(list, observedAtMs);
+  }
+
+  /** Records that the last list is still the same. */
+  renewList(observedAtMs: number): void {
+    if (this.#backends !== undefined) this.#backends = { ...this.#backends, observedAtMs };
+  }
+
+  /** Records an inventory. @param nodeVmIds The VMs of all Nodes, shown or not */
+  noteInventory({ instances }: Inventory, nodeVmIds: ReadonlySet<string>): void {
+    this.#nodeVmIds = nodeVmIds;
+    this.#hasInventory = true;
+    this.#lastSeen.noteList({ instances, lookedFor: nodeVmIds, copies: new Set() });
+    for (const vmId of this.#removed.keys()) if (instances.has(vmId)) this.#removed.delete(vmId);
+  }
+
+  /** Records that the server knows the ID of a VM, but shows none. */
+  noteRemoved(vmId: string): void {
+    remember(this.#removed, vmId, true, VMS_MAX);
+  }
+
+  /** Whether the server knew the ID of a VM after it showed the VM for the last time. */
+  wasRemoved(vmId: string): boolean {
+    return this.#removed.has(vmId);
+  }
+
+  /** Whose a VM was when this process saw it; `undefined` if it never did. Such a VM may be any account's. */
+  findOwner(vmId: string): string | undefined {
+    return this.#lastSeen.findPlace(vmId);
+  }
 }

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Instance } from "../../../lib/cloud/instance.ts";
 import { parseCidr } from "../../../lib/core/net/ip.ts";
-import { toInstance as toCloudStackInstance } from "../../../lib/providers/cloudstack/model/instance.ts";
+import { toInstance as toCloudStackInstance } from "../../../lib/providers/cloudstack/model/inventory.ts";
 import { toInstances } from "../../../lib/providers/static/mod.ts";
 import { toInstance as toXenOrchestraInstance } from "../../../lib/providers/xenorchestra/inventory.ts";
 import { registerMetrics, NodeController } from "../../../lib/controllers/node/mod.ts";

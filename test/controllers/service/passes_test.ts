@@ -14,7 +14,7 @@ import type {
   LoadBalancerLeftover,
 } from "../../../lib/cloud/capabilities/load_balancers.ts";
 import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
-import { runFullPasses } from "../../../lib/controllers/service/passes/full_pass.ts";
+import { runFullPasses } from "../../../lib/controllers/service/passes.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { toSettings } from "../../support/pools/services.ts";

@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { toClaim, toSpec } from "../../../lib/controllers/service/spec/spec.ts";
+import {
+  findNeed,
+  isWanted,
+  mayHold,
+  needsCleanup,
+  readSourceRanges,
+  type ServiceNeed,
+  toClaim,
+  toLiveServices,
+  toSpec,
+} from "../../../lib/controllers/service/spec.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { FINALIZER, toService } from "../../support/services/service.ts";
 import {
@@ -7,19 +17,10 @@ import {
   type NodeSet,
   selectNodes,
   toCandidates,
-} from "../../../lib/controllers/service/spec/node_set.ts";
+} from "../../../lib/controllers/service/node_set.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
-import {
-  findNeed,
-  isWanted,
-  mayHold,
-  needsCleanup,
-  type ServiceNeed,
-} from "../../../lib/controllers/service/spec/which.ts";
-import { readSourceRanges } from "../../../lib/controllers/service/spec/source_ranges.ts";
-import { toLiveServices } from "../../../lib/controllers/service/spec/live.ts";
 
 const RECORD = "landfall.dev/load-balancer";
 

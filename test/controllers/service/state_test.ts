@@ -1,14 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { ManagedServices } from "../../../lib/controllers/service/state/managed.ts";
-import { createRecord } from "../../../lib/controllers/service/state/record.ts";
-import { ServiceWriter } from "../../../lib/controllers/service/state/service_writer.ts";
+import {
+  createRecord,
+  ManagedServices,
+  ServiceTasks,
+} from "../../../lib/controllers/service/managed.ts";
+import { ServiceWriter } from "../../../lib/controllers/service/service_writer.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store, type StoreReader } from "../../../lib/kube/cache/store.ts";
 import { LOAD_BALANCER_CLEANUP, type Service, SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { ServiceServer } from "../../support/kube/service_server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ServiceTasks } from "../../../lib/controllers/service/state/tasks.ts";
 import { FINALIZER, toService } from "../../support/services/service.ts";
 
 const KEY = "web/shop";

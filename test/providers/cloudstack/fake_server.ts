@@ -10,7 +10,7 @@ import {
   type CloudStackSettings,
   parseCloudStackConfig,
 } from "../../../lib/providers/cloudstack/settings/config.ts";
-import { sign } from "../../../lib/providers/cloudstack/session/signature.ts";
+import { sign } from "../../../lib/providers/cloudstack/session/request.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 /** The keys that the server knows. */

@@ -9,11 +9,10 @@ import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { ConfigError, formatConfigIssue } from "../../../lib/core/errors.ts";
 import {
   type CloudStackSettings,
+  describeSettings,
   parseCloudStackConfig,
 } from "../../../lib/providers/cloudstack/settings/config.ts";
-import { describeSettings } from "../../../lib/providers/cloudstack/settings/config_schema.ts";
-import { INI_SYNTAX } from "../../../lib/providers/cloudstack/settings/ini_syntax.ts";
-import { readIniLines } from "../../../lib/providers/cloudstack/settings/ini_lines.ts";
+import { INI_SYNTAX, readIniLines } from "../../../lib/providers/cloudstack/settings/ini_syntax.ts";
 
 const PARSER = {
   settings: describeSettings(),

@@ -26,7 +26,7 @@ import {
 } from "../../../lib/simulator/cloudstack/mod.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { User } from "../../../lib/simulator/cloudstack/access/accounts.ts";
-import { Memory } from "../../../lib/providers/cloudstack/memory.ts";
+import { Memory } from "../../../lib/providers/cloudstack/provider.ts";
 import { DELETION } from "../../../lib/cloud/settings/sections.ts";
 import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";

@@ -5,17 +5,17 @@
 import { describe, expect, test } from "bun:test";
 import { formatConfigIssue } from "../../../lib/core/errors.ts";
 import { parseCidr } from "../../../lib/core/net/ip.ts";
-import { parseCloudStackConfig } from "../../../lib/providers/cloudstack/settings/config.ts";
 import {
   describeSettings,
+  parseCloudStackConfig,
   parseFileSettings,
-} from "../../../lib/providers/cloudstack/settings/config_schema.ts";
+} from "../../../lib/providers/cloudstack/settings/config.ts";
 import {
   explainOddPath,
   explainUrl,
   parseKey,
   parseUrl,
-} from "../../../lib/providers/cloudstack/settings/text_forms.ts";
+} from "../../../lib/providers/cloudstack/settings/ini_syntax.ts";
 
 const URL = "https://cs.example.com/client/api";
 const KEYS = { apiKey: "k", secretKey: "s" };

@@ -5,7 +5,7 @@
 import type { ProviderInstall } from "../../../cloud/provider_definition.ts";
 import type { ControllerDefinition, FlagValues } from "../../../controllers/definition.ts";
 import { CLASSLESS_FLAG, readClasses } from "../../../controllers/service/flags.ts";
-import { isWanted } from "../../../controllers/service/spec/which.ts";
+import { isWanted } from "../../../controllers/service/spec.ts";
 import { NAME, RECORD } from "../../../controllers/service/words.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";

@@ -2,7 +2,7 @@
  * Services that address pools served before all pools were removed, for `landfall check`. Pure.
  * @module
  */
-import { isWanted } from "../../../controllers/service/spec/which.ts";
+import { isWanted } from "../../../controllers/service/spec.ts";
 import { RECORD } from "../../../controllers/service/words.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 import type { CheckFinding } from "../report.ts";

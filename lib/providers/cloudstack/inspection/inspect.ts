@@ -13,8 +13,7 @@ import {
 } from "../../../cloud_http/diagnosis.ts";
 import { isTimeout, withDeadline } from "../../../core/clock.ts";
 import { formatHostPort } from "../../../core/http/connection.ts";
-import { NETWORK_ADVICE, toNoNetwork } from "../model/addresses.ts";
-import { isNetworkMissing } from "../model/inventory.ts";
+import { isNetworkMissing, NETWORK_ADVICE, toNoNetwork } from "../model/inventory.ts";
 import { ExplainedError } from "../session/explained_error.ts";
 import { SERVER_NAMES } from "../session/session.ts";
 import type { CloudStackSettings } from "../settings/config.ts";

@@ -10,7 +10,7 @@ import { isNameOf, type Scene, toGatePort, toIpProtocol, toStep } from "./scene.
 import type { ChangeOf, Step } from "./steps.ts";
 import { type AclItem, type Rule, hasRuleLists } from "./observation.ts";
 import { assert } from "../../../core/errors.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing.ts";
+import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
 import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";
 
 /** A port behind an ACL list that can be changed. */

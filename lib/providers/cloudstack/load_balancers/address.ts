@@ -8,7 +8,7 @@
 import * as v from "valibot";
 import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ApiError } from "../session/errors.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing.ts";
+import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
 import { type AskedAddress, isSamePlace, type Place } from "./record.ts";
 import type { ChangeOf } from "./steps.ts";
 import type { PublicAddress, Observation } from "./observation.ts";

@@ -21,10 +21,8 @@ import {
   toDoubt,
 } from "./ownership.ts";
 import { toUnusable } from "../../../cloud/address_sharing.ts";
-import { explainUse } from "./host.ts";
-import { readAddress } from "./desired.ts";
-import { ANNOTATIONS, isAclReasonOf, toWaiting } from "./words.ts";
 import {
+  explainUse,
   isGoing,
   isNameOf,
   isOfAnother,
@@ -33,6 +31,8 @@ import {
   type Scene,
   toStep,
 } from "./scene.ts";
+import { readAddress } from "./desired.ts";
+import { ANNOTATIONS, isAclReasonOf, toWaiting } from "./words.ts";
 import { isSamePlace, type Place } from "./record.ts";
 import type { Step } from "./steps.ts";
 import type { Network, PublicAddress, Unreadable } from "./observation.ts";

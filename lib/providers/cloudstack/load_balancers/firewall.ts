@@ -17,7 +17,7 @@ import { isGoing, type Scene, toIpProtocol, toStep } from "./scene.ts";
 import type { ChangeOf, Step } from "./steps.ts";
 import type { DesiredPort } from "./desired.ts";
 import { assert } from "../../../core/errors.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing.ts";
+import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
 import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";
 
 /** What is planned for one port, and in which order: `before` its load-balancer rule is made, and `after`. */

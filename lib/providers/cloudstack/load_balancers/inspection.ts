@@ -18,14 +18,13 @@ import type { CloudStackSession } from "../session/session.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
-import { explainUse, listUnshared } from "./host.ts";
+import { describeOwner, explainUse, listUnshared } from "./scene.ts";
 import type { ObserverSource } from "./observer.ts";
 import { listKept, toKeptFindings } from "./kept.ts";
 import { listLeftovers, toLeftoverFindings } from "./release.ts";
 import { toMap } from "./observe.ts";
 import { type Network, type Observation, type PublicAddress, isSince } from "./observation.ts";
 import { inspectUntagged } from "./untagged.ts";
-import { describeOwner } from "./scene.ts";
 import { isTagged, TAG_KEYS } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */

@@ -22,7 +22,6 @@ import type { CloudStackSession } from "../session/session.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { Applier } from "./apply.ts";
 import { findDoubt, Observer, type ObserverSource } from "./observer.ts";
-import { inspectLoadBalancing, readKept } from "./inspection.ts";
 import { plan } from "./plan.ts";
 import { listLeftovers, planRelease } from "./release.ts";
 import { readTakers } from "./takers.ts";
@@ -71,8 +70,10 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
     this.#options.store.setClusterIds(ids);
   }
 
-  inspect(known: LoadBalancerInspection, signal: AbortSignal): Promise<readonly Finding[]> {
+  async inspect(known: LoadBalancerInspection, signal: AbortSignal): Promise<readonly Finding[]> {
     const { session, source, clock } = this.#options;
+    // Only `check` needs it.
+    const { inspectLoadBalancing } = await import("./inspection.ts");
     return inspectLoadBalancing({ ...known, session, api: this.#api, source, clock }, signal);
   }
 
@@ -84,8 +85,9 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
     return listLeftovers(view, services);
   }
 
-  listKept(signal: AbortSignal): Promise<readonly KeptAddress[]> {
+  async listKept(signal: AbortSignal): Promise<readonly KeptAddress[]> {
     const { source, store } = this.#options;
+    const { readKept } = await import("./inspection.ts");
     return readKept({ api: this.#api, source, clusterIds: store.clusterIds }, signal);
   }
 

@@ -9,7 +9,7 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { abortable, type Clock } from "../../../core/clock.ts";
-import type { Backends } from "../model/backends.ts";
+import type { Backends } from "../model/matching.ts";
 import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { listAsked, Networks, observe } from "./observe.ts";

@@ -12,6 +12,7 @@ import type {
 import { formatTime } from "../../../core/clock.ts";
 import { quote } from "../../../core/text/printable.ts";
 import {
+  findRuleHolder,
   isNamed,
   isOfSibling,
   isOwn,
@@ -21,7 +22,6 @@ import {
   type Scene,
   toStep,
 } from "./scene.ts";
-import { findRuleHolder } from "./host.ts";
 import { type AskedAddress, SKEW_MS } from "./record.ts";
 import { isAssociatedBy1x, readAddress } from "./desired.ts";
 import { listFirewallRulesOf, listOrphans } from "./firewall.ts";

@@ -15,6 +15,7 @@ import { checkBackends } from "./backends.ts";
 import { findGate, type Gate, isGate, toNoRuleLists } from "./gate.ts";
 import {
   inPart,
+  isEnding,
   isNamed,
   isOwn,
   listOwnRules,
@@ -37,7 +38,6 @@ import {
   toDoubt,
   toTagging,
 } from "./ownership.ts";
-import { isEnding } from "./host.ts";
 import { describeParts, type PartsSite } from "./parts.ts";
 import {
   planClosing,

@@ -13,15 +13,18 @@ import { listOwnItems, toDeletion as toItemDeletion } from "./acl.ts";
 import { planOrphanRemoval } from "./firewall.ts";
 import {
   describeOwner,
+  explainUse,
   inPart,
   isGoing,
   isOwn,
   isOwnOrInherited,
   listOwnRules,
+  listUnshared,
   type Scene,
   toPart,
   toScene,
   toStep,
+  toWordTag,
 } from "./scene.ts";
 import {
   checkAsked,
@@ -51,7 +54,6 @@ import {
   toLbName,
   toNotice,
 } from "./words.ts";
-import { explainUse, listUnshared, toWordTag } from "./host.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./rule.ts";
 import { readAddress } from "./desired.ts";

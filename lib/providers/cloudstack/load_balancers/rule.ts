@@ -3,11 +3,9 @@
  * @module
  */
 import { EVERYONE, isSame, toBlocks } from "./cidrs.ts";
-import { findRuleHolder } from "./host.ts";
-import { findRefusal } from "./choose_address.ts";
-import { findGate, type Gate, isGate, needsRuleList, planGate, toNoRuleLists } from "./gate.ts";
 import {
   describeOwner,
+  findRuleHolder,
   inPart,
   isGoing,
   isNameOf,
@@ -17,6 +15,8 @@ import {
   toPart,
   toStep,
 } from "./scene.ts";
+import { findRefusal } from "./choose_address.ts";
+import { findGate, type Gate, isGate, needsRuleList, planGate, toNoRuleLists } from "./gate.ts";
 import type { Change, ChangeOf, Step } from "./steps.ts";
 import {
   type AclItem,
@@ -42,7 +42,7 @@ import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts"
 import { assert } from "../../../core/errors.ts";
 import { ApiError } from "../session/errors.ts";
 import { INTERNAL, INVALID } from "../session/refusal.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing.ts";
+import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
 import { type Acting, compare, send, sendPlain, sendRemoval, toSorted } from "./acting.ts";
 
 /** The rule of one port, as it should be. */

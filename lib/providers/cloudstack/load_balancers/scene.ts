@@ -1,9 +1,10 @@
 /**
- * What a look shows that belongs to one Service, and how its steps are written. Pure.
+ * What an observation shows that belongs to one Service, and who has each address first. Pure.
  * @module
  */
 import type {
   LoadBalancerClaim,
+  LoadBalancerHolder,
   LoadBalancerOwner,
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
@@ -14,12 +15,26 @@ import {
   parseRecord,
   withoutJobs,
 } from "./record.ts";
-import { isOfCluster, isTagged, isTaggedFor, parseRuleName, TAG_KEYS, toLbName } from "./words.ts";
+import {
+  findKeptFor,
+  isOfCluster,
+  isTagged,
+  isTaggedFor,
+  parseRuleName,
+  TAG_KEYS,
+  toLbName,
+} from "./words.ts";
 import { readAddress } from "./desired.ts";
 import type { Change, Step } from "./steps.ts";
-import { explainUse } from "./host.ts";
-import { listRulesOn, type PublicAddress, type Rule, type Observation } from "./observation.ts";
+import { listRulesOn, type Observation, type PublicAddress, type Rule } from "./observation.ts";
 import { parseIp } from "../../../core/net/ip.ts";
+import {
+  type AddressHost,
+  explainRefusal,
+  findFirst,
+  listWordNamespaces,
+  readWord,
+} from "../../../cloud/address_sharing.ts";
 
 /** A look from the side of one Service. */
 export interface Scene {
@@ -199,4 +214,92 @@ function findNamed(claim: LoadBalancerClaim): string | undefined {
 /** How messages name a Service. */
 export function describeOwner({ namespace, name }: LoadBalancerOwner): string {
   return `Service ${namespace}/${name}`;
+}
+
+/** What says who uses an address. */
+type Known = Pick<Observation, "clusterIds" | "findHolder" | "listSharingRules" | "rules">;
+
+/** The Service that a rule is for, by its name, if Kubernetes has it. */
+export function findRuleHolder(
+  { findHolder }: Pick<Known, "findHolder">,
+  { name }: Pick<Rule, "name">,
+): LoadBalancerHolder | undefined {
+  const { lbName } = parseRuleName(name) ?? {};
+  if (lbName === undefined) return undefined;
+  return findHolder?.((uid) => toLbName(uid) === lbName);
+}
+
+/**
+ * Why a Service may not use an address, see {@linkcode explainRefusal}. One that was taken for it, it may always use.
+ */
+export function explainUse(
+  view: Known,
+  { owner: { namespace, uid } }: Pick<LoadBalancerClaim, "owner">,
+  address: PublicAddress,
+): string | undefined {
+  const { id, ip, tags } = address;
+  if (isTaggedFor(tags, view.clusterIds, uid)) return undefined;
+  const isAlone =
+    !isTagged(tags) &&
+    listRulesOn(view, id).every(({ name }) => parseRuleName(name)?.lbName === toLbName(uid));
+  const host = isAlone ? undefined : findHost(view, address);
+  return explainRefusal({ ip, namespace, host, rules: view.listSharingRules?.() ?? [] });
+}
+
+/** Whether the Service that an address was taken for is losing its load balancer, and with it the address. */
+export function isEnding({ clusterIds, findHolder }: Known, { tags }: PublicAddress): boolean {
+  const uid = tags.get(TAG_KEYS.serviceUid);
+  return isOfCluster(tags, clusterIds) && findHolder?.((one) => one === uid)?.isLeaving === true;
+}
+
+/** The rules on an address of Services that may not use it, each with its Service. */
+export function listUnshared(
+  view: Known,
+  address: PublicAddress,
+): readonly { readonly rule: Rule; readonly claim: LoadBalancerClaim }[] {
+  return listRulesOn(view, address.id).flatMap((rule) => {
+    const { claim } = findRuleHolder(view, rule) ?? {};
+    if (claim === undefined || explainUse(view, claim, address) === undefined) return [];
+    return [{ rule, claim }];
+  });
+}
+
+function findHost(view: Known, { id, tags }: PublicAddress): AddressHost | undefined {
+  if (findKeptFor(tags) !== undefined) return parseHost(tags);
+  const uid = isOfCluster(tags, view.clusterIds) ? tags.get(TAG_KEYS.serviceUid) : undefined;
+  if (view.findHolder === undefined) return undefined;
+  if (uid !== undefined) {
+    const holder = view.findHolder((one) => one === uid);
+    return holder === undefined ? parseHost(tags) : toHost(holder.claim);
+  }
+  const first = findFirst(
+    listRulesOn(view, id).flatMap((rule) => findRuleHolder(view, rule)?.claim ?? []),
+  );
+  return first && toHost(first);
+}
+
+function toHost(claim: LoadBalancerClaim): AddressHost {
+  return { owner: claim.owner, word: readWord(claim) };
+}
+
+/** The Service that is gone, as the tags describe it; `undefined` if they do not. */
+function parseHost(tags: PublicAddress["tags"]): AddressHost | undefined {
+  const keptFor = findKeptFor(tags);
+  const [before, name = keptFor && "?"] = tags.get(TAG_KEYS.service)?.split("/") ?? [];
+  const namespace = keptFor ?? before;
+  if (!namespace || !name) return undefined;
+  return { owner: { namespace, name }, word: tags.get(TAG_KEYS.sharedWith), isGone: true };
+}
+
+/** The most that CloudStack keeps of a tag, in characters. */
+const TAG_CHARS_MAX = 255;
+
+/** The word of a Service as a tag; `undefined` if it gives none. Without the namespaces that do not fit. */
+export function toWordTag(claim: LoadBalancerClaim): string | undefined {
+  let text = "";
+  for (const one of listWordNamespaces(readWord(claim))) {
+    const longer = text === "" ? one : `${text},${one}`;
+    if (longer.length <= TAG_CHARS_MAX) text = longer;
+  }
+  return text === "" ? undefined : text;
 }

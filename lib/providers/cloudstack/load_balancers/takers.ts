@@ -7,7 +7,7 @@ import { CloudError } from "../../../cloud/errors.ts";
 import { ApiError } from "../session/errors.ts";
 import type { Query } from "../session/lists.ts";
 import type { CloudStackSession } from "../session/session.ts";
-import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../wire/fields.ts";
+import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../wire/schema.ts";
 import { SKEW_MS } from "./record.ts";
 
 /** Whose API user took an address. */

@@ -8,9 +8,8 @@
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { type Presence, toUnknown, type UnknownReason } from "../../../cloud/provider.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
-import { findOwner } from "../model/instance.ts";
+import { findOwner, isGone } from "../model/inventory.ts";
 import { toUndecodable } from "../model/matching.ts";
-import { isGone } from "../model/power.ts";
 import type { CloudStackApi } from "../wire/api.ts";
 
 /** The VM whose absence to prove. */

@@ -12,20 +12,18 @@ import { Limiter } from "../../../core/concurrency.ts";
 import type { Counter } from "../../../core/metrics.ts";
 import type { Connection } from "../settings/config.ts";
 import { toChangeError } from "./errors.ts";
-import { toOutcome } from "./job_reply.ts";
-import { type JobHooks, type JobOutcome, Jobs } from "./jobs.ts";
+import { type JobHooks, type JobOutcome, Jobs, toOutcome } from "./jobs.ts";
 import { createFixedKeys, KeyFiles, type KeyPair, type KeySource } from "./keys.ts";
 import {
   type ListVersion,
   type ObjectList,
+  PageReader,
   type Query,
   readList,
   type VersionedList,
 } from "./lists.ts";
-import { PageReader } from "./pages.ts";
 import { type Body, readBody, toObject } from "./reply.ts";
-import { type Command, type Destination, sendCommand } from "./request.ts";
-import { deriveKey } from "./signature.ts";
+import { type Command, deriveKey, type Destination, sendCommand } from "./request.ts";
 
 /** A change. Without `key` the schema reads the whole answer: `{ "success": true }`. */
 export interface Change<T> extends Command {

@@ -2,23 +2,35 @@
  * What Landfall asks CloudStack about load balancers and what belongs to them.
  * @module
  */
+import * as v from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
-import { findNameless } from "../../../cloud_http/decode.ts";
-import { parseUuid } from "../../../core/text/values.ts";
+import { decode, findNameless } from "../../../cloud_http/decode.ts";
+import { parseJson, parseUuid } from "../../../core/text/values.ts";
 import type {
   AclItem,
   FirewallRule,
   Network,
   PublicAddress,
   Rule,
+  StickinessMethod,
   StickinessPolicy,
   Unreadable,
 } from "../load_balancers/observation.ts";
 import type { ObjectList } from "../session/lists.ts";
 import type { Body } from "../session/reply.ts";
 import type { CloudStackSession } from "../session/session.ts";
-import type { Field } from "./fields.ts";
-import { LB_SCHEMAS } from "./load_balancing.ts";
+import {
+  CIDRS,
+  type Field,
+  FLAG,
+  ID,
+  NAME,
+  PORT,
+  REFERENCE,
+  TEXT,
+  WHOLE_NUMBER,
+} from "./schema.ts";
+import { parseIp } from "../../../core/net/ip.ts";
 
 /** A whole list: what can be read of it, and the rest. */
 export interface WholeList<T> {
@@ -248,4 +260,304 @@ function toText(value: unknown): string | undefined {
 
 function toId(value: unknown): string | undefined {
   return typeof value === "string" ? parseUuid(value) : undefined;
+}
+
+/** The policies of one rule. */
+interface RulePolicies {
+  /** Of the rule. */
+  readonly id: string;
+  readonly policies: readonly StickinessPolicy[];
+}
+
+/** A list of network ACLs. */
+interface AclList {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Something of which only the ID matters. */
+interface Identified {
+  readonly id: string;
+}
+
+const WORD = v.pipe(
+  v.string(),
+  v.transform((one) => one.toLowerCase()),
+);
+const TAGS: Field<ReadonlyMap<string, string>> = v.pipe(
+  v.nullish(v.array(v.object({ key: v.string(), value: NAME })), []),
+  v.transform((tags) => new Map(tags.map(({ key, value }) => [key, value]))),
+);
+const IP = v.pipe(
+  v.string(),
+  v.check((one) => parseIp(one) !== undefined, "an IP address"),
+  v.transform((one) => parseIp(one)?.text ?? ""),
+);
+/** Flags of stickiness have no value. */
+const VALUE = v.nullish(v.union([v.string(), v.number(), v.boolean()]));
+
+const policy = v.pipe(
+  v.object({
+    id: ID,
+    name: NAME,
+    methodname: NAME,
+    description: TEXT,
+    state: NAME,
+    params: v.nullish(v.record(v.string(), VALUE)),
+  }),
+  v.transform(({ id, name, methodname, description, state, params }): StickinessPolicy => {
+    const entries = Object.entries(params ?? {});
+    return {
+      id,
+      name,
+      method: methodname,
+      params: new Map(entries.map(([key, value]) => [key, String(value ?? "")])),
+      ...(description && { description }),
+      state,
+    };
+  }),
+);
+
+function toAllocated(allocated: string): Pick<PublicAddress, "allocatedAtMs"> {
+  const allocatedAtMs = Date.parse(allocated);
+  return Number.isNaN(allocatedAtMs) ? {} : { allocatedAtMs };
+}
+
+/** Readers by kind of object. Texts of CloudStack keep their case. */
+export const LB_SCHEMAS: {
+  readonly address: Field<PublicAddress>;
+  readonly rule: Field<Rule>;
+  readonly firewallRule: Field<FirewallRule>;
+  readonly aclItem: Field<AclItem>;
+  readonly aclList: Field<AclList>;
+  readonly network: Field<Network>;
+  readonly stickiness: Field<RulePolicies>;
+  readonly identified: Field<Identified>;
+} = {
+  address: v.pipe(
+    v.object({
+      id: ID,
+      ipaddress: IP,
+      state: NAME,
+      allocated: TEXT,
+      associatednetworkid: REFERENCE,
+      vpcid: REFERENCE,
+      issourcenat: v.nullish(FLAG),
+      isstaticnat: v.nullish(FLAG),
+      hasrules: v.nullish(FLAG),
+      tags: TAGS,
+    }),
+    v.transform((one): PublicAddress => ({
+      id: one.id,
+      ip: one.ipaddress,
+      state: one.state,
+      ...toAllocated(one.allocated ?? ""),
+      ...(one.associatednetworkid && { networkId: one.associatednetworkid }),
+      ...(one.vpcid && { vpcId: one.vpcid }),
+      isSourceNat: one.issourcenat ?? false,
+      isStaticNat: one.isstaticnat ?? false,
+      ...(typeof one.hasrules === "boolean" && { hasRules: one.hasrules }),
+      tags: one.tags,
+    })),
+  ),
+  rule: v.pipe(
+    v.object({
+      id: ID,
+      name: v.string(),
+      description: TEXT,
+      publicipid: ID,
+      publicip: NAME,
+      networkid: ID,
+      publicport: PORT,
+      privateport: PORT,
+      protocol: NAME,
+      algorithm: NAME,
+      cidrlist: CIDRS,
+      state: NAME,
+    }),
+    v.transform((one): Rule => ({
+      id: one.id,
+      name: one.name,
+      ...(one.description && { description: one.description }),
+      addressId: one.publicipid,
+      ip: one.publicip,
+      networkId: one.networkid,
+      publicPort: one.publicport,
+      privatePort: one.privateport,
+      protocol: one.protocol,
+      algorithm: one.algorithm,
+      ...(one.cidrlist && { cidrs: one.cidrlist }),
+      state: one.state,
+    })),
+  ),
+  firewallRule: v.pipe(
+    v.object({
+      id: ID,
+      ipaddressid: ID,
+      protocol: WORD,
+      startport: v.nullish(PORT),
+      endport: v.nullish(PORT),
+      cidrlist: CIDRS,
+      state: NAME,
+    }),
+    v.transform((one): FirewallRule => ({
+      id: one.id,
+      addressId: one.ipaddressid,
+      protocol: one.protocol,
+      ...toPorts(one),
+      ...(one.cidrlist && { cidrs: one.cidrlist }),
+      state: one.state,
+    })),
+  ),
+  aclItem: v.pipe(
+    v.object({
+      id: ID,
+      aclid: ID,
+      protocol: WORD,
+      startport: v.nullish(PORT),
+      endport: v.nullish(PORT),
+      cidrlist: CIDRS,
+      traffictype: v.pipe(WORD, v.picklist(["ingress", "egress"])),
+      action: v.pipe(WORD, v.picklist(["allow", "deny"])),
+      number: WHOLE_NUMBER,
+      reason: TEXT,
+      state: NAME,
+    }),
+    v.transform((one): AclItem => ({
+      id: one.id,
+      listId: one.aclid,
+      protocol: one.protocol,
+      ...toPorts(one),
+      ...(one.cidrlist && { cidrs: one.cidrlist }),
+      isIngress: one.traffictype === "ingress",
+      isAllow: one.action === "allow",
+      number: one.number,
+      ...(one.reason && { reason: one.reason }),
+      state: one.state,
+    })),
+  ),
+  aclList: v.object({ id: ID, name: v.string() }),
+  network: v.pipe(
+    v.object({
+      id: ID,
+      name: NAME,
+      zoneid: REFERENCE,
+      vpcid: REFERENCE,
+      aclid: REFERENCE,
+      aclname: TEXT,
+      service: v.array(
+        v.object({
+          name: v.string(),
+          capability: v.nullish(v.array(v.object({ name: v.string(), value: TEXT }))),
+        }),
+      ),
+    }),
+    v.transform((one): Network => ({
+      id: one.id,
+      name: one.name,
+      ...(one.zoneid && { zoneId: one.zoneid }),
+      ...(one.vpcid && { vpcId: one.vpcid }),
+      ...(one.aclid && { aclListId: one.aclid }),
+      ...(one.aclname && { aclListName: one.aclname }),
+      ...readServices(one.service),
+    })),
+  ),
+  stickiness: v.pipe(
+    v.object({ lbruleid: ID, stickinesspolicy: v.nullish(v.array(policy)) }),
+    v.transform(({ lbruleid, stickinesspolicy }) => ({
+      id: lbruleid,
+      policies: stickinesspolicy ?? [],
+    })),
+  ),
+  identified: v.object({ id: ID }),
+};
+
+function toPorts({
+  startport,
+  endport,
+}: {
+  readonly startport?: number | null | undefined;
+  readonly endport?: number | null | undefined;
+}): Pick<FirewallRule, "startPort" | "endPort"> {
+  return {
+    ...(typeof startport === "number" && { startPort: startport }),
+    ...(typeof endport === "number" && { endPort: endport }),
+  };
+}
+
+/** A service of a network, as CloudStack shows it. */
+export interface NetworkService {
+  readonly name: string;
+  readonly capability?:
+    | readonly { readonly name: string; readonly value?: string | null | undefined }[]
+    | null
+    | undefined;
+}
+
+/** The part of a network that its services say. */
+type Offered = Pick<
+  Network,
+  | "hasLoadBalancers"
+  | "hasFirewall"
+  | "hasNetworkAcl"
+  | "hasDns"
+  | "algorithms"
+  | "protocols"
+  | "stickiness"
+>;
+
+/** Reads the services of a network. What a network does not say, or not in a known form, is absent. */
+export function readServices(services: readonly NetworkService[]): Offered {
+  const find = (name: string): NetworkService | undefined =>
+    services.find((one) => one.name.toLowerCase() === name);
+  const loadBalancers = find("lb");
+  const say = (name: string): string =>
+    loadBalancers?.capability?.find((one) => one.name.toLowerCase() === name)?.value ?? "";
+  const algorithms = toWords(say("supportedlbalgorithms"));
+  const protocols = toWords(say("supportedprotocols"));
+  const stickiness = parseStickinessMethods(say("supportedstickinessmethods"));
+  return {
+    hasLoadBalancers: loadBalancers !== undefined,
+    hasFirewall: find("firewall") !== undefined,
+    hasNetworkAcl: find("networkacl") !== undefined,
+    hasDns: find("dns") !== undefined,
+    ...(algorithms.size > 0 && { algorithms }),
+    ...(protocols.size > 0 && { protocols }),
+    ...(stickiness.length > 0 && { stickiness }),
+  };
+}
+
+function toWords(text: string): ReadonlySet<string> {
+  return new Set(
+    text
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter((one) => one !== ""),
+  );
+}
+
+const METHODS = v.array(
+  v.object({
+    methodname: v.string(),
+    paramlist: v.nullish(
+      v.array(
+        v.object({ paramname: v.string(), required: v.nullish(FLAG), isflag: v.nullish(FLAG) }),
+      ),
+    ),
+  }),
+);
+
+/** JSON within a text of JSON. */
+function parseStickinessMethods(text: string): readonly StickinessMethod[] {
+  const decoded = decode(METHODS, parseJson(text));
+  if ("problem" in decoded) return [];
+  return decoded.value.map(({ methodname, paramlist }) => ({
+    name: methodname,
+    params: new Map(
+      (paramlist ?? []).map(({ paramname, required, isflag }) => [
+        paramname,
+        { isRequired: required ?? false, isFlag: isflag ?? false },
+      ]),
+    ),
+  }));
 }

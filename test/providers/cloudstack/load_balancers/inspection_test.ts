@@ -24,7 +24,7 @@ import {
   RecordSigner,
   SIGNING_PURPOSE,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
-import { deriveKey } from "../../../../lib/providers/cloudstack/session/signature.ts";
+import { deriveKey } from "../../../../lib/providers/cloudstack/session/request.ts";
 import { TAG_KEYS, toLbName } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./observer_rig.ts";

@@ -11,8 +11,7 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/observer.ts";
 import { ObservationStore } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import type { Observation } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
-import { Memory } from "../../../../lib/providers/cloudstack/memory.ts";
-import { CloudStackProvider } from "../../../../lib/providers/cloudstack/provider.ts";
+import { CloudStackProvider, Memory } from "../../../../lib/providers/cloudstack/provider.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findOwner, toInstance } from "../../../../lib/providers/cloudstack/model/instance.ts";
+import { findOwner, toInstance } from "../../../../lib/providers/cloudstack/model/inventory.ts";
 import { toInstance as toOther } from "../../../support/cloud/instances.ts";
 
 const VM = "0a1b2c3d-0000-4000-8000-00000000000f";

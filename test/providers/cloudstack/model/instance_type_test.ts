@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatInstanceType } from "../../../../lib/providers/cloudstack/model/instance_type.ts";
+import { formatInstanceType } from "../../../../lib/providers/cloudstack/model/inventory.ts";
 
 test.each([
   ["Small Instance", "SmallInstance", "Small-Instance"],

@@ -1,22 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import {
   findUnreadableNames,
+  isDead,
+  isGone,
   isNetworkMissing,
+  lacksNetwork,
+  toAddresses,
+  toInstanceState,
   toInventory,
+  toNoNetwork,
 } from "../../../../lib/providers/cloudstack/model/inventory.ts";
 import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
 import type { Vm } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 import { parseCidr } from "../../../../lib/core/net/ip.ts";
-import {
-  lacksNetwork,
-  toAddresses,
-  toNoNetwork,
-} from "../../../../lib/providers/cloudstack/model/addresses.ts";
-import {
-  isDead,
-  isGone,
-  toInstanceState,
-} from "../../../../lib/providers/cloudstack/model/power.ts";
 import { toPlaces } from "../../../../lib/providers/cloudstack/model/places.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
 

@@ -2,15 +2,14 @@ import { describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { Instance } from "../../../../lib/cloud/instance.ts";
 import type { Presence } from "../../../../lib/cloud/provider.ts";
-import { parseIdentity } from "../../../../lib/providers/cloudstack/model/identity.ts";
-import type { CloudStackInventory } from "../../../../lib/providers/cloudstack/model/inventory.ts";
-import { findInstance } from "../../../../lib/providers/cloudstack/model/matching.ts";
-import { toInstance } from "../../../support/cloud/instances.ts";
 import {
+  type CloudStackInventory,
   formatProviderId,
+  parseIdentity,
   parseProviderId,
-} from "../../../../lib/providers/cloudstack/model/provider_id.ts";
-import { toBackends } from "../../../../lib/providers/cloudstack/model/backends.ts";
+} from "../../../../lib/providers/cloudstack/model/inventory.ts";
+import { findInstance, toBackends } from "../../../../lib/providers/cloudstack/model/matching.ts";
+import { toInstance } from "../../../support/cloud/instances.ts";
 import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
 import type { Vm } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 

@@ -8,10 +8,10 @@ import { ApiError, JobOverError } from "../../../../lib/providers/cloudstack/ses
 import {
   type JobOutcome,
   Jobs,
+  toOutcome,
   type Work,
 } from "../../../../lib/providers/cloudstack/session/jobs.ts";
 import { ManualClock, settle } from "../../../support/manual_clock.ts";
-import { toOutcome } from "../../../../lib/providers/cloudstack/session/job_reply.ts";
 
 const signal = new AbortController().signal;
 const unreachable = new CloudError("unreachable", "no answer");

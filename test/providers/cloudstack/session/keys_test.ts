@@ -13,17 +13,15 @@ import { createFixedKeys, KeyFiles } from "../../../../lib/providers/cloudstack/
 import { ManualClock } from "../../../support/manual_clock.ts";
 import {
   deriveKey,
+  type Destination,
   encodeValue,
   type Params,
+  sendCommand,
   sign,
   toSignedQuery,
-} from "../../../../lib/providers/cloudstack/session/signature.ts";
+} from "../../../../lib/providers/cloudstack/session/request.ts";
 import { CloudClient } from "../../../../lib/cloud_http/client.ts";
 import { Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
-import {
-  type Destination,
-  sendCommand,
-} from "../../../../lib/providers/cloudstack/session/request.ts";
 import { SERVER_NAMES } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { FakeCloudStack, KEYS, toDeps } from "../fake_server.ts";
 import { anyCharacter } from "../../../support/net/hostile.ts";

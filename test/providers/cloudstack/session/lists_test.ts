@@ -6,25 +6,24 @@ import { describe, expect, test } from "bun:test";
 import type { CloudError } from "../../../../lib/cloud/errors.ts";
 import {
   type ListVersion,
+  type Page,
+  type PagedList,
+  PageReader,
   readList,
   type VersionedList,
 } from "../../../../lib/providers/cloudstack/session/lists.ts";
 import {
-  type Page,
-  type PagedList,
-  PageReader,
-} from "../../../../lib/providers/cloudstack/session/pages.ts";
-import { type Body, parseBody } from "../../../../lib/providers/cloudstack/session/reply.ts";
+  type Body,
+  listUnreadable,
+  listUnreadableNames,
+  parseBody,
+} from "../../../../lib/providers/cloudstack/session/reply.ts";
 import { type Project, SCHEMAS } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import { Facts, parseVersion } from "../../../../lib/providers/cloudstack/session/facts.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { useCloudStack } from "../../../support/cloud/cloudstack_rig.ts";
 import { FakeCloudStack, reply, toDeps, toSettings } from "../fake_server.ts";
-import {
-  listUnreadable,
-  listUnreadableNames,
-} from "../../../../lib/providers/cloudstack/session/unreadable_names.ts";
 
 const QUERY = { command: "listZones", key: "zone", schema: SCHEMAS.project };
 const SIZE = 500;

@@ -6,14 +6,6 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
 import { CloudStackApi, type VmReading } from "../../../../lib/providers/cloudstack/wire/api.ts";
-import { SCHEMAS, type Vm } from "../../../../lib/providers/cloudstack/wire/schema.ts";
-import {
-  type NetworkService,
-  readServices,
-} from "../../../../lib/providers/cloudstack/wire/network_services.ts";
-import { array, assert, constantFrom, integer, ipV4, property, tuple } from "fast-check";
-import { object } from "valibot";
-import { decode } from "../../../../lib/cloud_http/decode.ts";
 import {
   CIDRS,
   type Field,
@@ -22,9 +14,18 @@ import {
   NAME,
   PORT,
   REFERENCE,
+  SCHEMAS,
   TEXT,
+  type Vm,
   WHOLE_NUMBER,
-} from "../../../../lib/providers/cloudstack/wire/fields.ts";
+} from "../../../../lib/providers/cloudstack/wire/schema.ts";
+import {
+  type NetworkService,
+  readServices,
+} from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
+import { array, assert, constantFrom, integer, ipV4, property, tuple } from "fast-check";
+import { object } from "valibot";
+import { decode } from "../../../../lib/cloud_http/decode.ts";
 
 const [VM_ID = "", OTHER = ""] = ["a", "b"].map(
   (end) => `0a1b2c3d-0000-4000-8000-00000000000${end}`,

@@ -2,16 +2,16 @@
  * Keeps the addresses that something else uses, so that no Service gets one of them from an address pool.
  * @module
  */
-import type { Instance } from "../../../cloud/instance.ts";
-import type { Occupant, Occupied } from "../../../cloud/pools/allocations.ts";
-import { toFamily } from "../../../cloud/pools/pool.ts";
-import { parseIp } from "../../../core/net/ip.ts";
-import { quote } from "../../../core/text/printable.ts";
-import type { StoreReader } from "../../../kube/cache/store.ts";
-import type { Node } from "../../../kube/kinds/node.ts";
-import type { Service } from "../../../kube/kinds/service.ts";
-import { listNodeIps, listReportedIps } from "../../addresses.ts";
-import type { NodeCloud } from "../../node_context.ts";
+import type { Instance } from "../../cloud/instance.ts";
+import type { Occupant, Occupied } from "../../cloud/pools/allocations.ts";
+import { toFamily } from "../../cloud/pools/pool.ts";
+import { parseIp } from "../../core/net/ip.ts";
+import { quote } from "../../core/text/printable.ts";
+import type { StoreReader } from "../../kube/cache/store.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import type { Service } from "../../kube/kinds/service.ts";
+import { listNodeIps, listReportedIps } from "../addresses.ts";
+import type { NodeCloud } from "../node_context.ts";
 
 /** What may have addresses besides the Services that Landfall serves. */
 interface AddressUsers {

@@ -5,15 +5,21 @@
 import type {
   LoadBalancerBackend,
   LoadBalancerProblem,
-} from "../../../cloud/capabilities/load_balancers.ts";
-import type { Instance } from "../../../cloud/instance.ts";
-import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
-import { type LabelSelector, matchesLabels } from "../../../core/text/label.ts";
-import { joinFew } from "../../../core/text/printable.ts";
-import { parseBool } from "../../../core/text/values.ts";
-import type { Node } from "../../../kube/kinds/node.ts";
-import { isReady } from "../../identity.ts";
-import { EVENT_WORDS, EXCLUDED_NODE, NODE_SELECTOR, TO_BE_DELETED_TAINT } from "../words.ts";
+} from "../../cloud/capabilities/load_balancers.ts";
+import type { Instance } from "../../cloud/instance.ts";
+import type { Presence, UnknownReason } from "../../cloud/provider.ts";
+import {
+  LABEL_SELECTOR_FORM,
+  type LabelSelector,
+  matchesLabels,
+  parseLabelSelector,
+} from "../../core/text/label.ts";
+import { joinFew, quote } from "../../core/text/printable.ts";
+import { parseBool } from "../../core/text/values.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import { isReady } from "../identity.ts";
+import { EVENT_WORDS, EXCLUDED_NODE, NODE_SELECTOR, TO_BE_DELETED_TAINT } from "./words.ts";
+import type { Service } from "../../kube/kinds/service.ts";
 
 /** A Node that may get traffic. */
 interface Member {
@@ -192,4 +198,30 @@ function explainLabel(chosen: readonly Candidate[]): string | undefined {
   const names = chosen.flatMap(({ nodeName, isLabelled }) => (isLabelled ? nodeName : []));
   if (names.length === 0) return undefined;
   return `the label ${EXCLUDED_NODE} excludes ${joinFew(names, NAMES_MAX)}`;
+}
+
+/** Parsing a longer one would take too long. */
+const CHARS_MAX = 500;
+/** Every Node is compared with every one of them. */
+const CONDITIONS_MAX = 10;
+
+/** The text of the selector, without spaces around it; empty without one. */
+export function readSelectorText({ metadata }: Service): string {
+  return metadata.annotations?.[NODE_SELECTOR]?.trim() ?? "";
+}
+
+/** Parses such a text, or says what is wrong with it. Without a text, the selector matches every Node. */
+export function parseNodeSelector(
+  text: string,
+): { readonly selector: LabelSelector } | { readonly problem: string } {
+  if (text === "") return { selector: [] };
+  const field = `annotation ${NODE_SELECTOR}`;
+  if (text.length > CHARS_MAX)
+    return { problem: `${field}: has more than ${CHARS_MAX} characters` };
+  const selector = parseLabelSelector(text);
+  if (selector === undefined) {
+    return { problem: `${field}: ${quote(text)} is not ${LABEL_SELECTOR_FORM}` };
+  }
+  if (selector.length <= CONDITIONS_MAX) return { selector };
+  return { problem: `${field}: has more than ${CONDITIONS_MAX} conditions` };
 }

@@ -3,18 +3,18 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { LoadBalancerIngress } from "../../../cloud/capabilities/load_balancers.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
+import type { LoadBalancerIngress } from "../../cloud/capabilities/load_balancers.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { isKubeError, KubeError } from "../../kube/api/errors.ts";
 import {
   hasCloudLoadBalancer,
   LOAD_BALANCER_CLEANUP,
   type Service,
   SERVICES,
-} from "../../../kube/kinds/service.ts";
-import { trimObject } from "../../../kube/kinds/resource.ts";
-import { hasDroppedIpMode, showsAnnotations, showsIngress } from "../spec/status.ts";
-import { RECORD } from "../words.ts";
+} from "../../kube/kinds/service.ts";
+import { trimObject } from "../../kube/kinds/resource.ts";
+import { hasDroppedIpMode, showsAnnotations, showsIngress } from "./spec.ts";
+import { RECORD } from "./words.ts";
 
 /** What a {@linkcode ServiceWriter} needs. */
 interface ServiceWriterOptions {

@@ -9,13 +9,13 @@ import type {
   LoadBalancerClaim,
   LoadBalancerLeftover,
   LoadBalancers,
-} from "../../../cloud/capabilities/load_balancers.ts";
-import type { Clock } from "../../../core/clock.ts";
-import type { Logger } from "../../../core/log.ts";
-import type { StoreReader } from "../../../kube/cache/store.ts";
-import type { Service } from "../../../kube/kinds/service.ts";
-import { toLiveServices } from "../spec/live.ts";
-import type { Observations } from "./observations.ts";
+} from "../../cloud/capabilities/load_balancers.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import type { StoreReader } from "../../kube/cache/store.ts";
+import type { Service } from "../../kube/kinds/service.ts";
+import { toLiveServices } from "./spec.ts";
+import type { Observations } from "./passes.ts";
 
 /** What {@linkcode Leftovers} need. */
 interface LeftoversOptions {

@@ -3,12 +3,11 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../../core/clock.ts";
-import { remember } from "../../../core/maps.ts";
-import type { LabelSelector } from "../../../core/text/label.ts";
-import type { Service } from "../../../kube/kinds/service.ts";
-import type { NodeCloud } from "../../node_context.ts";
-import { parseNodeSelector, readSelectorText } from "../spec/node_selector.ts";
+import type { Clock } from "../../core/clock.ts";
+import { remember } from "../../core/maps.ts";
+import type { LabelSelector } from "../../core/text/label.ts";
+import type { Service } from "../../kube/kinds/service.ts";
+import type { NodeCloud } from "../node_context.ts";
 import {
   type Candidate,
   changesBackends,
@@ -16,9 +15,11 @@ import {
   needsUpdate,
   type NodeReading,
   type NodeSet,
+  parseNodeSelector,
+  readSelectorText,
   selectNodes,
   toCandidates,
-} from "../spec/node_set.ts";
+} from "./node_set.ts";
 
 /** What {@linkcode Backends} need. */
 interface BackendsOptions {
