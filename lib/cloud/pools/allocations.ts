@@ -53,6 +53,8 @@ export interface Occupant {
   readonly owner?: LoadBalancerOwner;
   /** Where that Service has it: `spec.externalIPs`. */
   readonly field?: string;
+  /** Whether Landfall gave it to that Service, and does not serve it any more. @default {false} */
+  readonly isGiven?: boolean;
 }
 
 /** What uses which address, by address in canonical form. */

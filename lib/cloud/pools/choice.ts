@@ -25,9 +25,9 @@ import {
   toWaiting,
 } from "./problems.ts";
 import { type PoolRecord, parseRecord } from "./record.ts";
-import { explainUse, isBeforeRivals, isShown, listRivals } from "./sharing.ts";
-import type { Wishes } from "./wishes.ts";
-import { SHARED_ADDRESS } from "./words.ts";
+import { explainUse, isBeforeRivals, isShown, listRivals, type Rival } from "./sharing.ts";
+import { findSharedKey, UNSPECIFIED, type Wishes } from "./wishes.ts";
+import { KUBE_VIP_IPS, SHARED_ADDRESS } from "./words.ts";
 
 const INTRUDERS_NAMED_MAX = 3;
 
@@ -159,7 +159,8 @@ export function listConflicts(
   const rivals = listRivals(allocations, address, spec).filter(({ hold }) => isShown(hold));
   if (rivals.length > 0) {
     const what = `${address} is also the address of ${nameRivals(rivals)}`;
-    const advice = "both keep it until one of them is deleted or asks for another address";
+    const both = rivals.length === 1 ? "both" : "all";
+    const advice = `${both} keep it until one of them is deleted or asks for another address`;
     const notice = toNotice("AddressConflict", `${what}; ${advice}`);
     notices.push({ ...notice, others: listOwners(rivals) });
   }
@@ -233,8 +234,30 @@ function refuseAsked(question: Question, asked: string): LoadBalancerProblem | u
   if (refusal !== undefined) return toUnusable(refusal);
   const rivals = listRivals(allocations, asked, spec);
   if (rivals.length === 0) return undefined;
-  const what = `${wishes.source} asks for ${asked}, which ${nameRivals(rivals)} has`;
-  return toWaiting("AddressNotAvailable", what);
+  const has = rivals.length === 1 ? "has" : "have";
+  const what = `${wishes.source} asks for ${asked}, which ${nameRivals(rivals)} ${has}`;
+  const whyNot = explainRivals(question, asked, rivals);
+  return toWaiting("AddressNotAvailable", `${what}${whyNot}ask for another address`);
+}
+
+/** Why a Service cannot share an address of others; ends before the advice to ask for another one. */
+function explainRivals(
+  { allocations, spec, wishes }: Question,
+  asked: string,
+  rivals: readonly Rival[],
+): string {
+  const pool = allocations.pools.find(asked);
+  if (pool?.isShareable === false) return `, and the pool ${pool.name} is not shareable: `;
+  const keys = rivals.map(({ claim }) => findSharedKey(claim));
+  if (wishes.sharedKey === undefined || keys.some((key) => key !== wishes.sharedKey)) {
+    return `: to share it, give each of them the same ${SHARED_ADDRESS}, or `;
+  }
+  const same = rivals
+    .flatMap(({ claim: { ports = [] } }) => ports)
+    .find((one) =>
+      spec.ports.some((own) => own.port === one.port && own.protocol === one.protocol),
+    );
+  return same === undefined ? ": " : `, with the port ${same.protocol} ${same.port}, too: `;
 }
 
 function explainRefusal(
@@ -244,7 +267,11 @@ function explainRefusal(
   const pool = allocations.pools.find(asked);
   if (pool === undefined) {
     const leftOut = describeLeftOut(allocations.pools.pools, asked);
-    if (leftOut === undefined) return "which is in no address pool";
+    if (leftOut === undefined) {
+      if (!UNSPECIFIED.has(asked)) return "which is in no address pool";
+      const where = `spec.loadBalancerIP or ${KUBE_VIP_IPS}, with loadBalancers.announce: kubeVip`;
+      return `which is no address: it means DHCP only in ${where}; ask for an address of a pool`;
+    }
     return `which is ${leftOut}; only a range first-last includes it`;
   }
   if (wishes.pool !== undefined && wishes.pool !== pool.name) {

@@ -39,21 +39,40 @@ export function inspectPools(
 /** Says for each pool which of its addresses something else uses. */
 function listOccupied(allocations: Allocations, occupied: Occupied): Finding[] {
   const byPool = new Map<string, string[]>();
+  const given: string[] = [];
   for (const address of occupied.keys()) {
     const pool = allocations.pools.find(address);
     const [holder] = allocations.listHolders(address);
     const [occupant] = allocations.listOccupants(address, holder?.claim.owner.uid ?? "");
     if (pool === undefined || occupant === undefined) continue;
     if (holder !== undefined && occupant.mayAnnounce) continue;
+    if (holder === undefined && occupant.isGiven === true && occupant.owner !== undefined) {
+      given.push(`${nameService({ owner: occupant.owner })} (${address})`);
+      continue;
+    }
     const whose = holder ? `the address of the Service ${nameService(holder.claim)} and ` : "";
     const uses = byPool.get(pool.name) ?? [];
     byPool.set(pool.name, [...uses, `${address} is ${whose}${occupant.what}`]);
   }
-  return [...byPool].map(([pool, uses]) => {
+  const unserved = given.length === 0 ? [] : [toUnserved(given)];
+  const used = [...byPool].map(([pool, uses]): Finding => {
     const message = `address pool ${pool} holds addresses that something else uses: ${joinFew(uses, NAMED_MAX)}`;
     const advice = "Landfall gives them to no other Service; take them out of the pool";
     return { level: "warning", code: "addressPoolInUse", message, advice };
   });
+  return [...unserved, ...used];
+}
+
+/** Says which Services have addresses of Landfall that it does not serve: most often, its flags for classes changed. */
+function toUnserved(given: readonly string[]): Finding {
+  const [services, addresses, them] =
+    given.length === 1
+      ? ["1 Service", "an address", "it"]
+      : [`${given.length} Services`, "addresses", "them"];
+  const what = `Landfall gave ${services} ${addresses} of a pool and does not serve ${them} now`;
+  const message = `${what}: ${joinFew(given, NAMED_MAX)}`;
+  const advice = "set --load-balancer-class or --serve-services-without-class so that it does";
+  return { level: "warning", code: "addressPoolUnserved", message, advice };
 }
 
 function toSizeFindings(allocations: Allocations, pool: AddressPool): Finding[] {

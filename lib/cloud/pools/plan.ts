@@ -137,13 +137,18 @@ function isReserved(
   );
 }
 
-/** Plans for a Service that kube-vip leaves alone: it gets no address, and its status stays. */
+/** Plans for a Service that kube-vip leaves alone: it gets no address, and keeps the one that its status shows. */
 function planIgnored(
   { allocations }: PoolView,
   spec: LoadBalancerSpec,
 ): LoadBalancerPlan<PoolStep> {
-  const what = `${KUBE_VIP_IGNORE} is true, so kube-vip announces no address of the Service`;
-  const problem = toNotice("AddressNotAnnounced", `${what}: Landfall gives it none`);
+  const shown = listShown(spec).join(" and ");
+  const [what, advice] =
+    shown === ""
+      ? ["the Service gets no address, which kube-vip would not announce", "get one"]
+      : [`kube-vip does not announce ${shown}, which the Service keeps`, "have it announced"];
+  const message = `${KUBE_VIP_IGNORE} is true, so ${what}: remove the annotation to ${advice}`;
+  const problem = toNotice("AddressNotAnnounced", message);
   const parts = listParts({ allocations, claim: spec, wanted: "unknown" });
   return { steps: [], problems: [problem], parts };
 }
@@ -178,24 +183,55 @@ function planDhcp({ allocations }: PoolView, spec: LoadBalancerSpec): LoadBalanc
 /** What a Service asks MetalLB for, and does not have. */
 function listIgnored(
   { pools }: AllocationsReader,
-  { metalLb, sharedKey }: Wishes,
+  wishes: Wishes,
   addresses: readonly string[],
 ): LoadBalancerProblem[] {
+  const { ips, pool, key } = wishes.metalLb;
   const own = addresses.flatMap((one) => pools.find(one) ?? []);
-  const { ips, pool, key } = metalLb;
   const closed = own.find(({ isShareable }) => !isShareable);
   const move = "the Service has an address; to move it, set";
-  const found: [Asked | undefined, why: string | undefined][] = [
-    [ips, ips && !namesOnly(ips, addresses) ? `${move} ${LOAD_BALANCER_IPS}` : undefined],
-    [pool, own.some(({ name }) => name === pool?.text) ? undefined : `${move} ${ADDRESS_POOL}`],
-    [key, sharedKey === undefined ? `it is no label value; set ${SHARED_ADDRESS}` : undefined],
-    [sharedKey && key ? key : undefined, closed && `the pool ${closed.name} is not shareable`],
+  const noKey =
+    wishes.sharedKey === undefined
+      ? `it is no label value; set ${SHARED_ADDRESS}`
+      : closed && `the pool ${closed.name} is not shareable`;
+  const counting = wishes.addresses.size > 0 ? wishes.source : undefined;
+  const countingPool = wishes.pool === undefined ? undefined : wishes.poolSource;
+  const [firstKey] = key;
+  const countingKey = wishes.needsShareable ? SHARED_ADDRESS : firstKey?.source;
+  const hasPool = ({ text }: Asked): boolean =>
+    text === wishes.pool || own.some(({ name }) => name === text);
+  return [
+    ...listLosers(ips, counting, `${move} ${LOAD_BALANCER_IPS}`, (one) =>
+      namesOnly(one, addresses),
+    ),
+    ...listLosers(pool, countingPool, `${move} ${ADDRESS_POOL}`, hasPool),
+    ...(firstKey && noKey !== undefined && !wishes.needsShareable
+      ? [toIgnored(firstKey, noKey)]
+      : []),
+    ...listLosers(key, countingKey, "", ({ text }) => text === wishes.sharedKey),
   ];
-  return found.flatMap(([asked, why]) => {
-    if (asked === undefined || why === undefined) return [];
-    const what = `Landfall ignores ${asked.source} ${quote(asked.text)}`;
-    return [toNotice("AddressWishIgnored", `${what}: ${why}`)];
+}
+
+/**
+ * Those of MetalLB's annotations that do not count: another one comes first, or the Service has an address.
+ *
+ * @param counting The one that counts. Absent: none
+ */
+function listLosers(
+  asked: readonly Asked[],
+  counting: string | undefined,
+  late: string,
+  isGiven: (one: Asked) => boolean,
+): LoadBalancerProblem[] {
+  const first = counting ?? asked[0]?.source;
+  return asked.flatMap((one) => {
+    if (one.source === counting || isGiven(one)) return [];
+    return toIgnored(one, one.source === first ? late : `${first} counts; remove one of the two`);
   });
+}
+
+function toIgnored({ source, text }: Asked, why: string): LoadBalancerProblem {
+  return toNotice("AddressWishIgnored", `Landfall ignores ${source} ${quote(text)}: ${why}`);
 }
 
 /** Plans for a Service that needs no addresses any more: what its status and its record hold is free without them. */

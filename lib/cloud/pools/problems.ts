@@ -50,11 +50,13 @@ export function toNotice(reason: PoolProblemReason, message: string): LoadBalanc
 
 const NAMED_MAX = 3;
 
-/** The names of a few rivals. */
+/** The names of a few rivals: `Service web/shop`, `Services web/a, web/b and web/c`. */
 export function nameRivals(rivals: readonly Rival[]): string {
-  const named = rivals.slice(0, NAMED_MAX).map(({ claim }) => nameService(claim));
-  const more = rivals.length - named.length;
-  return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(" and ");
+  const names = rivals.map(({ claim }) => nameService(claim));
+  if (names.length === 1) return `Service ${names.join("")}`;
+  const isFew = names.length <= NAMED_MAX;
+  const named = names.slice(0, isFew ? -1 : NAMED_MAX).join(", ");
+  return `Services ${named} and ${isFew ? names.at(-1) : `${names.length - NAMED_MAX} more`}`;
 }
 
 const POOLS_NAMED_MAX = 10;
@@ -78,6 +80,6 @@ export function listOwners(rivals: readonly Rival[]): LoadBalancerOwner[] {
 }
 
 /** `web/shop`. */
-export function nameService({ owner }: LoadBalancerClaim): string {
+export function nameService({ owner }: Pick<LoadBalancerClaim, "owner">): string {
   return `${owner.namespace}/${owner.name}`;
 }

@@ -33,8 +33,8 @@ export interface Wishes {
   readonly needsShareable: boolean;
   /** What cannot be read; no full stop. Then nothing may change. */
   readonly problem?: string;
-  /** What it asks MetalLB for and Landfall does not read any more, and the key with which it lets MetalLB share. */
-  readonly metalLb: { readonly ips?: Asked; readonly pool?: Asked; readonly key?: Asked };
+  /** What it asks MetalLB for, by kind, in the order in which it counts. */
+  readonly metalLb: Readonly<Record<"ips" | "key" | "pool", readonly Asked[]>>;
 }
 
 /** What an annotation says. */
@@ -45,7 +45,8 @@ export interface Asked {
 
 const SPEC_FIELD = "spec.loadBalancerIP";
 const ADDRESSES_MAX = 2;
-const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+/** With one of these, kube-vip asks a DHCP server. */
+export const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The texts of a Service that ask for something. */
 type Asking = Pick<LoadBalancerClaim, "address" | "annotations" | "ingress" | "record">;
@@ -67,18 +68,15 @@ export function parseWishes(claim: Asking, readsKubeVip: boolean): Wishes {
   const { source = SPEC_FIELD, text } = asked ?? {};
   const { addresses, problem: wrong } = parseAddresses(source, text);
   const problem = wrong ?? checkKey(ownKey);
-  const ips = hasNone || own ? undefined : findText(claim, METALLB_IPS);
-  const otherPool = hasNone || ownPool ? undefined : findText(claim, METALLB_POOL);
-  const key = ownKey === undefined ? findText(claim, METALLB_SHARED) : undefined;
   return {
     addresses,
     source,
     poolSource: pool?.source ?? ADDRESS_POOL,
     needsShareable: ownKey !== undefined,
     metalLb: {
-      ...(ips && { ips }),
-      ...(otherPool && { pool: otherPool }),
-      ...(key && { key }),
+      ips: listTexts(claim, METALLB_IPS),
+      pool: listTexts(claim, METALLB_POOL),
+      key: listTexts(claim, METALLB_SHARED),
     },
     ...(pool !== undefined && { pool: pool.text }),
     ...(sharedKey !== undefined && { sharedKey }),
@@ -107,13 +105,17 @@ function readText({ annotations }: Asking, key: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
+/** The annotations of these that say something. */
+function listTexts(claim: Asking, keys: readonly string[]): readonly Asked[] {
+  return keys.flatMap((source) => {
+    const text = readText(claim, source);
+    return text === undefined ? [] : [{ source, text }];
+  });
+}
+
 /** The first annotation of these that says something. */
 function findText(claim: Asking, keys: readonly string[]): Asked | undefined {
-  for (const source of keys) {
-    const text = readText(claim, source);
-    if (text !== undefined) return { source, text };
-  }
-  return undefined;
+  return listTexts(claim, keys)[0];
 }
 
 function findAddresses(claim: Asking, readsKubeVip: boolean): Asked | undefined {

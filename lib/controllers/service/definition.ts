@@ -3,6 +3,7 @@
  * @module
  */
 import { SHARED_WITH } from "../../cloud/address_sharing.ts";
+import { NODE_SELECTOR } from "../../cloud/node_selector.ts";
 import { LOAD_BALANCERS, type LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
@@ -13,15 +14,7 @@ import {
   SYNC_PERIOD_FLAG,
   SYNCS_FLAG,
 } from "./flags.ts";
-import {
-  COMPONENT,
-  EVENT_WORDS,
-  EXCLUDED_NODE,
-  NAME,
-  NODE_SELECTOR,
-  RECORD,
-  SOURCE_RANGES,
-} from "./words.ts";
+import { COMPONENT, EVENT_WORDS, EXCLUDED_NODE, NAME, RECORD, SOURCE_RANGES } from "./words.ts";
 import { type Right, toRights } from "../../kube/access/rights.ts";
 
 /** Makes load balancers for Services. */

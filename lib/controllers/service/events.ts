@@ -120,12 +120,6 @@ export class ServiceEvents {
     }
   }
 
-  /** Reports that no Node may get traffic. @param why Absent: there is no Node */
-  reportNoNodes(service: Service, why: string | undefined): void {
-    const what = "There are no available nodes for LoadBalancer";
-    this.#recordOnce(service, EVENT_WORDS.noNodes, why === undefined ? what : `${what}: ${why}`);
-  }
-
   /** Reports that another program has the status of a Service. @returns The message */
   reportOverwritten(service: Service, wanted: readonly LoadBalancerIngress[]): string {
     const toNames = (list: readonly LoadBalancerIngress[]): string =>

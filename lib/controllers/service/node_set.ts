@@ -7,6 +7,7 @@ import type {
   LoadBalancerProblem,
 } from "../../cloud/capabilities/load_balancers.ts";
 import type { Instance } from "../../cloud/instance.ts";
+import { NODE_SELECTOR } from "../../cloud/node_selector.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import {
   LABEL_SELECTOR_FORM,
@@ -18,7 +19,7 @@ import { joinFew, quote } from "../../core/text/printable.ts";
 import { parseBool } from "../../core/text/values.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady } from "../identity.ts";
-import { EVENT_WORDS, EXCLUDED_NODE, NODE_SELECTOR, TO_BE_DELETED_TAINT } from "./words.ts";
+import { EVENT_WORDS, EXCLUDED_NODE, TO_BE_DELETED_TAINT } from "./words.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 
 /** A Node that may get traffic. */
@@ -124,7 +125,7 @@ export function selectNodes(candidates: readonly Candidate[], selector: LabelSel
   const members = chosen.flatMap(({ member }) => member ?? []);
   const exclusion =
     candidates.length > 0 && chosen.length === 0
-      ? `no Node has the labels that the annotation ${NODE_SELECTOR} asks for`
+      ? `no Node has the labels that the annotation ${NODE_SELECTOR} asks for: label one, or change it`
       : explainLabel(chosen);
   return {
     members,
@@ -139,15 +140,22 @@ export function needsUpdate(before: NodeSet, now: NodeReading | undefined): bool
   return now !== undefined && "members" in now && before.members !== now.members;
 }
 
-/** Says which Ready Nodes a load balancer cannot use, and why. `undefined`: there are none. */
-export function checkAbsent({ members }: NodeSet): LoadBalancerProblem | undefined {
+/** Says that no Node may get traffic, and which Ready Nodes a load balancer cannot use, each with the reason. */
+export function checkNodes({ members, backends, exclusion }: NodeSet): LoadBalancerProblem[] {
+  const problems: LoadBalancerProblem[] = [];
+  if (backends.length === 0) {
+    const what = "There are no available nodes for LoadBalancer";
+    const message = exclusion === undefined ? what : `${what}: ${exclusion}`;
+    problems.push({ reason: EVENT_WORDS.noNodes.reason, message, isWaiting: false });
+  }
   const told = members.flatMap(({ nodeName, why }) =>
     why === undefined ? [] : `${nodeName}: ${why}`,
   );
-  if (told.length === 0) return undefined;
+  if (told.length === 0) return problems;
   const count = told.length === 1 ? "1 Ready Node" : `${told.length} Ready Nodes`;
   const message = `The load balancer cannot use ${count}: ${joinFew(told, REASONS_MAX)}`;
-  return { reason: EVENT_WORDS.absentNodes.reason, message, isWaiting: false, isOnce: true };
+  const { reason } = EVENT_WORDS.absentNodes;
+  return [...problems, { reason, message, isWaiting: false, isOnce: true }];
 }
 
 /** The InternalIPs of a Node, in its order. */
@@ -203,7 +211,7 @@ function explainLabel(chosen: readonly Candidate[]): string | undefined {
 /** Parsing a longer one would take too long. */
 const CHARS_MAX = 500;
 /** Every Node is compared with every one of them. */
-const CONDITIONS_MAX = 10;
+const PARTS_MAX = 10;
 
 /** The text of the selector, without spaces around it; empty without one. */
 export function readSelectorText({ metadata }: Service): string {
@@ -222,6 +230,6 @@ export function parseNodeSelector(
   if (selector === undefined) {
     return { problem: `${field}: ${quote(text)} is not ${LABEL_SELECTOR_FORM}` };
   }
-  if (selector.length <= CONDITIONS_MAX) return { selector };
-  return { problem: `${field}: has more than ${CONDITIONS_MAX} conditions` };
+  if (selector.length <= PARTS_MAX) return { selector };
+  return { problem: `${field}: has more than ${PARTS_MAX} parts` };
 }

@@ -12,6 +12,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 import { listNodeIps, listReportedIps } from "../addresses.ts";
 import type { NodeCloud } from "../node_context.ts";
+import { RECORD } from "./words.ts";
 
 /** What may have addresses besides the Services that Landfall serves. */
 interface AddressUsers {
@@ -65,7 +66,8 @@ export function toOccupied({ nodes, instances, services, isServed }: AddressUser
     }
     for (const address of shown) {
       const what = `the address of ${who}, which Landfall does not serve`;
-      add(address, { what, owner, field: "the status" });
+      const isGiven = service.metadata.annotations?.[RECORD] !== undefined;
+      add(address, { what, owner, field: "the status", isGiven });
     }
   }
   return occupied;

@@ -32,7 +32,7 @@ import type { ServiceMetrics } from "./metrics.ts";
 import type { Purpose, ServiceEvents } from "./events.ts";
 import type { Backends } from "./backends.ts";
 import type { ServiceWriter, ShownState } from "./service_writer.ts";
-import { checkAbsent, needsUpdate, type NodeSet } from "./node_set.ts";
+import { checkNodes, needsUpdate, type NodeSet } from "./node_set.ts";
 import { showsAnnotations, showsIngress, toClaim, toSpec } from "./spec.ts";
 import { RECORD } from "./words.ts";
 
@@ -322,13 +322,10 @@ class ServiceConvergence implements Convergence<
 
   /** Notes a plan that is followed. */
   #note({ service }: Task, plan: ServicePlan): void {
-    const { managed, serviceEvents, usesNodes } = this.#options;
+    const { managed } = this.#options;
     if (plan.kind === "unreadable") return;
     this.#purpose ??= plan.purpose;
-    const { nodes } = plan;
-    if (nodes === undefined) return;
-    const isEmpty = usesNodes && nodes.backends.length === 0;
-    if (isEmpty) serviceEvents.reportNoNodes(service, nodes.exclusion);
+    if (plan.nodes === undefined) return;
     const { ingress } = plan.plan;
     if (ingress !== undefined) managed.note(service).ingress = ingress;
   }
@@ -409,8 +406,7 @@ class ServiceConvergence implements Convergence<
     managed.setState(this.#key, "ready");
     const excluded = usesNodes ? nodes?.exclusion : undefined;
     if (this.#isChanged) serviceEvents.reportEnd(service, this.#purpose ?? "ensure", excluded);
-    const hasNodes = nodes !== undefined && nodes.backends.length > 0;
-    if (plan.problems.length === 0 && hasNodes) serviceEvents.forget(service);
+    if (plan.problems.length === 0) serviceEvents.forget(service);
   }
 
   /** Whether a write came too late: another program or a user changed what the plan depends on. */
@@ -429,8 +425,8 @@ function planSpec(
   { loadBalancers, usesNodes }: Pick<ServiceReconcilerOptions, "loadBalancers" | "usesNodes">,
 ): LoadBalancerPlan {
   const plan = loadBalancers.plan(observation, spec);
-  const absent = usesNodes ? checkAbsent(nodes) : undefined;
-  return absent === undefined ? plan : { ...plan, problems: [...plan.problems, absent] };
+  const problems = usesNodes ? checkNodes(nodes) : [];
+  return problems.length === 0 ? plan : { ...plan, problems: [...plan.problems, ...problems] };
 }
 
 /** What a plan without steps is for. */

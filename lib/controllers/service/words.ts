@@ -17,9 +17,6 @@ export const RECORD: string = `${OWN_PREFIX}load-balancer`;
 /** Annotation with the source ranges of a Service that has none in its spec. Contract of `k8s.io/cloud-provider`. */
 export const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
-/** Annotation with a label selector for the Nodes of a load balancer. */
-export const NODE_SELECTOR: string = `${OWN_PREFIX}load-balancer-node-selector`;
-
 /** Label of a Node that no load balancer may send traffic to. Contract of `k8s.io/cloud-provider`. */
 export const EXCLUDED_NODE = "node.kubernetes.io/exclude-from-external-load-balancers";
 

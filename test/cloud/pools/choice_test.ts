@@ -155,19 +155,44 @@ describe("a wish that changes", () => {
     expect(services.shown(other)).toEqual(["192.0.2.11"]);
   });
 
-  test("for an address that another Service has keeps what the Service has", async () => {
+  const key = (value: string): Fields => ({ annotations: { [SHARED]: value } });
+  const taken: readonly [string, Fields, Fields, string, string?][] = [
+    ["no key", {}, {}, `: to share it, give each of them the same ${SHARED}, or `],
+    ["another key", key("a"), key("b"), `: to share it, give each of them the same ${SHARED}, or `],
+    ["the same port", key("a"), key("a"), ", with the port TCP 80, too: "],
+    ["a closed pool", {}, {}, ", and the pool rare is not shareable: ", "203.0.113.22"],
+  ];
+  test.each(taken)(
+    "for an address that others have keeps what the Service has: %s",
+    async (_what, others, fields, why, ip = "192.0.2.12") => {
+      const services = new PooledServices(POOLS);
+      await services.settle(services.put(toSpec("other", { ...others, address: ip })));
+      const spec = services.put(toSpec("shop", { ...fields, address: "192.0.2.11" }));
+      await services.settle(spec);
+      services.edit(spec, { ...fields, address: ip });
+      const { problems, ingress } = await services.settle(spec);
+      expect(problems.map(({ message }) => message)).toEqual([
+        `spec.loadBalancerIP asks for ${ip}, which Service web/other has${why}ask for another address`,
+      ]);
+      expect(ingress).toBeUndefined();
+      expect(services.shown(spec)).toEqual(["192.0.2.11"]);
+    },
+  );
+
+  test("for an address that two Services have names both", async () => {
     const services = new PooledServices(POOLS);
-    const other = services.put(toSpec("other", { address: "192.0.2.12" }));
-    await services.settle(other);
-    const spec = services.put(toSpec("shop", { address: "192.0.2.11" }));
-    await services.settle(spec);
-    services.edit(spec, { address: "192.0.2.12" });
-    const { problems, ingress } = await services.settle(spec);
-    expect(problems.map(({ message }) => message)).toEqual([
-      "spec.loadBalancerIP asks for 192.0.2.12, which web/other has",
+    const address = "192.0.2.12";
+    const ports = toSpec("two").ports.map((one) => ({ ...one, port: 81 }));
+    for (const one of [
+      toSpec("one", { ...key("a"), address }),
+      toSpec("two", { ...key("a"), address, ports }),
+    ]) {
+      await services.settle(services.put(one));
+    }
+    expect((await settleNew({ address }, services)).said).toEqual([
+      `AddressNotAvailable: spec.loadBalancerIP asks for ${address}, which Services web/one and web/two have: to ` +
+        `share it, give each of them the same ${SHARED}, or ask for another address`,
     ]);
-    expect(ingress).toBeUndefined();
-    expect(services.shown(spec)).toEqual(["192.0.2.11"]);
   });
 
   test("for a pool moves the Service", async () => {
@@ -219,9 +244,9 @@ describe("a conflict", () => {
       services.put(toSpec("other", { ingress: [AT] })),
     ];
     for (const [spec, rival] of [
-      [one, "web/other"],
-      [other, "web/one"],
-      [one, "web/other"],
+      [one, "Service web/other"],
+      [other, "Service web/one"],
+      [one, "Service web/other"],
     ] as const) {
       const { problems } = await services.settle(spec);
       expect(problems.map(({ message, isWaiting }) => [message, isWaiting])).toEqual([

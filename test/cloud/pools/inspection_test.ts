@@ -25,7 +25,7 @@ test("inspectPools() warns about a pool that is full, and about addresses that a
   expect(inspect("192.0.2.10", "192.0.2.11", "192.0.2.11", "198.51.100.1")).toEqual([
     "warning addressPoolFull: address pool small: 2 of 2 IPv4 addresses are in use",
     "ok addressPool: address pool huge: 0 of more than a million IPv6 addresses are in use",
-    "warning addressConflict: Service web/s1 shows 192.0.2.11, which is also the address of web/s2",
+    "warning addressConflict: Service web/s1 shows 192.0.2.11, which is also the address of Service web/s2",
     "warning addressOutsidePools: 1 Service shows an address outside the address pools: web/s3",
   ]);
 });

@@ -7,9 +7,10 @@ test("nameRivals() names three Services at most", () => {
     nameRivals(
       Array.from({ length: count }, (_, at) => ({ claim: toSpec(`s${at}`), hold: "shown" })),
     );
-  expect(list(1)).toBe("web/s0");
-  expect(list(3)).toBe("web/s0 and web/s1 and web/s2");
-  expect(list(5)).toBe("web/s0, web/s1, web/s2 and 2 more");
+  expect(list(1)).toBe("Service web/s0");
+  expect(list(2)).toBe("Services web/s0 and web/s1");
+  expect(list(3)).toBe("Services web/s0, web/s1 and web/s2");
+  expect(list(5)).toBe("Services web/s0, web/s1, web/s2 and 2 more");
 });
 
 test("describeUnknownPool() names ten pools at most, and shows any text in one line", () => {

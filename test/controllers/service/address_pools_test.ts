@@ -131,7 +131,10 @@ describe("the controller of Services with address pools", () => {
       await using rig = await startServices({ pools: SMALL });
       await rig.add("shop", { spec: { loadBalancerIP: "0.0.0.0" } });
       expect(rig.readAddress(KEY)).toBeUndefined();
-      expect(rig.listReasons(KEY)).toEqual(["AddressNotAvailable"]);
+      expect(rig.events.map(({ message }) => message)).toEqual([
+        "spec.loadBalancerIP asks for 0.0.0.0, which is no address: it means DHCP only in spec.loadBalancerIP or " +
+          "kube-vip.io/loadbalancerIPs, with loadBalancers.announce: kubeVip; ask for an address of a pool",
+      ]);
     });
 
     test("gives no address to a Service that it ignores, and takes none away", async () => {
@@ -140,11 +143,21 @@ describe("the controller of Services with address pools", () => {
       await rig.add("other", { metadata: { annotations: { [name]: "true" } } });
       await rig.add("shop", { metadata: { annotations: { [name]: "false" } } });
       expect(rig.readAddress("web/other")).toBeUndefined();
-      expect(rig.listReasons("web/other")).toEqual(["AddressNotAnnounced"]);
+      const listIgnored = (key: string): string[] =>
+        rig.events
+          .filter((one) => one.key === key && one.reason === "AddressNotAnnounced")
+          .map(({ message }) => message);
+      expect(listIgnored("web/other")).toEqual([
+        `${name} is true, so the Service gets no address, which kube-vip would not announce: remove the annotation ` +
+          "to get one",
+      ]);
       expect(rig.readAddress(KEY)).toBe("192.0.2.10");
       await rig.change(KEY, { metadata: { annotations: { [name]: "true" } } });
       expect(rig.readAddress(KEY)).toBe("192.0.2.10");
-      expect(rig.listReasons(KEY)).toContain("AddressNotAnnounced");
+      expect(listIgnored(KEY)).toEqual([
+        `${name} is true, so kube-vip does not announce 192.0.2.10, which the Service keeps: remove the ` +
+          "annotation to have it announced",
+      ]);
       rig.controller.reconfigure(SMALL);
       await rig.clock.advance(600_000);
       expect(rig.listReasons("web/other")).toContain("AddressPoolExhausted");
@@ -162,8 +175,9 @@ describe("the controller of Services with address pools", () => {
       annotations: Readonly<Record<string, string>>,
       spec = {},
     ): Promise<void> => rig.add(name, { metadata: { annotations }, spec });
-    const messagesOf = (rig: ServiceRig, reason: string): string[] =>
-      rig.events.filter((one) => one.reason === reason).map(({ message }) => message);
+    const messagesOf = (rig: ServiceRig, reason: string): string[] => [
+      ...new Set(rig.events.flatMap((one) => (one.reason === reason ? one.message : []))),
+    ];
 
     test.each(["metallb.io", "metallb.universe.tf"])("reads those of %s", async (prefix) => {
       await using rig = await startServices({ pools });
@@ -222,7 +236,45 @@ describe("the controller of Services with address pools", () => {
         "landfall.dev/address-pool": "a",
       });
       expect(rig.readAddress(KEY)).toBe("192.0.2.16");
-      expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
+      await rig.clock.advance(1_200_000);
+      expect(messagesOf(rig, "AddressWishIgnored")).toEqual([
+        'Landfall ignores metallb.io/loadBalancerIPs "192.0.2.15": landfall.dev/load-balancer-ips counts; remove one ' +
+          "of the two",
+        'Landfall ignores metallb.io/address-pool "b": landfall.dev/address-pool counts; remove one of the two',
+      ]);
+    });
+
+    test("spec.loadBalancerIP comes first, and what asks for the same is no conflict", async () => {
+      await using rig = await startServices({ pools });
+      const annotations = {
+        "metallb.io/loadBalancerIPs": "192.0.2.15",
+        "metallb.io/address-pool": "a",
+        "landfall.dev/address-pool": "a",
+      };
+      await add(rig, "shop", annotations, { loadBalancerIP: "192.0.2.16" });
+      expect(messagesOf(rig, "AddressWishIgnored")).toEqual([
+        'Landfall ignores metallb.io/loadBalancerIPs "192.0.2.15": spec.loadBalancerIP counts; remove one of the two',
+      ]);
+    });
+
+    test("of both prefixes, metallb.io comes first", async () => {
+      await using rig = await startServices({ pools });
+      await add(rig, "shop", {
+        "metallb.universe.tf/loadBalancerIPs": "198.51.100.15",
+        "metallb.io/loadBalancerIPs": "198.51.100.16",
+        "metallb.universe.tf/address-pool": "a",
+        "metallb.io/address-pool": "b",
+        "metallb.universe.tf/allow-shared-ip": "k",
+        "metallb.io/allow-shared-ip": "l",
+      });
+      expect(rig.readAddress(KEY)).toBe("198.51.100.16");
+      await rig.clock.advance(1_200_000);
+      const ends = "counts; remove one of the two";
+      expect(messagesOf(rig, "AddressWishIgnored")).toEqual([
+        `Landfall ignores metallb.universe.tf/loadBalancerIPs "198.51.100.15": metallb.io/loadBalancerIPs ${ends}`,
+        `Landfall ignores metallb.universe.tf/address-pool "a": metallb.io/address-pool ${ends}`,
+        `Landfall ignores metallb.universe.tf/allow-shared-ip "k": metallb.io/allow-shared-ip ${ends}`,
+      ]);
     });
   });
 
@@ -462,7 +514,7 @@ describe("the controller of Services with address pools", () => {
     expect(find("web/copy")).toMatchObject({
       state: "waiting",
       failure:
-        "the status shows 192.0.2.10, which is the address of web/shop; ask for another address",
+        "the status shows 192.0.2.10, which is the address of Service web/shop; ask for another address",
     });
     expect(rig.listReasons("web/copy")).toContain("AddressConflict");
     expect(rig.readAddress("web/copy")).toBe("192.0.2.10");

@@ -159,7 +159,7 @@ describe("a Service that chooses its Nodes", () => {
   test.each([
     ["pool in a", '"pool in a" is not a label selector'],
     [",".repeat(501), "has more than 500 characters"],
-    ["a,b,c,d,e,f,g,h,i,j,k", "has more than 10 conditions"],
+    ["a,b,c,d,e,f,g,h,i,j,k", "has more than 10 parts"],
   ])("by something that is no selector keeps what it has, and says so: %#", async (bad, text) => {
     await using rig = await startServices();
     await addPools(rig);
@@ -194,6 +194,12 @@ test("the Event for a change names the Nodes that a label excludes", async () =>
 
 describe("the Event for a load balancer without Nodes", () => {
   const NONE = "There are no available nodes for LoadBalancer";
+  const listProblems = (rig: ServiceRig): string[] => {
+    const service = rig.server.find(KEY);
+    const { state, problems = [] } = (service && rig.controller.describe(service)) ?? {};
+    expect(state).toBe("ready");
+    return problems.map(({ message }) => message);
+  };
 
   test("names the label that excludes the last one", async () => {
     await using rig = await startShop({ nodes: 1 });
@@ -203,14 +209,15 @@ describe("the Event for a load balancer without Nodes", () => {
     expect(listMessages(rig, "UnAvailableLoadBalancer")).toEqual([
       `${NONE}: the label ${EXCLUDE} excludes n1`,
     ]);
+    expect(listProblems(rig)).toEqual([`${NONE}: the label ${EXCLUDE} excludes n1`]);
   });
 
   test("names the annotation that no Node fulfils", async () => {
     await using rig = await startServices();
     await rig.add("shop", select("pool=none"));
     expect(readBackends(rig)).toEqual([]);
-    expect(listMessages(rig, "UnAvailableLoadBalancer")).toEqual([
-      `${NONE}: no Node has the labels that the annotation ${SELECTOR} asks for`,
-    ]);
+    const message = `${NONE}: no Node has the labels that the annotation ${SELECTOR} asks for: label one, or change it`;
+    expect(listMessages(rig, "UnAvailableLoadBalancer")).toEqual([message]);
+    expect(listProblems(rig)).toEqual([message]);
   });
 });

@@ -6,6 +6,7 @@ import type {
   LoadBalancerBackend,
   LoadBalancerProblem,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import { NODE_SELECTOR } from "../../../cloud/node_selector.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { toNotice, toWaiting } from "./words.ts";
 import { inPart, type Scene, toPart, toStep } from "./scene.ts";
@@ -82,7 +83,7 @@ export function chooseNetwork(
 
 /** Says which Nodes are outside the network of the load balancer; the Service waits if all are. */
 export function checkBackends(
-  view: Observation,
+  { view, claim }: Scene,
   network: Network,
   backends: readonly LoadBalancerBackend[],
 ): readonly LoadBalancerProblem[] {
@@ -93,12 +94,17 @@ export function checkBackends(
   const shown = names.slice(0, NAMES_MAX).join(", ") + (names.length > NAMES_MAX ? " …" : "");
   const where = `the network ${quote(network.name)} (${network.id})`;
   if (outside.length === known.length) {
-    const advice = "give the Nodes an interface there, or make a new Service";
-    const message = `no Node has an interface in ${where} of the load balancer: ${advice}`;
+    const selects = Object.hasOwn(claim.annotations, NODE_SELECTOR);
+    const [which, instead] = selects
+      ? [`Node that the annotation ${NODE_SELECTOR} selects`, "select others"]
+      : ["Node", "make a new Service"];
+    const advice = `give the Nodes an interface there, or ${instead}`;
+    const message = `no ${which} has an interface in ${where} of the load balancer: ${advice}`;
     return [toWaiting("NodesInOtherNetworks", message)];
   }
-  const count = names.length === 1 ? "1 Node has" : `${names.length} Nodes have`;
-  const message = `${count} no interface in ${where} and get no traffic: ${shown}`;
+  const [has, gets] =
+    names.length === 1 ? ["1 Node has", "gets"] : [`${names.length} Nodes have`, "get"];
+  const message = `${has} no interface in ${where} and ${gets} no traffic: ${shown}`;
   return [{ ...toNotice("NodesInOtherNetworks", message), isOnce: true }];
 }
 

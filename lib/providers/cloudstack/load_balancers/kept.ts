@@ -44,9 +44,10 @@ export function planKeepingAddress(
     ({ namespace, rules }) => namespace === owner.namespace && rules === 0,
   );
   if (idle.length >= IDLE_MAX) {
-    const what = `public IP ${ip} cannot be kept: nothing uses ${idle.length} addresses that are kept`;
-    const advice = `release some of them, or remove the annotation ${ANNOTATIONS.keepAddress}`;
-    const message = `${what} for namespace ${quote(owner.namespace)}; ${advice}`;
+    const has = `namespace ${quote(owner.namespace)} already keeps ${idle.length} addresses that no Service uses`;
+    const instead = `remove the annotation ${ANNOTATIONS.keepAddress}`;
+    const advice = `release one of those that landfall services --kept lists, or ${instead}`;
+    const message = `public IP ${ip} cannot be kept: ${has}; ${advice}`;
     return { steps: [], problems: [toWaiting("AddressKept", message)] };
   }
   const kept = new Map([[TAG_KEYS.keptFor, owner.namespace]]);

@@ -132,7 +132,7 @@ function planSite(
       .filter(({ id }) => id !== address.id)
       .map(toDoubt),
     ...checkUnsigned(scene),
-    ...checkBackends(scene.view, network, backends),
+    ...checkBackends(scene, network, backends),
     ...ports.flatMap((one) => one.problems),
   ];
   const tagging =

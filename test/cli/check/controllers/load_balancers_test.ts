@@ -7,6 +7,7 @@ import type { Instance } from "../../../../lib/cloud/instance.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
 import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
 import type { Node } from "../../../../lib/kube/kinds/node.ts";
+import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import { FakeProvider, toInstance, toInventory } from "../../../support/cloud/instances.ts";
 import { LoadBalancersDouble } from "../../../support/cloud/load_balancers_double.ts";
@@ -162,6 +163,44 @@ describe("addLoadBalancers()", () => {
           "address pool a holds addresses that something else uses: 192.0.2.2 is an address of the Node n1; " +
           '192.0.2.3 is an address of the machine "db"; 192.0.2.4 is in spec.externalIPs of the Service default/manual',
       },
+    ]);
+  });
+
+  test("says which flags serve the Services that Landfall gave addresses of pools", async () => {
+    const range = "192.0.2.1-192.0.2.9";
+    const { settings } = LOAD_BALANCERS.parse({ pools: [{ name: "a", addresses: [range] }] });
+    const sections = new Map([[LOAD_BALANCERS.key, settings]]);
+    const annotations = { "landfall.dev/load-balancer": "{}" };
+    const toOwn = (name: string, ip: string): Service => ({
+      ...SERVICE,
+      metadata: { name, namespace: "default", uid: name, annotations },
+      status: { loadBalancer: { ingress: [{ ip }] } },
+    });
+    const own = [toOwn("m1", "192.0.2.2"), toOwn("m2", "192.0.2.3")];
+    const ask = async (services: readonly Service[]): Promise<unknown> => {
+      const client = new ScriptedKubeClient(new ManualClock(), [
+        { page: { items: [], resourceVersion: "1" } },
+        { page: { items: services, resourceVersion: "1" } },
+      ]);
+      const search = { ...SERVING, served: [], sections, provider: new FakeProvider(), client };
+      return (await addLoadBalancers(STEP, search, signal)).findings;
+    };
+    const unserved = {
+      level: "warning",
+      code: "addressPoolUnserved",
+      message:
+        "Landfall gave 2 Services addresses of a pool and does not serve them now: default/m1 (192.0.2.2); " +
+        "default/m2 (192.0.2.3)",
+      advice: "set --load-balancer-class or --serve-services-without-class so that it does",
+    };
+    expect(await ask(own)).toMatchObject([{ code: "addressPool" }, unserved]);
+    expect(await ask([...own.slice(1), SERVICE])).toMatchObject([
+      { code: "addressPool" },
+      {
+        message:
+          "Landfall gave 1 Service an address of a pool and does not serve it now: default/m2 (192.0.2.3)",
+      },
+      { code: "addressPoolInUse" },
     ]);
   });
 

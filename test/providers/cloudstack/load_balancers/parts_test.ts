@@ -37,7 +37,6 @@ import type {
   Unreadable,
 } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import {
-  checkBackends,
   chooseNetwork,
   listBackends,
   planBackends,
@@ -390,19 +389,6 @@ test("chooseNetwork() takes the network with the InternalIP of most Nodes", () =
   expect(chooseNetwork(view, [UNKNOWN, NOT_SHOWN])).toBeUndefined();
   // No interface has this InternalIP.
   expect(chooseNetwork(view, [toBackend(1, 7)])).toBe("net-1");
-});
-
-test("checkBackends() tells Nodes outside the network, and waits if all are", () => {
-  const view = createCloud().view();
-  const network = toNetwork({ id: "net-1" });
-  expect(checkBackends(view, network, [toBackend(1)])).toEqual([]);
-  expect(checkBackends(view, network, [])).toEqual([]);
-  expect(checkBackends(view, network, [UNKNOWN])).toEqual([]);
-  const some = checkBackends(view, network, [toBackend(1), toBackend(4, 2)]);
-  expect(some).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: false, isOnce: true }]);
-  expect(some[0]?.message).toContain("node-4");
-  const all = checkBackends(view, network, [toBackend(4, 2), UNKNOWN]);
-  expect(all).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: true }]);
 });
 
 test("planBackends() removes the VM of an excluded Node, also while another Node's instance is not known", () => {

@@ -348,10 +348,29 @@ test("Nodes outside the network do not keep a Service waiting, unless all are", 
   const some = converge(cloud, toSpec({ backends: [toBackend(1), toBackend(2), toBackend(4, 2)] }));
   expect(some).toMatchObject({
     ingress: [...VIP],
-    plan: { problems: [{ reason: "NodesInOtherNetworks" }] },
+    plan: {
+      problems: [
+        {
+          reason: "NodesInOtherNetworks",
+          message:
+            '1 Node has no interface in the network "net-1" (net-1) and gets no traffic: node-4',
+          isOnce: true,
+        },
+      ],
+    },
   });
-  const all = converge(cloud, toSpec({ ingress: some.ingress, backends: [toBackend(4, 2)] }));
-  expect(all.plan.problems).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: true }]);
+  const spec = toSpec({ ingress: some.ingress, backends: [toBackend(4, 2)] });
+  const none = "of the load balancer: give the Nodes an interface there, or";
+  const selector = "landfall.dev/load-balancer-node-selector";
+  for (const [annotations, start, end] of [
+    [{}, "no Node has", "make a new Service"],
+    [{ [selector]: "a=b" }, `no Node that the annotation ${selector} selects has`, "select others"],
+  ] as const) {
+    const [problem, ...more] = converge(cloud, { ...spec, annotations }).plan.problems;
+    expect([problem?.reason, problem?.isWaiting, more]).toEqual(["NodesInOtherNetworks", true, []]);
+    expect(problem?.message).toStartWith(`${start} an interface in `);
+    expect(problem?.message).toEndWith(`${none} ${end}`);
+  }
 });
 
 test("a Service without Nodes keeps its rules and loses its backends", () => {

@@ -242,10 +242,13 @@ for (const [what, claim, isReleased] of LEFT) {
 }
 
 /** A Service whose address stays, and what it leaves. */
-function keep(cloud: CloudModel, fields: Partial<LoadBalancerClaim> = {}): readonly string[] {
+function keep(
+  cloud: CloudModel,
+  fields: Partial<LoadBalancerClaim> = {},
+): ReturnType<typeof release> {
   const claim = toSpec({ annotations: { "landfall.dev/keep-address": "true" }, ...fields });
   const { ingress } = converge(cloud, claim);
-  return release(cloud, { ...claim, ingress }).done;
+  return release(cloud, { ...claim, ingress });
 }
 
 test.each<[string, Record<string, string>]>([
@@ -254,7 +257,7 @@ test.each<[string, Record<string, string>]>([
   ["if it is not understood", { "landfall.dev/keep-address": "yes" }],
 ])("the address of a Service stays %s, and is tagged before its rules go", (_what, annotations) => {
   const cloud = createCloud();
-  expect(keep(cloud, { annotations })).toEqual([
+  expect(keep(cloud, { annotations }).done).toEqual([
     "tag address 192.0.2.10 as kept",
     "delete firewall rule tcp 80 on 192.0.2.10",
     "delete rule tcp 80 on 192.0.2.10",
@@ -298,7 +301,17 @@ test("a namespace keeps at most 20 addresses that nothing uses", () => {
       const tags = new Map([...toTags(CLUSTER, OTHER), ["landfall.dev/kept-for", "shop"]]);
       cloud.addAddress({ ip: `198.51.100.${at}`, networkId: "net-1", tags });
     }
-    const tagged = keep(cloud).includes("tag address 192.0.2.10 as kept");
+    const { done, plan } = keep(cloud);
+    const tagged = done.includes("tag address 192.0.2.10 as kept");
+    expect(plan.problems.map(({ message }) => message)).toEqual(
+      isFull
+        ? [
+            'public IP 192.0.2.10 cannot be kept: namespace "shop" already keeps 20 addresses that no Service uses; ' +
+              "release one of those that landfall services --kept lists, or remove the annotation " +
+              "landfall.dev/keep-address",
+          ]
+        : [],
+    );
     // Its rules stay, too: the Service waits.
     expect([tagged, cloud.rules.size, cloud.addresses.size]).toEqual([
       !isFull,
