@@ -211,6 +211,8 @@ interface ReadBodyOptions {
   readonly bytesMax: number;
   /** Whether to cut off a longer body and to repair invalid UTF-8, for texts that operators read. @default {false} */
   readonly isCut?: boolean;
+  /** Most bytes of one piece. A slow reader gets all that has arrived as one chunk. @default {Infinity} */
+  readonly pieceBytesMax?: number;
   /** The bodies that are read at the same time. @default {only this one} */
   readonly group?: BodyGroup;
 }
@@ -371,17 +373,15 @@ export async function* readPieces(
   reply: Pick<Response, "body">,
   options: ReadBodyOptions,
 ): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder("utf-8", { fatal: options.isCut !== true });
+  const { isCut, pieceBytesMax = Infinity } = options;
+  const decoder = new TextDecoder("utf-8", { fatal: isCut !== true });
   for await (const chunk of readChunks(reply, options)) {
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES_MAX) {
-      yield decode(decoder, chunk.subarray(at, at + PIECE_BYTES_MAX));
+    for (let at = 0; at < chunk.length; at += pieceBytesMax) {
+      yield decode(decoder, chunk.subarray(at, at + pieceBytesMax));
     }
   }
   yield decode(decoder);
 }
-
-/** A slow reader gets all that has arrived as one chunk, which can be a whole list. */
-const PIECE_BYTES_MAX = 65_536;
 
 /**
  * The same, as bytes.

@@ -198,6 +198,8 @@ const FIRST_KEY_CHARS = 300;
 const MISTAKES_MAX = 3;
 /** The API server stores no object of 2 MiB or more; each of its characters may need six in JSON. */
 const OBJECT_CHARS_MAX = 12 * 1024 * 1024;
+/** A whole list as one text needs several times its size in memory. */
+const PIECE_BYTES_MAX = 65_536;
 
 /**
  * Reads a list object by object, as it arrives: parsing thousands of Nodes as one text needs many times the memory of
@@ -214,7 +216,8 @@ export async function readListBody(
 ): Promise<unknown> {
   const list = new PartialList(resource);
   // Its deadline ends it. What is kept of it has limits.
-  for await (const text of readPieces(reply, { bytesMax: Infinity })) list.add(text);
+  const options = { bytesMax: Infinity, pieceBytesMax: PIECE_BYTES_MAX };
+  for await (const text of readPieces(reply, options)) list.add(text);
   return list.end();
 }
 

@@ -137,6 +137,7 @@ function createWorld(): XenOrchestraWorld {
   world.invariants.proofs.notePiece = forget;
   world.invariants.proofs.noteFailure = forget;
   world.invariants.proofs.noteNodes = forget;
+  world.invariants.proofs.fleet.noteEvent = forget;
   return world;
 }
 

@@ -274,9 +274,13 @@ export class World<C extends Cloud = Cloud> implements Surroundings, AsyncDispos
     }
     const { proofs } = this.invariants;
     const written = method === "PATCH" ? NODE_PATH.exec(path)?.[1] : undefined;
-    const node = this.server.findNode(written ?? "");
     // What a process wrote it knows, even while its watch is cut.
-    if (node !== undefined) return () => proofs.fleet.noteEvent(asker, "MODIFIED", node);
+    if (written !== undefined) {
+      return () => {
+        const node = this.server.findNode(written);
+        if (node !== undefined) proofs.fleet.noteEvent(asker, "MODIFIED", node);
+      };
+    }
     if (method !== "GET" || !/^\/api\/v1\/nodes(\?|$)/.test(path)) return () => undefined;
     const { nodes } = this.server;
     return () => proofs.noteNodes(asker, nodes);
