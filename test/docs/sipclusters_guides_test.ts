@@ -58,7 +58,7 @@ describe("docs/guides/sipclusters/guide.md", () => {
     );
     const data = { "loadBalancerControlPlane.cfg": template };
     const templates = { loadBalancerControlPlane: data };
-    const [plan] = planLoadBalancers({ cluster, machines }, { templates });
+    const [plan] = planLoadBalancers({ cluster, machines, tolerations: [] }, { templates });
     const secret = JSON.stringify(plan?.objects.map(({ body }) => body));
     const [, encoded = ""] = /"haproxy\.cfg":"([^"]*)"/.exec(secret) ?? [];
     const text = Buffer.from(encoded, "base64").toString();

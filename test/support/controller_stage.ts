@@ -4,7 +4,11 @@
  */
 import { runApp } from "../../lib/app/app.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
-import { type ControllerDefinition, loadControllers } from "../../lib/controllers/definition.ts";
+import {
+  type ControllerDefinition,
+  type FlagValues,
+  loadControllers,
+} from "../../lib/controllers/definition.ts";
 import type { Clock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
@@ -30,6 +34,8 @@ interface StageOptions {
   readonly hosts: string;
   readonly clock: Clock;
   readonly provider?: Provider;
+  /** @default {those that the flags have} */
+  readonly flags?: FlagValues;
   /** What the controllers of Kubernetes do, again and again. */
   readonly step: (objects: ObjectAccess) => void;
 }
@@ -178,7 +184,7 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
       metrics,
       host: "test",
       controllers: await loadControllers([controller]),
-      flags: {},
+      flags: this.#options.flags ?? {},
       sections: new Map(),
       concurrentNodeSyncs: 1,
     };

@@ -18,7 +18,7 @@ import {
   listKeys,
   type SipClusterReport,
 } from "./describe.ts";
-import { NETWORK_DATA_FLAG } from "./flags.ts";
+import { NETWORK_DATA_FLAG, readTolerations } from "./flags.ts";
 import { ObjectWriter } from "../kinds/object_writer.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
 import { Departures } from "./hosts/departures.ts";
@@ -57,7 +57,11 @@ class SipClusterController implements RunningController {
       clock,
       periodMs: readFlag(context.flags, NETWORK_DATA_FLAG),
     });
-    const services = new ClusterServices({ client, clock, caches, index, addresses }, this.objects);
+    const tolerations = readTolerations(context.flags);
+    const services = new ClusterServices(
+      { client, clock, caches, index, addresses, tolerations },
+      this.objects,
+    );
     const writer = new ObjectWriter(SIP_CLUSTERS, { client, clock, events });
     const departures = new Departures({ index, events });
     const last = this.#last;

@@ -123,6 +123,7 @@ describe.skipIf(skipsHaproxy())("haproxy -c", () => {
         ports: [],
         healthPort: 1,
         labels: {},
+        tolerations: [],
       });
       const [program = "", ...args] = pod.initContainers?.[0]?.command ?? [];
       const [source, copy] = [join(folder, "source.cfg"), join(folder, "copy.cfg")];

@@ -20,7 +20,8 @@ function planAll(nodePort: number): readonly OwnedObject[] {
   };
   const metadata = { name: "acme", namespace: NAMESPACE };
   const machines = [machine("a", "10.0.0.1"), machine("b", "2001:db8::2", { role: "Worker" })];
-  return planLoadBalancers({ cluster: { metadata, spec: { services } }, machines }).flatMap(
+  const cluster = { metadata, spec: { services } };
+  return planLoadBalancers({ cluster, machines, tolerations: [] }).flatMap(
     ({ objects }) => objects,
   );
 }

@@ -137,7 +137,7 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
   }
 
   function plan(): readonly ServicePlan[] {
-    const input = { cluster, machines: [machine("a", "10.0.0.1")] };
+    const input = { cluster, machines: [machine("a", "10.0.0.1")], tolerations: [] };
     const hostKeys = new Map([["jumphost-a-host-keys", { publicKey: KEY }]]);
     const version = { version: "u/1", keys: ["config.yaml", "tls.crt", "tls.key"] };
     const secrets = new Map(["c", "t"].map((name) => [name, version]));

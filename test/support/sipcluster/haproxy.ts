@@ -34,11 +34,13 @@ export function planConfigs(
   options?: LoadBalancerOptions,
 ): readonly string[] {
   const cluster = { metadata: { name: "acme", namespace: "infra" }, spec: { services } };
-  return planLoadBalancers({ cluster, machines }, options).map(({ objects, problem }) => {
-    if (problem) throw new Error(problem.message);
-    const found = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data");
-    return atob(found?.[1]["haproxy.cfg"] ?? "");
-  });
+  return planLoadBalancers({ cluster, machines, tolerations: [] }, options).map(
+    ({ objects, problem }) => {
+      if (problem) throw new Error(problem.message);
+      const found = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data");
+      return atob(found?.[1]["haproxy.cfg"] ?? "");
+    },
+  );
 }
 
 /** What a program said. */

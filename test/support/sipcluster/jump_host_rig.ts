@@ -169,7 +169,7 @@ export class JumpHostRig implements AsyncDisposable {
     };
     const { signal } = new AbortController();
     const hostKeys = await ensureHostKeys(this.client, cluster, signal);
-    const [plan] = planJumpHosts({ cluster, machines, hostKeys });
+    const [plan] = planJumpHosts({ cluster, machines, tolerations: [], hostKeys });
     if (plan === undefined || plan.problem)
       throw new Error(`Cannot plan: ${plan?.problem?.message}`);
     for (const { resource, body } of plan.objects) {

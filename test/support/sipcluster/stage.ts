@@ -3,6 +3,7 @@
  * @module
  */
 import { systemClock } from "../../../lib/core/clock.ts";
+import type { FlagValues } from "../../../lib/controllers/definition.ts";
 import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
 import {
   type SipCluster,
@@ -23,13 +24,14 @@ export const TENANT = "tenant";
 /** A running controller and its world. */
 export class SipStage extends ControllerStage<SipClusterSpec, SipCluster> {
   /** Starts it with hosts in racks. */
-  static async start(racks: readonly RackPlan[]): Promise<SipStage> {
+  static async start(racks: readonly RackPlan[], flags: FlagValues = {}): Promise<SipStage> {
     const stage = new SipStage({
       controller: sipClusterController,
       kinds: [SIP_CLUSTERS],
       namespace: TENANT,
       hosts: HOSTS,
       clock: systemClock,
+      flags,
       step: (objects) => {
         rollOutDeployments(objects, { now: new Date().toISOString() });
         collectGarbage(objects);

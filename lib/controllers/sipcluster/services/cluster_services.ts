@@ -37,6 +37,8 @@ interface ClusterServicesOptions {
   readonly caches: Pick<Caches, "reader">;
   readonly index: Pick<HostIndex, "listOf" | "find">;
   readonly addresses: Pick<AddressReader, "readAll" | "findLast">;
+  /** Of the Pods of all services. */
+  readonly tolerations: ServiceInput["tolerations"];
 }
 
 /** What a cluster has. */
@@ -51,7 +53,7 @@ export interface Served {
 }
 
 /** What services are planned from. */
-interface PlanInput extends ServiceInput {
+interface PlanInput extends Omit<ServiceInput, "tolerations"> {
   readonly hostKeys: ReadonlyMap<string, HostKey>;
   readonly auth: AuthFacts;
 }
@@ -198,7 +200,8 @@ export class ClusterServices {
     this.#authSecrets.forget(key);
   }
 
-  #plan({ hostKeys, auth, ...input }: PlanInput): readonly ServicePlan[] {
+  #plan({ hostKeys, auth, ...planned }: PlanInput): readonly ServicePlan[] {
+    const input = { ...planned, tolerations: this.#options.tolerations };
     return [
       ...planLoadBalancers(input, { templates: this.#findTemplates(input.cluster) }),
       ...planJumpHosts({ ...input, hostKeys }),

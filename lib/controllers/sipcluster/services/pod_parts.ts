@@ -8,7 +8,6 @@ import type {
   V1PodSpec,
   V1SecurityContext,
   V1ServiceSpec,
-  V1Toleration,
   V1TopologySpreadConstraint,
 } from "@kubernetes/client-node";
 import type { Raw } from "../../../kube/kinds/resource.ts";
@@ -31,11 +30,6 @@ export function toPodSecurity(user: number): Raw<V1PodSecurityContext> {
     seccompProfile: { type: "RuntimeDefault" },
   };
 }
-
-/** Pods run on Nodes of a control plane, too, by the old and the new name of that role. */
-export const TOLERATIONS: readonly Raw<V1Toleration>[] = ["control-plane", "master"].map(
-  (role) => ({ key: `node-role.kubernetes.io/${role}`, operator: "Exists", effect: "NoSchedule" }),
-);
 
 /** Pods with these labels run on different Nodes if there are several. */
 export function toSpread(

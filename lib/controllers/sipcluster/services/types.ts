@@ -2,7 +2,8 @@
  * What the services of a cluster are made from, and what they are made of.
  * @module
  */
-import type { KubeObject, Resource } from "../../../kube/kinds/resource.ts";
+import type { V1Toleration } from "@kubernetes/client-node";
+import type { KubeObject, Raw, Resource } from "../../../kube/kinds/resource.ts";
 import type { Role, SipCluster } from "../resource/sip_cluster.ts";
 
 /** A host of the cluster, as its services see it. */
@@ -25,6 +26,8 @@ export interface ServiceInput {
   readonly cluster: SipCluster;
   /** In the order of their keys. */
   readonly machines: readonly Machine[];
+  /** Of all Pods, as the operator sets them. */
+  readonly tolerations: readonly Raw<V1Toleration>[];
 }
 
 /** An object that Landfall applies and owns. */

@@ -3,6 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
+import { TOLERATIONS_FLAG } from "../../../../lib/controllers/sipcluster/flags.ts";
 import type {
   JumpHost,
   SipClusterSpec,
@@ -190,4 +191,56 @@ test("the status shows the node ports that Kubernetes gave, and none that it ref
   await stage.untilCondition("a", "ServicesReady", "False NodePortUnavailable");
   await stage.untilQuiet();
   expect(listEndpoints("a")).toEqual(both);
+});
+
+const CONTROL_PLANE = ["control-plane", "master"].map((role) => {
+  return { key: `node-role.kubernetes.io/${role}`, operator: "Exists", effect: "NoSchedule" };
+});
+const LOST = ["not-ready", "unreachable"].map((state) => {
+  const key = `node.kubernetes.io/${state}`;
+  return { key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 30 };
+});
+const EDGE = [
+  { key: "edge.example.org/pool", operator: "Equal", value: "lb", effect: "NoExecute" },
+  { key: "edge", operator: "Exists" },
+];
+
+test.each([
+  ["the operator says nothing", {}, CONTROL_PLANE],
+  ["a list", { "sip-tolerations": "edge.example.org/pool=lb:NoExecute, edge" }, EDGE],
+  [
+    "one of its own besides",
+    { "sip-tolerations": "control-plane,edge" },
+    [...CONTROL_PLANE, { key: "edge", operator: "Exists" }],
+  ],
+  ["an empty list", { "sip-tolerations": "" }, []],
+])("Pods of services run on the Nodes that the operator allows: %s", async (_, flags, wanted) => {
+  await using stage = await SipStage.start(RACKS, flags);
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  const services = { loadBalancerControlPlane: [loadBalancer], jumpHost: [toJumpHost(30_002)] };
+  stage.create("a", toSpec(services));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const found = stage.listOwned("deployments").map((one) => {
+    return [one.metadata.name, Object(one).spec.template.spec.tolerations];
+  });
+  expect(Object.fromEntries(found)).toEqual({
+    // The API server stores no empty list.
+    "loadbalancer-controlplane-a": wanted.length > 0 ? wanted : undefined,
+    "jumphost-a": [...wanted, ...LOST],
+  });
+});
+
+test.each([
+  ["", true],
+  ["a", true],
+  ["a:NoSchedule", true],
+  ["example.org/a=b:NoExecute,c=:PreferNoSchedule", true],
+  ["a:Never", false],
+  ["-a", false],
+  ["a=b=c", false],
+  ["a:NoSchedule:x", false],
+  ["=b:NoSchedule", false],
+])("--sip-tolerations=%s: is it accepted? %p", (text, isAccepted) => {
+  expect(TOLERATIONS_FLAG.findProblem(text) === undefined).toBe(isAccepted);
 });

@@ -2,15 +2,9 @@
  * The Pods of an OIDC provider.
  * @module
  */
-import type { V1Container, V1PodSpec } from "@kubernetes/client-node";
+import type { V1Container, V1PodSpec, V1Toleration } from "@kubernetes/client-node";
 import type { Raw } from "../../../../kube/kinds/resource.ts";
-import {
-  CONTAINER_SECURITY,
-  OWN_NAMESPACES,
-  toPodSecurity,
-  TOLERATIONS,
-  toSpread,
-} from "../pod_parts.ts";
+import { CONTAINER_SECURITY, OWN_NAMESPACES, toPodSecurity, toSpread } from "../pod_parts.ts";
 import { CONFIG_KEY, DEX, PATHS } from "./words.ts";
 
 /** What the Pods of one provider need. */
@@ -24,6 +18,7 @@ interface PodInput {
   readonly labels: Readonly<Record<string, string>>;
   /** The labels of the Nodes on which they run. */
   readonly nodeLabels?: Readonly<Record<string, string>>;
+  readonly tolerations: readonly Raw<V1Toleration>[];
 }
 
 /** The user `dex` of the official image. */
@@ -34,7 +29,7 @@ const READ_ONLY_MODE = 0o440;
 
 /** Plans the Pods. They have rights only on the state of Dex, and run on different Nodes if there are several. */
 export function planPod(input: PodInput): Raw<V1PodSpec> {
-  const { account, configSecret, tlsSecret, labels, nodeLabels = {} } = input;
+  const { account, configSecret, tlsSecret, labels, nodeLabels = {}, tolerations } = input;
   const items = [{ key: CONFIG_KEY, path: CONFIG_KEY }];
   return {
     ...OWN_NAMESPACES,
@@ -52,7 +47,7 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
     ],
     topologySpreadConstraints: toSpread(labels),
     ...(Object.keys(nodeLabels).length > 0 && { nodeSelector: nodeLabels }),
-    tolerations: TOLERATIONS,
+    ...(tolerations.length > 0 && { tolerations }),
   };
 }
 

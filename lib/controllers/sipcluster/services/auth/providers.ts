@@ -101,7 +101,7 @@ function findProblem(entry: WholeAuth, { secrets, hasDexKinds }: AuthFacts): str
 }
 
 function planObjects(
-  { cluster, facts }: AuthInput,
+  { cluster, facts, tolerations }: AuthInput,
   entry: WholeAuth,
   name: string,
 ): readonly OwnedObject[] {
@@ -134,7 +134,7 @@ function planObjects(
       ports: [{ name: "https", port: HTTPS_PORT, targetPort: "https", nodePort }],
       clusterIP,
     }),
-    planDeployment(entry, metadata, facts),
+    planDeployment(entry, metadata, { ...facts, tolerations }),
     planBudget(metadata),
   ];
 }
@@ -143,7 +143,7 @@ function planObjects(
 function planDeployment(
   entry: WholeAuth,
   metadata: LabelledMeta,
-  { secrets }: AuthFacts,
+  { secrets, tolerations }: AuthFacts & Pick<ServiceInput, "tolerations">,
 ): OwnedObject {
   const { configSecret, tlsSecret, nodeLabels, image = "" } = entry;
   const versions = [configSecret, tlsSecret].map((name) => secrets.get(name)?.version);
@@ -153,6 +153,7 @@ function planDeployment(
     configSecret,
     tlsSecret,
     labels: metadata.labels,
+    tolerations,
     ...(nodeLabels && { nodeLabels }),
   };
   return planReplicas(metadata, {

@@ -121,7 +121,7 @@ function toAuthorizedKeys({
 }
 
 function toObjects(
-  { cluster }: JumpHostInput,
+  { cluster, tolerations }: JumpHostInput,
   entry: JumpHost,
   names: JumpHostNames,
   { data, hosts, image }: Content,
@@ -161,6 +161,7 @@ function toObjects(
         labels,
         hosts,
         configHash,
+        tolerations,
       }),
     }),
   ];

@@ -2,7 +2,13 @@
  * The Deployment of a jump host.
  * @module
  */
-import type { V1DeploymentSpec, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
+import type {
+  V1DeploymentSpec,
+  V1PodSpec,
+  V1Toleration,
+  V1Volume,
+  V1VolumeMount,
+} from "@kubernetes/client-node";
 import type { Raw } from "../../../../kube/kinds/resource.ts";
 import type { JumpHost } from "../../resource/sip_cluster.ts";
 import { CONFIG_HASH } from "../../words.ts";
@@ -12,7 +18,6 @@ import {
   PROGRESS_DEADLINE_S,
   ROLLING_UPDATE,
   toPodSecurity,
-  TOLERATIONS,
 } from "../pod_parts.ts";
 import { type Host, PATHS, SSHD_PORT } from "./content.ts";
 import type { JumpHostNames } from "./names.ts";
@@ -26,6 +31,7 @@ interface DeploymentOptions {
   readonly labels: Readonly<Record<string, string>>;
   readonly hosts: readonly Host[];
   readonly configHash: string;
+  readonly tolerations: readonly Raw<V1Toleration>[];
 }
 
 /** User and group of the original image. */
@@ -56,7 +62,7 @@ export function toDeploymentSpec(options: DeploymentOptions): Raw<V1DeploymentSp
   };
 }
 
-function toPod({ entry, image, names, hosts }: DeploymentOptions): Raw<V1PodSpec> {
+function toPod({ entry, image, names, hosts, tolerations }: DeploymentOptions): Raw<V1PodSpec> {
   return {
     ...OWN_NAMESPACES,
     serviceAccountName: names.name,
@@ -65,7 +71,7 @@ function toPod({ entry, image, names, hosts }: DeploymentOptions): Raw<V1PodSpec
     terminationGracePeriodSeconds: DRAIN_S,
     ...(entry.nodeLabels && { nodeSelector: entry.nodeLabels }),
     tolerations: [
-      ...TOLERATIONS,
+      ...tolerations,
       ...["not-ready", "unreachable"].map((state) => ({
         key: `node.kubernetes.io/${state}`,
         operator: "Exists",

@@ -2,6 +2,8 @@
  * The objects that a load balancer is made of.
  * @module
  */
+import type { V1Toleration } from "@kubernetes/client-node";
+import type { Raw } from "../../../../kube/kinds/resource.ts";
 import { toLabels } from "../names.ts";
 import { hashContent } from "../../../../core/text/label.ts";
 import { SECRETS, toSecretData } from "../../../../kube/kinds/secret.ts";
@@ -28,6 +30,7 @@ interface ObjectsInput {
   readonly ports: readonly ServicePort[];
   readonly healthPort: number;
   readonly nodeLabels?: Readonly<Record<string, string>>;
+  readonly tolerations: readonly Raw<V1Toleration>[];
   readonly clusterIP?: string;
 }
 
@@ -57,12 +60,12 @@ export function planObjects(input: ObjectsInput): readonly OwnedObject[] {
 
 /** The Pods roll if and only if what they are made from differs: the hash stands for the configuration. */
 function planDeployment(
-  { name, config, image, ports, healthPort, nodeLabels }: ObjectsInput,
+  { name, config, image, ports, healthPort, nodeLabels, tolerations }: ObjectsInput,
   metadata: LabelledMeta,
 ): OwnedObject {
   const { labels } = metadata;
   const configHash = hashContent(config);
-  const pod = { image, secret: name, configHash, ports, healthPort, labels };
+  const pod = { image, secret: name, configHash, ports, healthPort, labels, tolerations };
   return planReplicas(metadata, {
     configHash,
     pod: planPod(nodeLabels ? { ...pod, nodeLabels } : pod),

@@ -77,7 +77,7 @@ interface OneInput {
 }
 
 function planOne(
-  { cluster, machines }: ServiceInput,
+  { cluster, machines, tolerations }: ServiceInput,
   { words, entry: { fields, ports }, index, template }: OneInput,
 ): ServicePlan {
   const service = index === 0 ? words.kind : `${words.kind}[${index}]`;
@@ -100,6 +100,7 @@ function planOne(
       image: image || DEFAULT_IMAGE,
       ports,
       healthPort,
+      tolerations,
       ...(nodeLabels && { nodeLabels }),
       ...(clusterIP && { clusterIP }),
     }),

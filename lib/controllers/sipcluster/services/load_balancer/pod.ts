@@ -2,15 +2,14 @@
  * The Pods of a load balancer.
  * @module
  */
-import type { V1Container, V1PodSpec, V1ResourceRequirements } from "@kubernetes/client-node";
+import type {
+  V1Container,
+  V1PodSpec,
+  V1ResourceRequirements,
+  V1Toleration,
+} from "@kubernetes/client-node";
 import type { Raw } from "../../../../kube/kinds/resource.ts";
-import {
-  CONTAINER_SECURITY,
-  OWN_NAMESPACES,
-  toPodSecurity,
-  TOLERATIONS,
-  toSpread,
-} from "../pod_parts.ts";
+import { CONTAINER_SECURITY, OWN_NAMESPACES, toPodSecurity, toSpread } from "../pod_parts.ts";
 import type { Port } from "./haproxy_config.ts";
 import { COMPONENT, CONFIG_FILE } from "./words.ts";
 
@@ -28,6 +27,7 @@ export interface PodInput {
   readonly labels: Readonly<Record<string, string>>;
   /** The labels of the Nodes on which they run. */
   readonly nodeLabels?: Readonly<Record<string, string>>;
+  readonly tolerations: readonly Raw<V1Toleration>[];
 }
 
 /** The user `haproxy` of the official image. Other images need no user of this number. */
@@ -47,12 +47,9 @@ const RESOURCES: Raw<V1ResourceRequirements> = {
   limits: { memory: "512Mi" },
 };
 
-/**
- * Plans the Pods. They run without rights, on different Nodes if there are several, and also on Nodes of a control
- * plane.
- */
+/** Plans the Pods. They run without rights, and on different Nodes if there are several. */
 export function planPod(input: PodInput): Raw<V1PodSpec> {
-  const { secret, labels, nodeLabels = {} } = input;
+  const { secret, labels, nodeLabels = {}, tolerations } = input;
   return {
     ...OWN_NAMESPACES,
     automountServiceAccountToken: false,
@@ -67,7 +64,7 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
     terminationGracePeriodSeconds: GRACE_S,
     topologySpreadConstraints: toSpread(labels),
     ...(Object.keys(nodeLabels).length > 0 && { nodeSelector: nodeLabels }),
-    tolerations: TOLERATIONS,
+    ...(tolerations.length > 0 && { tolerations }),
   };
 }
 

@@ -7,6 +7,7 @@ const INPUT = {
   configSecret: "config",
   tlsSecret: "tls",
   labels: { app: "dex" },
+  tolerations: [],
 };
 
 test("planPod() puts the Pods on Nodes with the labels that are asked for", () => {

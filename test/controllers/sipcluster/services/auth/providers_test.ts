@@ -33,7 +33,8 @@ const FACTS: AuthFacts = {
 
 function plan(auth: readonly Auth[], facts: AuthFacts = FACTS): readonly ServicePlan[] {
   const metadata = { name: "acme", namespace: "tenant", uid: "u" };
-  return planAuth({ cluster: { metadata, spec: { services: { auth } } }, machines: [], facts });
+  const cluster = { metadata, spec: { services: { auth } } };
+  return planAuth({ cluster, machines: [], tolerations: [], facts });
 }
 
 /** The objects of the only plan, by kind and name. */

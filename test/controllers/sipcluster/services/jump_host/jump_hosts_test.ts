@@ -51,6 +51,7 @@ function planAll(
   return planJumpHosts({
     cluster: { metadata, spec: { services: { jumpHost } } },
     machines,
+    tolerations: [],
     hostKeys,
   });
 }

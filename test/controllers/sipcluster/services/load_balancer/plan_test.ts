@@ -29,7 +29,8 @@ function plan(
   options?: LoadBalancerOptions,
 ): ServicePlan[] {
   const metadata = { name: "acme", namespace: "acme-infra" };
-  return planLoadBalancers({ cluster: { metadata, spec: { services } }, machines }, options);
+  const cluster = { metadata, spec: { services } };
+  return planLoadBalancers({ cluster, machines, tolerations: [] }, options);
 }
 
 /** The configuration in the Secret of a plan. */
@@ -47,9 +48,9 @@ function listServers(of: ServicePlan | undefined): string[] {
 describe("planLoadBalancers()", () => {
   test("plans nothing without an entry", () => {
     expect(plan({})).toEqual([]);
-    expect(planLoadBalancers({ cluster: { metadata: { name: "acme" } }, machines: [] })).toEqual(
-      [],
-    );
+    expect(
+      planLoadBalancers({ cluster: { metadata: { name: "acme" } }, machines: [], tolerations: [] }),
+    ).toEqual([]);
   });
 
   test("plans a load balancer for the API servers and one for the workers", () => {

@@ -11,6 +11,7 @@ const INPUT: PodInput = {
   ports: [{ name: "port-30002", port: 30002 }],
   healthPort: 8404,
   labels: { "app.kubernetes.io/instance": "loadbalancer-worker-acme" },
+  tolerations: [{ key: "edge", operator: "Exists" }],
 };
 
 describe("planPod()", () => {
@@ -72,7 +73,7 @@ describe("planPod()", () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(pause + hardStopAfter);
   });
 
-  test("runs on different Nodes if it can, also on those of the control plane", () => {
+  test("runs on different Nodes if it can, and on those that the operator lets it tolerate", () => {
     expect(pod.topologySpreadConstraints).toEqual([
       {
         maxSkew: 1,
@@ -81,10 +82,7 @@ describe("planPod()", () => {
         labelSelector: { matchLabels: INPUT.labels },
       },
     ]);
-    expect(pod.tolerations?.map(({ key, effect }) => [key, effect])).toEqual([
-      ["node-role.kubernetes.io/control-plane", "NoSchedule"],
-      ["node-role.kubernetes.io/master", "NoSchedule"],
-    ]);
+    expect(pod.tolerations).toEqual(INPUT.tolerations);
     expect(pod).not.toHaveProperty("nodeSelector");
     expect(planPod({ ...INPUT, nodeLabels: {} })).not.toHaveProperty("nodeSelector");
   });
