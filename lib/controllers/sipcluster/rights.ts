@@ -38,12 +38,12 @@ export function listRights(): Right[] {
     ...toRights(
       { group: "", resource: "secrets" },
       ["get"],
-      "to read the network data of hosts, and to see that its own Secrets are as they must be",
+      "to read the network data of hosts, and the host keys of jump hosts",
     ),
     ...toRights(
       { group: "", resource: "secrets" },
-      ["create", "patch", "delete"],
-      "to make the configuration of load balancers and the host keys of jump hosts",
+      ["create", "delete"],
+      "to make the host keys of jump hosts, and to remove them",
     ),
     ...toRights(
       { group: "apps", resource: "deployments" },
@@ -54,7 +54,7 @@ export function listRights(): Right[] {
     ...toRights(
       { group: "", resource: "configmaps" },
       APPLY_VERBS,
-      "to make the files of jump hosts, to answer their requests, and to let them do so",
+      "to make the files of load balancers and jump hosts, and for the requests of jump hosts",
     ),
     ...toRights(
       { group: "policy", resource: "poddisruptionbudgets" },

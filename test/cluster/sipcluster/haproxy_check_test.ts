@@ -118,7 +118,7 @@ describe.skipIf(skipsHaproxy())("haproxy -c", () => {
     function runCheck(configHash: string): Answer & { readonly copy: string | undefined } {
       const pod = planPod({
         image: "",
-        secret: "",
+        configMap: "",
         configHash,
         ports: [],
         healthPort: 1,
@@ -155,7 +155,7 @@ describe.skipIf(skipsHaproxy())("haproxy -c", () => {
       write(config);
       const { code, output, copy } = runCheck(hashContent(`${config}# newer\n`));
       expect({ code, copy }).toEqual({ code: 1, copy: undefined });
-      expect(output).toContain("another version of the Secret");
+      expect(output).toContain("another version of the ConfigMap");
     });
   });
 });

@@ -53,4 +53,20 @@ describe.skipIf(skipsCluster())("the objects of load balancers on a real API ser
     }
     expect(objects).toHaveLength(8);
   });
+
+  test("take the place of those of a version that kept the configuration in a Secret", async () => {
+    const deployment = planAll(0).find(({ resource }) => resource.kind === "Deployment");
+    if (deployment === undefined) throw new Error("no Deployment");
+    const text = JSON.stringify(deployment);
+    const { name } = deployment.body.metadata;
+    const old = text.replace(`"configMap":{"name":"${name}"}`, `"secret":{"secretName":"${name}"}`);
+    expect(old).toContain('{"name":"source","secret":');
+    await cluster.adminFetch(toPath(deployment.resource, { namespace: NAMESPACE, name }), {
+      method: "DELETE",
+    });
+    await apply(JSON.parse(old));
+    expect(pickWanted(await apply(deployment), deployment.body)).toEqual(
+      JSON.parse(JSON.stringify(deployment.body)),
+    );
+  });
 });

@@ -49,7 +49,7 @@ export class HostJudge {
     this.#trace = trace;
     server.follow<ApiObject>("baremetalhosts", (change) => this.#judgeHost(change));
     server.follow<ApiObject>("sipclusters", (change) => this.#noteCluster(change));
-    for (const plural of ["services", "secrets", "deployments", "poddisruptionbudgets"]) {
+    for (const plural of ["services", "configmaps", "deployments", "poddisruptionbudgets"]) {
       server.follow<ApiObject>(plural, (change) => this.#noteWrite(plural, change));
     }
   }

@@ -48,7 +48,7 @@ const PEOPLE: readonly SipStep[] = [
   onCluster("add machine", 8, (world, name) => world.addMachine(name, world.random.pick(ROLES))),
   toMachineEnd(6),
   toStep("edit by hand", 3, ({ objects, random }) => {
-    const plural = random.pick(["services", "deployments", "secrets"]);
+    const plural = random.pick(["services", "deployments", "configmaps"] as const);
     const all = objects.list(plural, TENANTS);
     if (all.length === 0) return undefined;
     const path = pathOf(random.pick(all));
@@ -57,7 +57,11 @@ const PEOPLE: readonly SipStep[] = [
       return `${plural} ${path.name} deleted`;
     }
     const labels = { "app.kubernetes.io/part-of": "somebody" };
-    const change = plural === "deployments" ? { spec: { replicas: 0 } } : { metadata: { labels } };
+    const change = {
+      services: { metadata: { labels } },
+      deployments: { spec: { replicas: 0 } },
+      configmaps: { data: { "haproxy.cfg": "" } },
+    }[plural];
     objects.patch(plural, path, change);
     return `${plural} ${path.name} ${JSON.stringify(change)}`;
   }),

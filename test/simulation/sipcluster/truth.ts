@@ -39,12 +39,14 @@ export function listUntrue(world: SipWorld): readonly string[] {
 
 /** Objects of clusters that are gone. */
 function listLeft({ objects }: SipWorld): readonly string[] {
-  return ["services", "deployments", "secrets", "poddisruptionbudgets"].flatMap((plural) =>
-    objects.list(plural, TENANTS).flatMap(({ metadata: { name } }) => {
-      const owner = NAMES.find((one) => name.endsWith(`-${one}`)) ?? "";
-      const isKept = objects.get("sipclusters", { namespace: TENANTS, name: owner }) !== undefined;
-      return isKept ? [] : [`${plural} ${name} is left`];
-    }),
+  return ["services", "deployments", "configmaps", "secrets", "poddisruptionbudgets"].flatMap(
+    (plural) =>
+      objects.list(plural, TENANTS).flatMap(({ metadata: { name } }) => {
+        const owner = NAMES.find((one) => name.endsWith(`-${one}`)) ?? "";
+        const isKept =
+          objects.get("sipclusters", { namespace: TENANTS, name: owner }) !== undefined;
+        return isKept ? [] : [`${plural} ${name} is left`];
+      }),
   );
 }
 
@@ -108,8 +110,9 @@ function listWrongServers(
 ): readonly string[] {
   const [namespace = "", cluster = ""] = key.split("/");
   const name = `loadbalancer-controlplane-${cluster}`;
-  const config = readSecret(objects.get("secrets", { namespace, name }), "haproxy.cfg");
-  const edited = ["services", "secrets", "deployments"].filter((plural) => {
+  const map = objects.get("configmaps", { namespace, name });
+  const config = map === undefined ? "" : stringAt(objectAt(map, "data"), "haproxy.cfg");
+  const edited = ["services", "configmaps", "deployments"].filter((plural) => {
     const object = objects.get(plural, { namespace, name });
     if (object === undefined) return true;
     const isOurs = labelOf(object, "app.kubernetes.io/part-of") === "sip";

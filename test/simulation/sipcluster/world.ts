@@ -140,7 +140,8 @@ export class SipWorld extends MetalWorld {
     const clusters = this.clusters.map(({ metadata, status = {} }) =>
       [metadata.name, JSON.stringify(withoutTimes(status))].join(" "),
     );
-    const owned = ["services", "secrets", "deployments", "poddisruptionbudgets"].flatMap((plural) =>
+    const plurals = ["services", "configmaps", "deployments", "poddisruptionbudgets"];
+    const owned = plurals.flatMap((plural) =>
       this.objects
         .list(plural, TENANTS)
         .map(({ metadata, spec = null, data = null }) =>

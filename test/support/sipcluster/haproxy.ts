@@ -27,7 +27,7 @@ export function skipsHaproxy(): boolean {
   return true;
 }
 
-/** The configurations in the Secrets of the load balancers of these services. */
+/** The configurations in the ConfigMaps of the load balancers of these services. */
 export function planConfigs(
   services: SipServices,
   machines: readonly Machine[],
@@ -38,7 +38,7 @@ export function planConfigs(
     ({ objects, problem }) => {
       if (problem) throw new Error(problem.message);
       const found = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data");
-      return atob(found?.[1]["haproxy.cfg"] ?? "");
+      return found?.[1]["haproxy.cfg"] ?? "";
     },
   );
 }

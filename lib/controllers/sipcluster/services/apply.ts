@@ -2,8 +2,8 @@
  * Applies the objects of a cluster's services, and removes those that are not wanted any more.
  *
  * Deployments, Services and ConfigMaps are watched: what others change or delete comes back at once. All other objects
- * are read one by one every ten minutes, and when one of the former was corrected. A watch of Secrets would need the
- * right to read all Secrets of the cluster, and the rest changes rarely.
+ * are read one by one every ten minutes, and when one of the former was corrected: they change rarely. No service needs
+ * a Secret here: a watch of Secrets would need the right to read all Secrets of the cluster.
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
@@ -77,6 +77,11 @@ export class ServiceApplier {
   listNodePorts(cluster: SipCluster, { service, objects }: ServicePlan): readonly number[] {
     const ports = new Set(objects.flatMap(({ body }) => listPorts(body)));
     return this.#views.listNodePorts(cluster, service, ports);
+  }
+
+  /** Whether any object of a plan is there, as far as they are watched. */
+  isMade({ objects }: ServicePlan): boolean {
+    return objects.some(({ resource, body }) => this.#views.find(resource.kind)?.get(toKey(body)));
   }
 
   /** A ConfigMap of a cluster, as it was last seen. */

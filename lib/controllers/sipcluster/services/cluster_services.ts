@@ -4,10 +4,9 @@
  */
 import type { Clock } from "../../../core/clock.ts";
 import { fromSecondary, type KeySource } from "../../../engine/object_loop.ts";
-import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
-import { SECRETS } from "../../../kube/kinds/secret.ts";
 import { type AddressReader, findSecretName } from "../hosts/address_reader.ts";
 import type { HostIndex } from "../hosts/host_index.ts";
 import { checkSpec } from "../resource/check_spec.ts";
@@ -26,7 +25,7 @@ import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/pla
 import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
 import { judgeHosts, listMachines, type MachineList, type Member } from "./machines.ts";
 import { listNetworks } from "./networks.ts";
-import { CONFIG_MAPS, type ConfigMap, type Deployment, TEMPLATES } from "./owned_kinds.ts";
+import { type ConfigMap, type Deployment, TEMPLATES } from "./owned_kinds.ts";
 import { judgeReadiness } from "./readiness.ts";
 import type { Machine, ServiceInput, ServicePlan } from "./types.ts";
 
@@ -61,9 +60,6 @@ interface PlanInput extends Omit<ServiceInput, "tolerations"> {
 /** How soon to look again for a host key that users or an administrator must mend: Secrets are not watched. */
 const KEY_PAUSE_MS = 60_000;
 const NO_AUTH: AuthFacts = { secrets: new Map(), hasDexKinds: true, againMs: Infinity };
-
-/** Kinds of the objects in which a service has the addresses of hosts. */
-const PARTS_WITH_HOSTS: ReadonlySet<string> = new Set([SECRETS.kind, CONFIG_MAPS.kind]);
 
 /** The services of all clusters. */
 export class ClusterServices {
@@ -141,9 +137,7 @@ export class ClusterServices {
     const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
     const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
     const lacksKey = [...hostKeys.values()].some((key) => "problem" in key);
-    const plans: ServicePlan[] = [];
-    for (const plan of this.#plan({ cluster, machines, hostKeys, auth }))
-      plans.push(await this.#hold(plan, signal));
+    const plans = this.#plan({ cluster, machines, hostKeys, auth }).map((plan) => this.#hold(plan));
     const { problems, againMs } = await this.#applier.apply(cluster, plans, signal);
     const states = plans.map((plan): ServiceState => {
       const problem = problems.find(({ service }) => service === plan.service);
@@ -225,15 +219,9 @@ export class ClusterServices {
    * Leaves a service as it is that needs addresses which are not known: it would lose servers. One that was never made
    * loses nothing.
    */
-  async #hold(plan: ServicePlan, signal: AbortSignal): Promise<ServicePlan> {
-    const { service, objects, problem, unknownHosts } = plan;
-    if (unknownHosts === undefined || problem) return plan;
-    const part = objects.find(({ resource: { kind } }) => PARTS_WITH_HOSTS.has(kind));
-    if (part === undefined) return plan;
-    const { name, namespace = "" } = part.body.metadata;
-    const path = { name, namespace };
-    const live = await readIfPresent(this.#options.client, part.resource, path, signal);
-    if (live === undefined) return plan;
+  #hold(plan: ServicePlan): ServicePlan {
+    const { service, problem, unknownHosts } = plan;
+    if (unknownHosts === undefined || problem || !this.#applier.isMade(plan)) return plan;
     const { reason } = CONDITION_WORDS.ServicesReady.unknownAddresses;
     const message = `the addresses of ${nameSome(unknownHosts)} are not known. Landfall leaves it as it is`;
     return { service, objects: [], problem: { reason, message } };

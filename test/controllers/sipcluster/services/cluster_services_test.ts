@@ -24,10 +24,8 @@ function toSpec(services: SipServices, count = 1): SipClusterSpec {
 /** The servers in the configuration of the load balancer before the control plane of cluster `a`. */
 function readServers(stage: SipStage): readonly string[] {
   const name = "loadbalancer-controlplane-a";
-  const secret = stage.listOwned("secrets").find(({ metadata }) => metadata.name === name);
-  const file: unknown = Object(secret?.["data"])["haproxy.cfg"];
-  const text = Buffer.from(String(file), "base64").toString("utf8");
-  return text.match(/^ *server .+$/gm) ?? [];
+  const map = stage.listOwned("configmaps").find(({ metadata }) => metadata.name === name);
+  return String(Object(map?.["data"])["haproxy.cfg"]).match(/^ *server .+$/gm) ?? [];
 }
 
 function toJumpHost(nodePort: number, nodeInterfaceId: string = OAM_NETWORK): JumpHost {
@@ -76,6 +74,22 @@ test("a Secret with network data that is missing at a restart takes no server fr
   await until("an Event tells of it", () =>
     stage.listEvents("a").some((event) => event.startsWith(`NetworkDataMissing ${says}`)),
   );
+});
+
+test("a configuration that a person edits or deletes is right again within seconds, in a quiet cluster", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { objects } = stage.kubernetes;
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 2));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const before = readServers(stage);
+  expect(before).toHaveLength(2);
+  const path = { namespace: TENANT, name: "loadbalancer-controlplane-a" };
+  objects.patch("configmaps", path, { data: { "haproxy.cfg": "# nothing" } });
+  await until("it is as before", () => readServers(stage).join() === before.join(), 5_000);
+  objects.delete("configmaps", path);
+  await until("it is there again", () => readServers(stage).join() === before.join(), 5_000);
 });
 
 test("a load balancer with an address that is not known at all stays as it is", async () => {

@@ -30,7 +30,7 @@ export type Configuration =
   | { readonly config: string; readonly problem?: undefined }
   | { readonly config?: undefined; readonly problem: Problem };
 
-/** A Secret holds 1 MiB, and a request to Kubernetes 1.5 MiB with a third more for base64. */
+/** A ConfigMap has at most 1 MiB; its metadata needs some of it. */
 const BYTES_MAX = 1_000_000;
 
 /**

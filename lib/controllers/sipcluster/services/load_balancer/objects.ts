@@ -6,9 +6,8 @@ import type { V1Toleration } from "@kubernetes/client-node";
 import type { Raw } from "../../../../kube/kinds/resource.ts";
 import { toLabels } from "../names.ts";
 import { hashContent } from "../../../../core/text/label.ts";
-import { SECRETS, toSecretData } from "../../../../kube/kinds/secret.ts";
 import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
-import { toOwned } from "../owned_kinds.ts";
+import { CONFIG_MAPS, toOwned } from "../owned_kinds.ts";
 import type { OwnedObject } from "../types.ts";
 import type { Port } from "./haproxy_config.ts";
 import { planPod } from "./pod.ts";
@@ -34,16 +33,13 @@ interface ObjectsInput {
   readonly clusterIP?: string;
 }
 
-/** Plans the Secret, the Deployment, the Service and the PodDisruptionBudget of a load balancer. */
+/** Plans the ConfigMap, the Deployment, the Service and the PodDisruptionBudget of a load balancer. */
 export function planObjects(input: ObjectsInput): readonly OwnedObject[] {
   const { name, namespace, config, ports, clusterIP } = input;
   const labels = toLabels({ component: COMPONENT, app: APP, instance: name });
   const metadata = { name, namespace, labels };
   return [
-    toOwned(SECRETS, metadata, {
-      type: "Opaque",
-      data: toSecretData({ [CONFIG_FILE]: config }),
-    }),
+    toOwned(CONFIG_MAPS, metadata, { data: { [CONFIG_FILE]: config } }),
     planDeployment(input, metadata),
     planNodePorts(metadata, {
       ports: ports.map(({ name: portName, port, nodePort }) => ({
@@ -65,7 +61,7 @@ function planDeployment(
 ): OwnedObject {
   const { labels } = metadata;
   const configHash = hashContent(config);
-  const pod = { image, secret: name, configHash, ports, healthPort, labels, tolerations };
+  const pod = { image, configMap: name, configHash, ports, healthPort, labels, tolerations };
   return planReplicas(metadata, {
     configHash,
     pod: planPod(nodeLabels ? { ...pod, nodeLabels } : pod),

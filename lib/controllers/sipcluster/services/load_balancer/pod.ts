@@ -16,8 +16,8 @@ import { COMPONENT, CONFIG_FILE } from "./words.ts";
 /** What the Pods of one load balancer need. */
 export interface PodInput {
   readonly image: string;
-  /** Name of the Secret with the configuration. */
-  readonly secret: string;
+  /** Name of the ConfigMap with the configuration. */
+  readonly configMap: string;
   /** Of the configuration, from `hashContent`. */
   readonly configHash: string;
   readonly ports: readonly Port[];
@@ -32,7 +32,7 @@ export interface PodInput {
 
 /** The user `haproxy` of the official image. Other images need no user of this number. */
 const USER = 99;
-/** Where the Secret is. Kubernetes updates it under running Pods. */
+/** Where the ConfigMap is. Kubernetes updates it under running Pods. */
 const SOURCE_PATH = "/etc/haproxy-source";
 /** Where the official image has its configuration. */
 const CONFIG_PATH = "/usr/local/etc/haproxy";
@@ -49,7 +49,7 @@ const RESOURCES: Raw<V1ResourceRequirements> = {
 
 /** Plans the Pods. They run without rights, and on different Nodes if there are several. */
 export function planPod(input: PodInput): Raw<V1PodSpec> {
-  const { secret, labels, nodeLabels = {}, tolerations } = input;
+  const { configMap, labels, nodeLabels = {}, tolerations } = input;
   return {
     ...OWN_NAMESPACES,
     automountServiceAccountToken: false,
@@ -58,7 +58,7 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
     initContainers: [planCheck(input)],
     containers: [planHaproxy(input)],
     volumes: [
-      { name: "source", secret: { secretName: secret } },
+      { name: "source", configMap: { name: configMap } },
       { name: "config", emptyDir: { sizeLimit: "8Mi" } },
     ],
     terminationGracePeriodSeconds: GRACE_S,
@@ -70,12 +70,12 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
 
 /**
  * Checks the configuration, and copies it. HAProxy reads the copy, so that a container that starts again does not read
- * a configuration that was not checked. A kubelet may give a Pod a Secret from before its last change, and would not
+ * a configuration that was not checked. A kubelet may give a Pod a ConfigMap from before its last change, and would not
  * start the Pod again for the new one: so the hash of the file must be that of the Pod.
  */
 const CHECK_SCRIPT = `case "$(sha256sum "$0")" in
   "$2"*) haproxy -c -f "$0" && cp "$0" "$1" ;;
-  *) echo "This Pod was made for another version of the Secret. Kubernetes starts this container again."; exit 1 ;;
+  *) echo "This Pod was made for another version of the ConfigMap. Kubernetes starts this container again."; exit 1 ;;
 esac`;
 
 function planCheck({ image, configHash }: PodInput): Raw<V1Container> {

@@ -34,11 +34,11 @@ export const LOAD_BALANCERS: readonly LoadBalancerWords[] = [
   },
 ];
 
-/** Labels `component` and `name`, the container, and the key of the Secret. */
+/** Label `component`, and the name of the container. */
 export const COMPONENT = "loadbalancer";
 /** The program in the Pods. */
 export const APP = "haproxy";
-/** Key of the Secret, and name of the file. */
+/** Key of the ConfigMap, and name of the file. */
 export const CONFIG_FILE = "haproxy.cfg";
 /** Where API servers listen, on the hosts and before them. */
 export const API_PORT = 6443;

@@ -33,10 +33,10 @@ function plan(
   return planLoadBalancers({ cluster, machines, tolerations: [] }, options);
 }
 
-/** The configuration in the Secret of a plan. */
+/** The configuration in the ConfigMap of a plan. */
 function configOf({ objects }: ServicePlan | undefined = { service: "", objects: [] }): string {
   const data = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data")?.[1];
-  return atob(data?.["haproxy.cfg"] ?? "");
+  return data?.["haproxy.cfg"] ?? "";
 }
 
 function listServers(of: ServicePlan | undefined): string[] {

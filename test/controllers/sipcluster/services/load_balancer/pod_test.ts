@@ -6,7 +6,7 @@ import {
 
 const INPUT: PodInput = {
   image: "haproxy:2.3.2",
-  secret: "loadbalancer-worker-acme",
+  configMap: "loadbalancer-worker-acme",
   configHash: "0123456789abcdef",
   ports: [{ name: "port-30002", port: 30002 }],
   healthPort: 8404,
@@ -52,7 +52,7 @@ describe("planPod()", () => {
       "0123456789abcdef",
     ]);
     expect(haproxy?.command?.at(-1)).toBe("/usr/local/etc/haproxy/haproxy.cfg");
-    expect(pod.volumes?.[0]?.secret?.secretName).toBe("loadbalancer-worker-acme");
+    expect(pod.volumes?.[0]?.configMap?.name).toBe("loadbalancer-worker-acme");
   });
 
   test("is probed on a port of its own, which does not depend on the servers", () => {
