@@ -33,6 +33,9 @@ export interface ConditionContext {
   readonly order: readonly string[];
 }
 
+/** How many fields a message names: an object has a limited size. */
+const FIELDS_NAMED_MAX = 50;
+
 /** Creates a finding. @param message A sentence without a full stop */
 export function toFinding<Type extends string>(
   type: Type,
@@ -67,6 +70,25 @@ export function toConditions(
     return at < 0 ? order.length : at;
   };
   return [...found, ...others].toSorted((a, b) => toRank(a) - toRank(b));
+}
+
+/**
+ * Says which fields of a right spec have no effect.
+ *
+ * @param words When there are some, and when there are none
+ * @param fields `spec.networks[0].bridgeName`
+ */
+export function findUnsupported(
+  words: Readonly<Record<"some" | "none", ReasonWord>>,
+  fields: readonly string[],
+): Finding<"UnsupportedFields"> {
+  const type = "UnsupportedFields";
+  if (fields.length === 0)
+    return toFinding(type, words.none, "The spec has no field without a meaning");
+  const more = fields.length - FIELDS_NAMED_MAX;
+  const named = [...fields.slice(0, FIELDS_NAMED_MAX), ...(more > 0 ? [`and ${more} more`] : [])];
+  const message = `These fields have no effect, remove them: ${named.join(", ")}`;
+  return toFinding(type, words.some, message);
 }
 
 /** Finds a condition of a status, for Events about a change. */

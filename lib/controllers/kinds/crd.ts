@@ -27,6 +27,8 @@ interface KindOutline {
   readonly spec: DescribedSchema;
   /** @default {the kind has no status} */
   readonly status?: DescribedSchema;
+  /** Of a whole object. @default {none} */
+  readonly rule?: NonNullable<OpenApiSchema["x-kubernetes-validations"]>[number];
 }
 
 /** The schema of a part of an object. */
@@ -56,7 +58,7 @@ export const AGE_COLUMN: PrinterColumn = {
 
 /** Builds the CustomResourceDefinition of a kind with one version. */
 export function toCrd(outline: KindOutline): CustomResourceDefinition {
-  const { resource, shortNames, columns, description, spec, status } = outline;
+  const { resource, shortNames, columns, description, spec, status, rule } = outline;
   const [group = "", version = ""] = resource.apiVersion.split("/");
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -84,6 +86,7 @@ export function toCrd(outline: KindOutline): CustomResourceDefinition {
               type: "object",
               description,
               required: ["spec"],
+              ...(rule && { "x-kubernetes-validations": [rule] }),
               properties: {
                 spec: toOpenApi(spec),
                 ...(status !== undefined && { status: toOpenApi(status) }),

@@ -244,6 +244,14 @@ export function checkBySchema<Spec>(schema: Schema<Spec>, spec: unknown): Checke
 
 /** Kubernetes allows longer names of objects, but not of labels' values. */
 const NAME_LENGTH_MAX = 63;
+const NAME_TOO_LONG: string =
+  `must have at most ${NAME_LENGTH_MAX} characters, because hosts get it as the value of a ` +
+  "label";
+/** The same for the API server. One that an older version stored has a status: it can still be deleted. */
+export const NAME_RULE: { readonly rule: string; readonly message: string } = {
+  rule: `size(self.metadata.name) <= ${NAME_LENGTH_MAX} || has(self.status)`,
+  message: `metadata.name ${NAME_TOO_LONG}`,
+};
 
 /** Checks the spec of an object, and its name, which becomes the value of a label on its hosts. */
 export function checkNamed<Spec>(
@@ -252,9 +260,11 @@ export function checkNamed<Spec>(
 ): Checked<Spec> {
   const checked = checkBySchema(schema, spec);
   if (name.length <= NAME_LENGTH_MAX) return checked;
-  const message = `must have at most ${NAME_LENGTH_MAX} characters, because hosts get it as the value of a label`;
   const problems = checked.isValid ? [] : checked.problems;
-  return { isValid: false, problems: [{ path: "metadata.name", message }, ...problems] };
+  return {
+    isValid: false,
+    problems: [{ path: "metadata.name", message: NAME_TOO_LONG }, ...problems],
+  };
 }
 
 function toPath(path: readonly { readonly key: unknown }[] = []): string {

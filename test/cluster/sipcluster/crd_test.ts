@@ -158,6 +158,12 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
     expect(await server.patchStatus(bare, part)).toBe(422);
   });
 
+  test("refuses a name that is no value of a label", async () => {
+    const toName = (length: number): string => "a".repeat(length);
+    expect(await server.trySpec(SIP_CLUSTERS, { services: {} }, toName(63))).toBe(201);
+    expect(await server.trySpec(SIP_CLUSTERS, { services: {} }, toName(64))).toBe(422);
+  });
+
   test("explains fields", async () => {
     const text = await server.run("explain", "sip.spec.services.jumpHost.nodePort");
     expect(text.replaceAll(/\s+/g, " ")).toContain("0: Kubernetes chooses one.");

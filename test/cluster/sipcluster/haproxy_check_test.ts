@@ -8,6 +8,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashContent } from "../../../lib/core/text/label.ts";
+import { connect } from "node:net";
+import { planLoadBalancers } from "../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
+import type { ServicePlan } from "../../../lib/controllers/sipcluster/services/types.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { startProcess } from "../../support/process/server_process.ts";
 import { planPod } from "../../../lib/controllers/sipcluster/services/load_balancer/pod.ts";
 import type { SipServices } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import {
@@ -57,6 +62,23 @@ function machines(count: number, toAddress: (at: number) => string): ReturnType<
     machine(`cp-${at}`, toAddress(at + 1)),
     machine(`worker-${at}`, toAddress(at + 100), { role: "Worker", standby: at === 0 }),
   ]).flat();
+}
+
+/** The plan of a load balancer with a template. */
+function planOne(template: string): ServicePlan {
+  const services = { loadBalancerControlPlane: [{ nodePort: 30001, nodeInterfaceId: "oam" }] };
+  const cluster = { metadata: { name: "acme", namespace: "infra" }, spec: { services } };
+  const templates = { loadBalancerControlPlane: { "loadBalancerControlPlane.cfg": template } };
+  const [plan] = planLoadBalancers({ cluster, machines: [] }, { templates });
+  if (plan === undefined || plan.problem) throw new Error(plan?.problem?.message);
+  return plan;
+}
+
+/** What HAProxy answers on its stats socket. */
+async function askSocket(path: string, question: string): Promise<string> {
+  const socket = connect(path).setEncoding("utf8");
+  socket.write(`${question}\n`);
+  return (await socket.toArray()).join("");
 }
 
 describe.skipIf(skipsHaproxy())("haproxy -c", () => {
@@ -111,6 +133,28 @@ describe.skipIf(skipsHaproxy())("haproxy -c", () => {
     const [config = ""] = planConfigs(SERVICES, hosts);
     expect(config.match(/^ {2}server .*$/gm)).toHaveLength(4);
     expect(await check(config)).toEqual(VALID);
+  });
+
+  test.each([
+    ["with the limit of its Pod", "", 4000],
+    ["with a limit of its own", "  maxconn 256\n", 256],
+  ])("a template runs %s", async (_what, line, expected) => {
+    const socket = join(folder, "stats.sock");
+    const template = `global\n  stats socket ${socket}\n${line}defaults\n  timeout client 1s\n`;
+    const { objects } = planOne(template);
+    const pod = JSON.stringify(objects.find(({ body }) => body.kind === "Deployment"));
+    const command: string[] = JSON.parse(/"command":(\["haproxy".*?\])/.exec(pod)?.[1] ?? "[]");
+    const path = join(folder, "haproxy.cfg");
+    await writeFile(path, Object(objects[0]?.body).data["haproxy.cfg"]);
+    const args = command.map((one) => (one.startsWith("/usr/") ? path : one));
+    const haproxy = startProcess("env", ["POD_IP=127.0.0.1", ...args], join(folder, "log"));
+    try {
+      await until("HAProxy runs", () => existsSync(socket));
+      expect(await askSocket(socket, "show info")).toContain(`\nMaxconn: ${expected}\n`);
+    } finally {
+      await haproxy.stop();
+      rmSync(socket, { force: true });
+    }
   });
 
   describe("in the init container", () => {

@@ -138,6 +138,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
     "takes a Vino with %s",
     async (_title, spec) => {
       expect(await server.trySpec(VINOES, spec)).toBe(201);
+      expect(await server.trySpec(VINOES, spec, "a".repeat(64))).toBe(422);
     },
   );
 

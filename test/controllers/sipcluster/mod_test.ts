@@ -335,3 +335,19 @@ test("a standby label with another value is put right, and a paused host too man
     stage.listEvents("a").some((event) => event.endsWith(`${HOSTS}/r1-worker-1 (paused)`)),
   );
 });
+
+test("a field of old manifests without an effect is named, and none if all have one", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const balancer = { nodeInterfaceId: OAM_NETWORK, nodePortRange: { start: 30_003, end: 30_020 } };
+  const toServices = (nodePort: number): object => ({
+    loadBalancerWorker: [{ ...balancer, nodePort }],
+  });
+  const { services: _, ...spec } = toSpec(0, 1);
+  stage.create("a", { ...spec, services: toServices(30_002) });
+  const says = await stage.untilCondition("a", "UnsupportedFields", "True FieldsWithoutMeaning");
+  expect(says).toContain("spec.services.loadBalancerWorker[0].nodePort");
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.read("a")?.status?.endpoints).toHaveLength(18);
+  stage.change("a", { services: toServices(30_003) });
+  await stage.untilCondition("a", "UnsupportedFields", "False AllFieldsUsed");
+});

@@ -65,9 +65,9 @@ export class KindServer {
   }
 
   /** Creates an object that is not kept. @returns The status of the answer */
-  async trySpec(resource: Resource<KubeObject>, spec: unknown): Promise<number> {
+  async trySpec(resource: Resource<KubeObject>, spec: unknown, name = "try"): Promise<number> {
     const { apiVersion, kind } = resource;
-    const body = JSON.stringify({ apiVersion, kind, metadata: { name: "try" }, spec });
+    const body = JSON.stringify({ apiVersion, kind, metadata: { name }, spec });
     const path = `${toPath(resource, { namespace: "default" })}?dryRun=All`;
     return (await this.cluster.adminFetch(path, { method: "POST", headers: HEADERS, body })).status;
   }

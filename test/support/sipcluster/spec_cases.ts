@@ -72,6 +72,16 @@ export const RIGHT_SPECS: readonly { readonly title: string; readonly spec: unkn
     },
   },
   {
+    title: "a nodePort beside a nodePortRange, as manifests of treasuremap have it",
+    spec: {
+      services: {
+        loadBalancerControlPlane: [BALANCER],
+        loadBalancerWorker: [{ ...WORKER_BALANCER, nodePort: BALANCER.nodePort }],
+        jumpHost: [JUMP_HOST],
+      },
+    },
+  },
+  {
     title: "several entries whose ports Kubernetes chooses",
     spec: {
       services: {

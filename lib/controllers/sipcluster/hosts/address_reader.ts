@@ -54,6 +54,8 @@ const PROBLEM_MS = 30_000;
 /** Share of a pause by which it may be longer. */
 const JITTER = 0.25;
 const PAUSE_MS_MIN = 1_000;
+/** What a preprovisioning image may take, and a load balancer cannot: it has no IDs of networks. */
+const NMSTATE = "network data in the form of nmstate, not of OpenStack";
 
 /**
  * The networks of hosts, as their Secrets say.
@@ -163,8 +165,13 @@ export class AddressReader {
     if ("problem" in source) return source;
     try {
       const { data } = await this.#options.client.read(SECRETS, source, signal);
-      const encoded = isFields(data) ? (data["networkData"] ?? data["value"]) : undefined;
-      if (typeof encoded !== "string" || encoded === "") return { problem: "an empty Secret" };
+      const { networkData, value, nmstate } = isFields(data) ? data : {};
+      const encoded = networkData ?? value;
+      if (typeof encoded !== "string" || encoded === "") {
+        const problem =
+          nmstate === undefined ? "no text in the key networkData of its Secret" : NMSTATE;
+        return { problem };
+      }
       // Base64 takes four characters for three.
       if (encoded.length > TEXT_LENGTH_MAX * 2) return { problem: "network data is too long" };
       return parseNetworkData(Buffer.from(encoded, "base64").toString("utf8"));

@@ -3,9 +3,14 @@
  * @module
  */
 import type { RoleReport, Schedule, Surplus } from "../schedule/types.ts";
-import { type Finding as AnyFinding, toFinding } from "../../kinds/conditions.ts";
+import {
+  type Finding as AnyFinding,
+  findUnsupported as findUnsupportedFields,
+  toFinding,
+} from "../../kinds/conditions.ts";
 import { nameSome, describeProblems, type SpecProblem } from "../../kinds/problems.ts";
-import { type Role, ROLES } from "./sip_cluster.ts";
+import { type Role, ROLES, type SipServices } from "./sip_cluster.ts";
+import { listUnsupportedFields } from "./unsupported_fields.ts";
 import { CONDITION_WORDS, type ConditionType } from "./words.ts";
 
 /** What a service is like. */
@@ -42,6 +47,11 @@ export function listFindings(cluster: ServedCluster): readonly Finding[] {
   const services = findServicesReady(cluster.services);
   const blocked = findContractionBlocked(cluster.schedule.blocked);
   return [findReady(scheduled, services), scheduled, services, blocked];
+}
+
+/** What is worth knowing about the services of a right spec. */
+export function findUnsupported(services: SipServices): Finding {
+  return findUnsupportedFields(CONDITION_WORDS.UnsupportedFields, listUnsupportedFields(services));
 }
 
 /** The conditions that change if the spec cannot be used: what is there stays, and is not looked after. */

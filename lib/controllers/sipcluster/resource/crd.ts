@@ -5,6 +5,7 @@
 import type { PrinterColumn } from "../../../kube/kinds/crd.ts";
 import type { KindDefinition } from "../../definition.ts";
 import { AGE_COLUMN, listConditionWords, toCrd, toReadyColumns } from "../../kinds/crd.ts";
+import { NAME_RULE } from "../../kinds/parts.ts";
 import { SPEC } from "./schema/spec.ts";
 import { STATUS } from "./schema/status.ts";
 import { SIP_CLUSTERS } from "./sip_cluster.ts";
@@ -36,6 +37,7 @@ export const SIP_CLUSTER_KIND: KindDefinition = {
     description: "Which BareMetalHosts a tenant's cluster has, and which services stand before it.",
     spec: { schema: SPEC, description: "What the cluster wants." },
     status: { schema: STATUS, description: "What the cluster has." },
+    rule: NAME_RULE,
   }),
   about:
     "A SIPCluster chooses BareMetalHosts of metal3 for a tenant's cluster, labels them, and makes load balancers, " +

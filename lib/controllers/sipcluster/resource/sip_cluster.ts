@@ -79,6 +79,8 @@ export interface LoadBalancerControlPlane extends ServiceFields {
 /** A load balancer for what the workers serve. */
 export interface LoadBalancerWorker extends ServiceFields {
   readonly nodeInterfaceId: string;
+  /** Of old manifests. Every port of the range is used; another one has no effect. */
+  readonly nodePort?: number;
   readonly nodePortRange: PortRange;
 }
 /** A host for ssh to the hosts of the cluster. */

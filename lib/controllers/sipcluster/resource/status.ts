@@ -8,6 +8,8 @@ import { toConditions } from "../../kinds/conditions.ts";
 import type { Schedule } from "../schedule/types.ts";
 import type { Machine } from "../services/types.ts";
 import {
+  type Finding,
+  findUnsupported,
   listDeletingFindings,
   listFindings,
   listInvalidFindings,
@@ -77,11 +79,13 @@ type Facts = Pick<SipClusterStatus, "counts" | "endpoints" | "hosts">;
  * @returns All of it, for a merge patch; `undefined` if it would be the same as now, so that nothing is to be written
  */
 export function planStatus(
-  { metadata: { generation }, status = {} }: SipCluster,
+  { metadata: { generation }, spec, status = {} }: SipCluster,
   outcome: Outcome,
   nowMs: number,
 ): SipClusterStatus | undefined {
-  const conditions = toConditions(toFindings(outcome), status.conditions ?? [], {
+  const findings: Finding[] = [...toFindings(outcome)];
+  if (outcome.kind === "served" && spec) findings.push(findUnsupported(spec.services));
+  const conditions = toConditions(findings, status.conditions ?? [], {
     nowMs,
     generation,
     order: Object.keys(CONDITION_WORDS),

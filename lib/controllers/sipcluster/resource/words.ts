@@ -6,7 +6,8 @@
 import { no, type ReasonWord, yes } from "../../kinds/words.ts";
 
 /** The types of conditions, in their order. */
-export type ConditionType = "Ready" | "Scheduled" | "ServicesReady" | "ContractionBlocked";
+export type ConditionType =
+  "Ready" | "Scheduled" | "ServicesReady" | "ContractionBlocked" | "UnsupportedFields";
 
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
 type ConditionWords = {
@@ -47,6 +48,7 @@ type ConditionWords = {
     >
   >;
   readonly ContractionBlocked: Readonly<Record<"inUse" | "free", ReasonWord>>;
+  readonly UnsupportedFields: Readonly<Record<"some" | "none", ReasonWord>>;
 };
 
 const INVALID = "InvalidSpec";
@@ -155,5 +157,12 @@ export const CONDITION_WORDS: ConditionWords = {
       "The cluster has more hosts than it wants, and they are in use. Landfall keeps them, and names them.",
     ),
     free: no("NothingBlocked", "The cluster has no host that it does not want."),
+  },
+  UnsupportedFields: {
+    some: yes(
+      "FieldsWithoutMeaning",
+      "The spec has fields of old manifests that have no effect. The message names them.",
+    ),
+    none: no("AllFieldsUsed", "The spec has no such fields."),
   },
 };

@@ -2,7 +2,7 @@
  * The conditions of a Vino that follow from its spec alone.
  * @module
  */
-import { type Finding as AnyFinding, toFinding } from "../../kinds/conditions.ts";
+import { type Finding as AnyFinding, findUnsupported, toFinding } from "../../kinds/conditions.ts";
 import { describeProblems, type SpecProblem } from "../../kinds/problems.ts";
 import { listUnsupportedFields } from "./unsupported_fields.ts";
 import type { VinoSpec } from "./vino.ts";
@@ -10,9 +10,6 @@ import { CONDITION_WORDS, type ConditionType } from "./words.ts";
 
 /** A condition without its time. */
 export type Finding = AnyFinding<ConditionType>;
-
-/** How many fields a message names: an object has a limited size. */
-const NAMED_MAX = 50;
 
 const { Ready, MachinesReady, UnsupportedFields, CredentialsInClearText } = CONDITION_WORDS;
 
@@ -36,21 +33,7 @@ export function listIncompleteFindings(missing: readonly SpecProblem[]): readonl
 
 /** What is worth knowing about a right spec, even if its machines cannot be made. */
 export function listSpecFindings(spec: VinoSpec): readonly Finding[] {
-  return [findUnsupported(listUnsupportedFields(spec)), findClearText(spec)];
-}
-
-function findUnsupported(fields: readonly string[]): Finding {
-  if (fields.length === 0) {
-    return toFinding(
-      "UnsupportedFields",
-      UnsupportedFields.none,
-      "The spec has no field without a meaning",
-    );
-  }
-  const more = fields.length - NAMED_MAX;
-  const named = [...fields.slice(0, NAMED_MAX), ...(more > 0 ? [`and ${more} more`] : [])];
-  const message = `These fields have no effect, remove them: ${named.join(", ")}`;
-  return toFinding("UnsupportedFields", UnsupportedFields.some, message);
+  return [findUnsupported(UnsupportedFields, listUnsupportedFields(spec)), findClearText(spec)];
 }
 
 function findClearText({ bmcCredentials }: VinoSpec): Finding {

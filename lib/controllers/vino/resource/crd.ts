@@ -5,6 +5,7 @@
 import type { PrinterColumn } from "../../../kube/kinds/crd.ts";
 import type { KindDefinition } from "../../definition.ts";
 import { AGE_COLUMN, listConditionWords, toCrd, toReadyColumns } from "../../kinds/crd.ts";
+import { NAME_RULE } from "../../kinds/parts.ts";
 import { IP_POOLS } from "./ip_pool.ts";
 import { POOL_SPEC } from "./schema/ip_pool.ts";
 import { SPEC } from "./schema/spec.ts";
@@ -52,6 +53,7 @@ export const VINO_KIND: KindDefinition = {
     description: "Which virtual machines are made, and published as BareMetalHosts.",
     spec: { schema: SPEC, description: "Which machines are wanted." },
     status: { schema: STATUS, description: "Which machines there are." },
+    rule: NAME_RULE,
   }),
   about:
     "A Vino makes virtual machines on hosts of Xen Orchestra, and publishes each as a BareMetalHost of metal3 in its " +

@@ -98,8 +98,9 @@ describe("the Secret of a host", () => {
     ["key networkData", { networkData: TEXT }, "192.0.2.1"],
     ["key value", { value: TEXT }, "192.0.2.1"],
     ["both keys, of which networkData counts", { networkData: TEXT, value: "x" }, "192.0.2.1"],
-    ["neither key", { userData: TEXT }, "an empty Secret"],
-    ["an empty text", { networkData: "" }, "an empty Secret"],
+    ["neither key", { userData: TEXT }, "no text in the key networkData of its Secret"],
+    ["an empty text", { networkData: "" }, "no text in the key networkData of its Secret"],
+    ["nmstate", { nmstate: TEXT }, "network data in the form of nmstate, not of OpenStack"],
     ["damage", { networkData: "{" }, "network data is neither JSON nor YAML"],
     ["a book", { networkData: "x".repeat(600_000) }, "network data is too long"],
   ])("may have %s", async (_what, data, expected) => {

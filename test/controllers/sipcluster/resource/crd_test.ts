@@ -94,6 +94,7 @@ describe("the CRD", () => {
       ...service("loadBalancerControlPlane", { ...common, nodePort: "integer" }),
       ...service("loadBalancerWorker", {
         ...common,
+        nodePort: "integer",
         "nodePortRange.start": "integer",
         "nodePortRange.end": "integer",
       }),

@@ -86,6 +86,10 @@ const RANGE = withRules(
 const WORKER = object<LoadBalancerWorker>({
   image: BALANCER_IMAGE,
   nodeInterfaceId: REQUIRED_INTERFACE,
+  nodePort: optional(
+    NODE_PORT,
+    "Of old manifests: all ports of nodePortRange are used, and one outside of it has no effect.",
+  ),
   nodePortRange: required(
     RANGE,
     "Ports on the Nodes of this cluster. Each leads to the same port of the worker hosts.",

@@ -70,6 +70,8 @@ function planContainer({ image }: PodInput): Raw<V1Container> {
       `${PATHS.config}/${CONFIG_KEY}`,
     ],
     env: [
+      // Otherwise Dex takes a $ in a secret of a connector for the name of a variable.
+      { name: "DEX_EXPAND_ENV", value: "false" },
       {
         name: "KUBERNETES_POD_NAMESPACE",
         valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } },

@@ -18,6 +18,8 @@ interface ConfigInput {
   readonly servers: readonly Server[];
 }
 
+/** Connections of one process at most: the memory of its Pod is for so many. */
+export const MAXCONN = 4000;
 /** Health checks per second that one process makes at most. */
 const CHECKS_PER_SECOND_MAX = 200;
 /** Time between two checks of a server, in seconds. */
@@ -32,7 +34,7 @@ const CHECK_INTERVAL_S = 5;
  * on another one. `hard-stop-after` ends old connections before Kubernetes kills the Pod.
  */
 const HEAD = `global
-  maxconn 4000
+  maxconn ${MAXCONN}
   nbthread 2
   spread-checks 10
   hard-stop-after 40s
@@ -71,6 +73,21 @@ export function formatConfig({ kind, ports, servers }: ConfigInput): string {
   );
   return [HEAD + defaults.map((line) => `  ${line}\n`).join(""), ...sections].join("\n");
 }
+
+/** Whether a configuration says how many connections a process has: those of its proxies do not count. */
+export function limitsConnections(config: string): boolean {
+  let isGlobal = false;
+  for (const line of config.split("\n")) {
+    const [, section] = SECTION.exec(line) ?? [];
+    if (section !== undefined) isGlobal = section === "global";
+    else if (isGlobal && /^\s*maxconn\s/.test(line)) return true;
+  }
+  return false;
+}
+
+/** A line that begins a section. */
+const SECTION =
+  /^\s*(global|defaults|frontend|backend|listen|peers|resolvers|mailers|userlist|cache|ring|program|http-errors)\b/;
 
 /** The frontend that Kubernetes probes. It answers while the process runs, also if no server does. */
 export function formatHealthFrontend(port: number): string {

@@ -9,7 +9,7 @@ import { hashContent } from "../../../../core/text/label.ts";
 import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
 import { CONFIG_MAPS, toOwned } from "../owned_kinds.ts";
 import type { OwnedObject } from "../types.ts";
-import type { Port } from "./haproxy_config.ts";
+import { limitsConnections, MAXCONN, type Port } from "./haproxy_config.ts";
 import { planPod } from "./pod.ts";
 import { APP, COMPONENT, CONFIG_FILE } from "./words.ts";
 
@@ -61,7 +61,16 @@ function planDeployment(
 ): OwnedObject {
   const { labels } = metadata;
   const configHash = hashContent(config);
-  const pod = { image, configMap: name, configHash, ports, healthPort, labels, tolerations };
+  const pod = {
+    image,
+    configMap: name,
+    configHash,
+    ...(!limitsConnections(config) && { maxconn: MAXCONN }),
+    ports,
+    healthPort,
+    labels,
+    tolerations,
+  };
   return planReplicas(metadata, {
     configHash,
     pod: planPod(nodeLabels ? { ...pod, nodeLabels } : pod),

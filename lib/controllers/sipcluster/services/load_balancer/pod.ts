@@ -18,6 +18,8 @@ export interface PodInput {
   readonly image: string;
   /** Name of the ConfigMap with the configuration. */
   readonly configMap: string;
+  /** How many connections a process has at most. Absent: the configuration says it. */
+  readonly maxconn?: number;
   /** Of the configuration, from `hashContent`. */
   readonly configHash: string;
   readonly ports: readonly Port[];
@@ -94,14 +96,21 @@ function planCheck({ image, configHash }: PodInput): Raw<V1Container> {
   };
 }
 
-function planHaproxy({ image, ports, healthPort }: PodInput): Raw<V1Container> {
+function planHaproxy({ image, maxconn, ports, healthPort }: PodInput): Raw<V1Container> {
   const probe = { httpGet: { path: "/healthz", port: "health", scheme: "HTTP" } };
   return {
     name: COMPONENT,
     image,
     imagePullPolicy: "IfNotPresent",
-    // In the foreground, also if a template says otherwise.
-    command: ["haproxy", "-db", "-f", `${CONFIG_PATH}/${CONFIG_FILE}`],
+    // In the foreground, also if a template says otherwise. Without a limit, HAProxy takes memory for as many
+    // connections as a process may have files.
+    command: [
+      "haproxy",
+      "-db",
+      ...(maxconn === undefined ? [] : ["-n", String(maxconn)]),
+      "-f",
+      `${CONFIG_PATH}/${CONFIG_FILE}`,
+    ],
     env: [{ name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }],
     // Server-side apply finds a port by its number and protocol.
     ports: [...ports, { name: "health", port: healthPort }].map(({ name, port }) => ({

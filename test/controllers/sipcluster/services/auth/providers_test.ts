@@ -105,6 +105,11 @@ describe("planAuth() of a whole entry", () => {
     });
   });
 
+  test("keeps a dollar sign in a secret of a connector as it is", () => {
+    const env = { name: "DEX_EXPAND_ENV", value: "false" };
+    expect(JSON.stringify(objects["Deployment/dex-acme"])).toContain(JSON.stringify(env));
+  });
+
   test("gives Dex only rights in its namespace, and only those that Landfall has", () => {
     const role: object = objects["Role/dex-acme"] ?? {};
     const rules: readonly { resources: string[]; verbs: string[] }[] =

@@ -172,6 +172,16 @@ describe("planLoadBalancers()", () => {
     expect(configs.map((text) => text.startsWith("# mine\n"))).toEqual([true, true, false]);
   });
 
+  test.each([
+    ["none", "defaults\n  maxconn 9\n", ["-n", "4000"]],
+    ["one of its own", "global\n  daemon\n  maxconn 20000\ndefaults\n", []],
+  ])("limits the connections of a template that has %s limit", (_what, template, args) => {
+    const templates = { loadBalancerControlPlane: { "loadBalancerControlPlane.cfg": template } };
+    const [api] = plan({ loadBalancerControlPlane: [API] }, MACHINES, { templates });
+    const command = ["haproxy", "-db", ...args, "-f", "/usr/local/etc/haproxy/haproxy.cfg"];
+    expect(JSON.stringify(api?.objects)).toContain(JSON.stringify(command));
+  });
+
   test("changes nothing of a service with a wrong template", () => {
     const services = { loadBalancerControlPlane: [API], loadBalancerWorker: [WORKER] };
     const templates = { loadBalancerWorker: { "loadBalancerWorker.cfg": "{{ end }}" } };
