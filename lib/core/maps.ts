@@ -43,10 +43,10 @@ export class Claims {
    * @returns What it claims now and did not before, and the reverse
    */
   replace(name: string, after: readonly string[]): readonly string[] {
-    const before = this.list(name);
-    const gone = before.filter((claim) => !after.includes(claim));
-    const added = after.filter((claim) => !before.includes(claim));
-    if (gone.length === 0 && added.length === 0) return [];
+    const [before, wanted] = [new Set(this.list(name)), new Set(after)];
+    const gone = before.difference(wanted);
+    const added = wanted.difference(before);
+    if (gone.size === 0 && added.size === 0) return [];
     for (const claim of gone) this.#drop(claim, name);
     for (const claim of added) this.#add(claim, name);
     if (after.length > 0) this.#claims.set(name, after);

@@ -24,6 +24,7 @@ import { AddressReader } from "./hosts/address_reader.ts";
 import { Departures } from "./hosts/departures.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { HostIndex } from "./hosts/host_index.ts";
+import { MissedHosts } from "./hosts/missed_hosts.ts";
 import { createSipClusterMetrics } from "./metrics.ts";
 import { ClusterConvergence, type LastDecision } from "./reconcile.ts";
 import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
@@ -57,6 +58,7 @@ class SipClusterController implements RunningController {
       clock,
       periodMs: readFlag(context.flags, NETWORK_DATA_FLAG),
     });
+    const missedHosts = new MissedHosts({ addresses, clock });
     const tolerations = readTolerations(context.flags);
     const services = new ClusterServices(
       { client, clock, caches, index, addresses, tolerations },
@@ -66,7 +68,7 @@ class SipClusterController implements RunningController {
     const departures = new Departures({ index, events });
     const last = this.#last;
     const clusters = this.objects;
-    const shared = { client, clock, events, log, metrics, clusters, index, addresses };
+    const shared = { client, clock, events, log, metrics, clusters, index, addresses, missedHosts };
     const options = { ...shared, services, writer, departures, last };
     const converger = new Converger({ clock, fence });
     this.#loop = new ObjectLoop({
@@ -88,10 +90,10 @@ class SipClusterController implements RunningController {
         converger.reconcile(new ClusterConvergence(toKey(cluster), options), signal),
       forget: (key) => {
         index.stopWaiting(key);
-        for (const one of [services, writer, departures]) one.forget(key);
+        for (const one of [services, writer, departures, missedHosts]) one.forget(key);
         last.delete(key);
       },
-      sources: [index, ...services.sources],
+      sources: [index, missedHosts, ...services.sources],
     });
     metrics.readFrom({
       listStates: () => Array.from(last.values(), ({ state }) => state),

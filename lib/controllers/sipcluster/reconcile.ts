@@ -16,6 +16,7 @@ import { type Choice, HostChooser, toWants } from "./choose.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import type { Departures } from "./hosts/departures.ts";
 import { HostClaims } from "./hosts/claims.ts";
+import type { MissedHosts } from "./hosts/missed_hosts.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import {
   applySchedule,
@@ -50,6 +51,7 @@ interface ClusterConvergenceOptions {
   readonly clusters: Pick<StoreReader<SipCluster>, "get">;
   readonly index: HostIndex;
   readonly addresses: AddressReader;
+  readonly missedHosts: Pick<MissedHosts, "note">;
   readonly services: Pick<ClusterServices, "listMachines" | "serve" | "answerRequests" | "remove">;
   readonly writer: ObjectWriter<SipCluster>;
   readonly departures: Departures;
@@ -201,8 +203,9 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
     const { index, writer, last } = this.#options;
+    const wants = toWants(spec, schedule);
     if (schedule.isSatisfied) index.stopWaiting(this.#key);
-    else index.wait(this.#key, toWants(spec, schedule));
+    else index.wait(this.#key, wants);
     this.#recordEvents(cluster, schedule);
     const served = await this.#makeServices(cluster, spec, signal);
     this.#stage = undefined;
@@ -210,7 +213,11 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     for (const { word, message } of listWarnings(served.services))
       writer.warn(cluster, word, message);
     await this.#write(cluster, { kind: "served", schedule, ...served }, signal);
-    return await this.#answerRequests(cluster, served, missed, signal);
+    const wanted = missed.filter((key) => {
+      const facts = schedule.isSatisfied ? undefined : index.findFacts(key);
+      return facts && wants(facts);
+    });
+    return await this.#answerRequests(cluster, served, wanted, signal);
   }
 
   async #makeServices(
@@ -225,21 +232,21 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     return await services.serve(cluster, spec, hosts, signal);
   }
 
-  /** Does what users of jump hosts ask for. @param missed Hosts that were refused because of their network data */
+  /** Does what users of jump hosts ask for. @param missed Hosts that it needs, and whose network data refuses them */
   async #answerRequests(
     cluster: SipCluster,
     { troubled, againMs }: Served,
     missed: readonly Key[],
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
-    const { addresses, services, events } = this.#options;
+    const { addresses, missedHosts, services, events } = this.#options;
     const { outcomes, recheckMs = Infinity } = await services.answerRequests(cluster, signal);
     for (const { host, isDone, message } of outcomes) {
       const word = isDone ? EVENT_WORDS.rebootRequested : EVENT_WORDS.rebootRefused;
       events.record(cluster, toEvent(word, `BareMetalHost ${host}: ${message}`));
     }
-    const pauseMs = addresses.toPauseMs([...missed, ...troubled]);
-    return { requeueAfterMs: Math.min(againMs, recheckMs, pauseMs) };
+    missedHosts.note(this.#key, [...missed, ...troubled]);
+    return { requeueAfterMs: Math.min(againMs, recheckMs, addresses.toPauseMs()) };
   }
 
   /**

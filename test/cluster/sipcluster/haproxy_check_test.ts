@@ -69,7 +69,7 @@ function planOne(template: string): ServicePlan {
   const services = { loadBalancerControlPlane: [{ nodePort: 30001, nodeInterfaceId: "oam" }] };
   const cluster = { metadata: { name: "acme", namespace: "infra" }, spec: { services } };
   const templates = { loadBalancerControlPlane: { "loadBalancerControlPlane.cfg": template } };
-  const [plan] = planLoadBalancers({ cluster, machines: [] }, { templates });
+  const [plan] = planLoadBalancers({ cluster, machines: [], tolerations: [] }, { templates });
   if (plan === undefined || plan.problem) throw new Error(plan?.problem?.message);
   return plan;
 }

@@ -112,6 +112,9 @@ async function reconcile(plan: Plan): Promise<Result> {
     addresses,
     writer: new ObjectWriter(SIP_CLUSTERS, { client, clock, events }),
     departures: new Departures({ index, events }),
+    missedHosts: {
+      note: (_cluster, hosts) => void done.push(...[...hosts].map((key) => `missed ${key}`)),
+    },
     last,
     services: {
       listMachines: () => Promise.resolve(NO_MACHINES),
@@ -150,13 +153,13 @@ async function reconcile(plan: Plan): Promise<Result> {
 
 const IN_USE = expect.stringContaining("metal3/h (used by a consumer)");
 const KEPT = { isLabelled: true, message: IN_USE };
-/** While network data of a host is missing. */
-const SOON_MS = 30_000;
+/** What a cluster says of a host whose network data is missing. */
+const MISSED = "missed metal3/t";
 
-test("a cluster is looked at soon again while network data of a host that it has is missing", async () => {
+test("a Secret is looked at soon again while network data of a host that it has is missing", async () => {
   const { done, requeueAfterMs } = await reconcile({ isKept: true });
-  expect(done).toContain("serve");
-  expect(requeueAfterMs).toBe(SOON_MS);
+  expect(done).toEqual(expect.arrayContaining(["serve", MISSED]));
+  expect(requeueAfterMs).toBe(600_000);
 });
 
 test("a cluster says what Kubernetes refuses, and is tried again", async () => {
@@ -182,8 +185,8 @@ test.each([
   ["is in use, which the watch does not show yet", { unseen: CONSUMER }],
 ])("a cluster whose host %s keeps all, and its services are looked after", async (_what, plan) => {
   const result = await reconcile(plan);
-  const done = ["UnableToDecommission", "serve"];
-  expect(result).toMatchObject({ ...KEPT, done, requeueAfterMs: SOON_MS });
+  const done = ["UnableToDecommission", "serve", MISSED];
+  expect(result).toMatchObject({ ...KEPT, done });
   expect(result.cluster?.status?.counts?.["Worker"]).toMatchObject({ active: 1, wanted: 0 });
 });
 

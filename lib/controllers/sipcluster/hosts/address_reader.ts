@@ -2,6 +2,7 @@
  * Reads the network data of hosts: only the Secrets that hosts name, one by one.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import { type Clock, toBackoffMs } from "../../../core/clock.ts";
 import { forEachAtOnce } from "../../../core/concurrency.ts";
 import { remember } from "../../../core/maps.ts";
@@ -32,7 +33,14 @@ interface AddressReaderOptions {
 /** What a host says about its networks, or why that is not known. */
 export type HostNetworks = NetworkData | NetworkDataProblem;
 
+/** Where a Secret is. */
+interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 interface Remembered {
+  readonly source: ObjectName;
   readonly uid: string | undefined;
   /** Changes with `spec`, which names the Secret. */
   readonly generation: number | undefined;
@@ -53,7 +61,6 @@ const READS_MAX = 8;
 const PROBLEM_MS = 30_000;
 /** Share of a pause by which it may be longer. */
 const JITTER = 0.25;
-const PAUSE_MS_MIN = 1_000;
 /** What a preprovisioning image may take, and a load balancer cannot: it has no IDs of networks. */
 const NMSTATE = "network data in the form of nmstate, not of OpenStack";
 
@@ -62,7 +69,7 @@ const NMSTATE = "network data in the form of nmstate, not of OpenStack";
  *
  * A Secret is read again if `spec` of its host changes, and after half a period. A cluster that is reconciled once in a
  * period therefore sees every change within it, and all its hosts are read at once. 100 clusters with 10 hosts and a
- * period of 10 min make 1.7 requests per second.
+ * period of 10 min make 1.7 requests per second. What a cluster misses, `MissedHosts` read much sooner.
  */
 export class AddressReader {
   readonly #options: AddressReaderOptions;
@@ -115,18 +122,25 @@ export class AddressReader {
   }
 
   /**
-   * When to reconcile a cluster again, in milliseconds from now. Not all clusters are read at the same time.
+   * Reads the Secret of a host again that was read before.
    *
-   * @param missed Hosts that it could not use: it sees soon that their Secrets are mended
+   * @returns Whether it says something else now
+   * @throws {KubeError} if it cannot be read
    */
-  toPauseMs(missed: Iterable<Key> = []): number {
-    const { periodMs, clock, random = Math.random } = this.#options;
-    let pauseMs = periodMs;
-    for (const key of missed) {
-      const { untilMs = Infinity } = this.#hosts.get(key) ?? {};
-      pauseMs = Math.min(pauseMs, Math.max(PAUSE_MS_MIN, untilMs - clock.monotonic()));
-    }
-    return pauseMs * (1 + JITTER * random());
+  async readAgain(key: Key, signal: AbortSignal): Promise<boolean> {
+    const known = this.#hosts.get(key);
+    if (known === undefined) return false;
+    const networks = await this.#fetch(known.source, signal);
+    // A reconcile may have been quicker.
+    if (this.#hosts.get(key) !== known || isDeepStrictEqual(networks, known.networks)) return false;
+    this.#remember(key, known, networks);
+    return true;
+  }
+
+  /** When to reconcile a cluster again, in milliseconds from now. Not all clusters are read at the same time. */
+  toPauseMs(): number {
+    const { periodMs, random = Math.random } = this.#options;
+    return periodMs * (1 + JITTER * random());
   }
 
   /** What is known of a host and not too old. */
@@ -145,24 +159,32 @@ export class AddressReader {
   async #readOne(host: BareMetalHost, signal: AbortSignal): Promise<HostNetworks> {
     const fresh = this.#find(host);
     if (fresh !== undefined) return fresh;
-    const networks = await this.#fetch(host, signal);
-    const { periodMs, clock } = this.#options;
-    const key = toKey(host);
+    const source = findSource(host);
+    if ("problem" in source) return source;
+    const networks = await this.#fetch(source, signal);
     const { uid, generation } = host.metadata;
-    const isBad = "problem" in networks;
-    const last = isBad ? this.findLast(host) : networks;
-    const failures = isBad ? (this.#hosts.get(key)?.failures ?? 0) + 1 : 0;
-    const goodMs = periodMs / 2;
-    const badMs = toBackoffMs(failures, { baseMs: PROBLEM_MS, capMs: goodMs, jitter: 0 });
-    const untilMs = clock.monotonic() + (isBad ? badMs : goodMs);
-    const known = { uid, generation, networks, failures, untilMs, ...(last && { last }) };
-    remember(this.#hosts, key, known, HOSTS_MAX);
+    this.#remember(toKey(host), { source, uid, generation }, networks);
     return networks;
   }
 
-  async #fetch(host: BareMetalHost, signal: AbortSignal): Promise<HostNetworks> {
-    const source = findSource(host);
-    if ("problem" in source) return source;
+  #remember(
+    key: Key,
+    { source, uid, generation }: Pick<Remembered, "source" | "uid" | "generation">,
+    networks: HostNetworks,
+  ): void {
+    const { periodMs, clock } = this.#options;
+    const before = this.#hosts.get(key);
+    const isBad = "problem" in networks;
+    const last = isBad ? (before?.uid === uid ? before?.last : undefined) : networks;
+    const failures = isBad ? (before?.failures ?? 0) + 1 : 0;
+    const goodMs = periodMs / 2;
+    const badMs = toBackoffMs(failures, { baseMs: PROBLEM_MS, capMs: goodMs, jitter: 0 });
+    const untilMs = clock.monotonic() + (isBad ? badMs : goodMs);
+    const known = { source, uid, generation, networks, failures, untilMs, ...(last && { last }) };
+    remember(this.#hosts, key, known, HOSTS_MAX);
+  }
+
+  async #fetch(source: ObjectName, signal: AbortSignal): Promise<HostNetworks> {
     try {
       const { data } = await this.#options.client.read(SECRETS, source, signal);
       const { networkData, value, nmstate } = isFields(data) ? data : {};
@@ -189,10 +211,7 @@ export function findSecretName(host: BareMetalHost): string | undefined {
 }
 
 /** The Secret with the network data of a host. */
-function findSource({
-  metadata,
-  spec = {},
-}: BareMetalHost): { namespace: string; name: string } | NetworkDataProblem {
+function findSource({ metadata, spec = {} }: BareMetalHost): ObjectName | NetworkDataProblem {
   const { namespace = "" } = metadata;
   const { networkData, preprovisioningNetworkDataName } = spec;
   // One of the host's own namespace may be written out. No other tenant's Secret is ever read.

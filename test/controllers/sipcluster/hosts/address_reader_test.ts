@@ -235,18 +235,21 @@ describe("what was read", () => {
     expect(stage.reader.findLast(host)?.addresses.get("oam")).toBe(expected);
   });
 
-  test("is looked at soon again if it was a problem, and then less and less often", async () => {
+  test("is read again at once by readAgain(), which says whether it is another answer", async () => {
     await using stage = await start();
-    const pauses: number[] = [];
-    for (let round = 0; round < 6; round += 1) {
-      await stage.read();
-      const pauseMs = stage.reader.toPauseMs([toKey(HOST)]) / 1.125;
-      pauses.push(Math.round(pauseMs / 1_000));
-      await stage.clock.advance(pauseMs);
-    }
-    expect(pauses).toEqual([30, 60, 120, 240, 300, 300]);
+    const readAgain = (): Promise<boolean> => stage.reader.readAgain(toKey(HOST), signal);
+    expect(await readAgain()).toBe(false);
+    await stage.read();
+    expect(await readAgain()).toBe(false);
     stage.write({ networkData: TEXT });
+    expect(await readAgain()).toBe(true);
+    stage.server.takeRequests();
     expect(await stage.read()).toBe("192.0.2.1");
+    expect(stage.server.takeRequests()).toEqual([]);
+    stage.write({ networkData: toText("192.0.2.2") });
+    expect(await readAgain()).toBe(true);
+    expect(await stage.read()).toBe("192.0.2.2");
+    expect(stage.reader.findLast(HOST)?.addresses.get("oam")).toBe("192.0.2.2");
     expect(stage.reader.toPauseMs()).toBe(PERIOD_MS * 1.125);
   });
 });

@@ -92,6 +92,39 @@ test("a configuration that a person edits or deletes is right again within secon
   await until("it is there again", () => readServers(stage).join() === before.join(), 5_000);
 });
 
+test("network data that comes late is followed within seconds, and costs nothing while all is well", async () => {
+  await using stage = await SipStage.start([{ name: "r1", flavors: { "control-plane": 2 } }]);
+  const { objects, requests } = stage.kubernetes;
+  const path = { namespace: HOSTS, name: "r1-control-plane-1-networkdata" };
+  const { data = {} } = Object(objects.get("secrets", path));
+  objects.delete("secrets", path);
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 2));
+  await stage.untilCondition("a", "Scheduled", "False Unschedulable");
+  await stage.untilQuiet();
+  objects.create("secrets", { metadata: path, data });
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+
+  const host = { namespace: HOSTS, name: "r1-control-plane-1" };
+  objects.patch("secrets", path, { data: { networkData: btoa("networks: []") } });
+  // Both change, so that the Secret is read.
+  objects.patch("baremetalhosts", host, { spec: { description: "moved" } });
+  stage.change("a", {
+    services: { loadBalancerControlPlane: [{ ...loadBalancer, nodePort: 30_002 }] },
+  });
+  await until("it is no server", () => readServers(stage).length === 1);
+  await stage.untilQuiet();
+  objects.patch("secrets", path, { data });
+  await until("it is one again", () => readServers(stage).length === 2);
+  await stage.untilQuiet();
+
+  const count = (): number => requests.count({ verb: "get", resource: "secrets" });
+  const before = count();
+  await Bun.sleep(2_500);
+  expect(count()).toBe(before);
+});
+
 test("a load balancer with an address that is not known at all stays as it is", async () => {
   await using stage = await SipStage.start(RACKS);
   const { objects } = stage.kubernetes;
