@@ -1,11 +1,14 @@
 /**
  * Whose an address is that Services of several namespaces want. The same for every cloud. Pure.
  *
- * The Service that has an address first gives its word with an annotation. The word of an operator, in the settings,
- * goes above it. Who has it first is decided by what no user of a namespace can write: each cloud says how.
+ * Who wants to come onto an address needs the word of every Service of another namespace that has it: an annotation.
+ * The word of an operator, in the settings, goes above it. Who has an address is decided by what no user of a namespace
+ * can write: each cloud says how.
  * @module
  */
 import { isInCidr } from "../core/net/ip.ts";
+import { LABEL_LENGTH_MAX, isSubdomain } from "../core/text/label.ts";
+import { quote } from "../core/text/printable.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancerOwner,
@@ -13,7 +16,7 @@ import type {
   SharingRule,
 } from "./capabilities/load_balancers.ts";
 
-/** Annotation of the Service that has an address first. Frozen: users write it into clusters. */
+/** Annotation of a Service that has an address. Frozen: users write it into clusters. */
 export const SHARED_WITH = "landfall.dev/share-address-with";
 
 /** Every namespace. */
@@ -22,11 +25,11 @@ export const EVERY_NAMESPACE = "*";
 /** The setting of the operator. */
 const SETTING = "loadBalancers.sharing";
 
-/** The Service that has an address first. */
+/** A Service that has an address. */
 export interface AddressHost {
   readonly owner: Pick<LoadBalancerOwner, "name" | "namespace">;
-  /** The value of {@linkcode SHARED_WITH}. Absent: it gives no word. */
-  readonly word?: string | undefined;
+  /** The namespaces with which it shares its address. */
+  readonly word: readonly string[];
   /** Whether Kubernetes does not have it any more. @default {false} */
   readonly isGone?: boolean;
 }
@@ -35,36 +38,57 @@ export interface AddressHost {
 interface AddressUse {
   readonly ip: string;
   readonly namespace: string;
-  /** Absent: no Service has the address. */
-  readonly host: AddressHost | undefined;
+  /** Those whose word it needs, unless they are of its own namespace. */
+  readonly hosts: readonly AddressHost[];
   readonly rules: readonly SharingRule[];
 }
 
-/** The word that a Service gives about its addresses. */
-export function readWord({
-  annotations,
-}: Pick<LoadBalancerClaim, "annotations">): string | undefined {
-  return Object.hasOwn(annotations, SHARED_WITH) ? annotations[SHARED_WITH] : undefined;
+/** A Service that has an address, with its word. */
+export function toHost({ owner, annotations }: LoadBalancerClaim): AddressHost {
+  return { owner, word: parseWord(annotations[SHARED_WITH]) };
 }
 
-/** The namespaces in a word. */
-export function listWordNamespaces(word = ""): readonly string[] {
-  return word
-    .split(",")
-    .map((one) => one.trim())
-    .filter((one) => one !== "");
+/** The namespaces in a word. None if a part of it cannot be one. */
+export function parseWord(text = ""): readonly string[] {
+  const parts = text.split(",").map((one) => one.trim());
+  const namespaces = parts.filter((one) => one !== "");
+  return namespaces.every((one) => one === EVERY_NAMESPACE || isNamespace(one)) ? namespaces : [];
+}
+
+/** Whether a text can be the name of a Namespace. */
+export function isNamespace(text: string): boolean {
+  return text.length <= LABEL_LENGTH_MAX && !text.includes(".") && isSubdomain(text);
+}
+
+/** Says that the word of a Service cannot be read. */
+export function checkWord({
+  annotations,
+}: Pick<LoadBalancerClaim, "annotations">): readonly LoadBalancerProblem[] {
+  const text = annotations[SHARED_WITH] ?? "";
+  if (text === "" || parseWord(text).length > 0) return [];
+  const wanted = `write names of namespaces with commas between them, or ${EVERY_NAMESPACE} for all`;
+  const what = `annotation ${SHARED_WITH} has the value ${quote(text)}, which lets in no namespace`;
+  return [{ reason: "InvalidAnnotation", message: `${what}: ${wanted}`, isWaiting: false }];
+}
+
+/** Whether a Service shares its address with a namespace. */
+export function admits(
+  { owner, word }: Pick<AddressHost, "owner" | "word">,
+  namespace: string,
+): boolean {
+  return owner.namespace === namespace || includes(word, namespace);
 }
 
 /** Why a Service may not use an address, and whom to ask; no full stop. `undefined` if it may. */
-export function explainRefusal({ ip, namespace, host, rules }: AddressUse): string | undefined {
+export function explainRefusal({ ip, namespace, hosts, rules }: AddressUse): string | undefined {
   const own = rules.filter(({ addresses }) => addresses.some((one) => isInCidr(ip, one)));
   if (own.length > 0) {
     if (own.some(({ namespaces }) => includes(namespaces, namespace))) return undefined;
     const what = `the settings give ${ip} to other namespaces than ${namespace}`;
     return `${what}: ask an operator to add it to ${SETTING}, or use another address`;
   }
-  if (host === undefined || host.owner.namespace === namespace) return undefined;
-  if (includes(listWordNamespaces(host.word), namespace)) return undefined;
+  const host = hosts.find((one) => !admits(one, namespace));
+  if (host === undefined) return undefined;
   const who = `Service ${host.owner.namespace}/${host.owner.name}`;
   const operator = `ask an operator to give it to the namespace ${namespace} in ${SETTING}`;
   if (host.isGone === true) {
@@ -83,27 +107,11 @@ export function toUnusable(why: string): LoadBalancerProblem {
 }
 
 /** A Service has an address that it would not get any more. @param why See {@linkcode explainRefusal} */
-export function toUnsharedNotice(why: string): LoadBalancerProblem {
-  const then = `until ${FLAG_DAY}, this Service keeps what it has there, and gets nothing more`;
+export function toUnsharedNotice(
+  why: string,
+  then = `until ${FLAG_DAY}, this Service keeps what it has there, and gets nothing more`,
+): LoadBalancerProblem {
   return { reason: "AddressNotShared", message: `${why}; ${then}`, isWaiting: false };
-}
-
-/**
- * The one that has an address first, of Services that have it together and for which nothing better tells: the oldest,
- * because no user can change when a Service was created. An older one that another let in does not come before that.
- */
-export function findFirst(claims: readonly LoadBalancerClaim[]): LoadBalancerClaim | undefined {
-  const byAge = claims.toSorted(compareAges);
-  const admitsAll = (one: LoadBalancerClaim): boolean => {
-    const namespaces = [one.owner.namespace, ...listWordNamespaces(readWord(one))];
-    return claims.every(({ owner }) => includes(namespaces, owner.namespace));
-  };
-  return byAge.find(admitsAll) ?? byAge[0];
-}
-
-function compareAges(one: LoadBalancerClaim, other: LoadBalancerClaim): number {
-  const [a, b] = [one.createdAtMs ?? 0, other.createdAtMs ?? 0];
-  return a - b || (one.owner.uid < other.owner.uid ? -1 : Number(one.owner.uid > other.owner.uid));
 }
 
 function includes(namespaces: readonly string[], namespace: string): boolean {

@@ -4,6 +4,7 @@
  */
 import { isHostAddress, parseIp } from "../../core/net/ip.ts";
 import { quote } from "../../core/text/printable.ts";
+import { checkWord } from "../address_sharing.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancerIngress,
@@ -63,7 +64,11 @@ export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalan
   }
   const choices = families.map((family) => chooseAddress({ allocations, spec, wishes, family }));
   const addresses = choices.flatMap(({ address }) => address ?? []);
-  const problems = [...listProblems(spec, choices), ...listIgnored(allocations, wishes, addresses)];
+  const problems = [
+    ...checkWord(spec),
+    ...listProblems(spec, choices),
+    ...listIgnored(allocations, wishes, addresses),
+  ];
   const wanted = new Map(
     families.map((family, at) => [family, choices[at]?.address ?? wishes.addresses.get(family)]),
   );

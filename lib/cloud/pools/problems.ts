@@ -19,11 +19,12 @@ export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
   AddressNotAnnounced: "No program would announce an address of the Service, so it gets none.",
   AddressNotAvailable: "The Service asks for an address that it cannot have.",
   AddressNotUsable:
-    "The Service asks for an address that a Service of another namespace has first, or an operator gave to others.",
+    "The Service asks for an address that a Service of another namespace has, or an operator gave to others.",
   AddressOutsidePools: "The Service keeps an address that it would not get any more.",
   AddressPoolExhausted: "Every address that the Service could have is in use.",
   AddressWishIgnored: "An annotation for MetalLB asks for what the Service does not have.",
   AddressWishInvalid: "An annotation of the Service cannot be used.",
+  InvalidAnnotation: "An annotation has a value that Landfall does not understand.",
   NoAddressPool: "No address pool is for the Service.",
 };
 

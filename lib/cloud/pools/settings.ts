@@ -3,7 +3,7 @@
  * @module
  */
 import { type Cidr, overlaps, parseCidr } from "../../core/net/ip.ts";
-import { EVERY_NAMESPACE } from "../address_sharing.ts";
+import { EVERY_NAMESPACE, isNamespace } from "../address_sharing.ts";
 import type { SharingRule } from "../capabilities/load_balancers.ts";
 import {
   block,
@@ -42,9 +42,8 @@ const RANGES = { itemsMin: 1, itemsMax: RANGES_MAX };
 const NAMESPACES = { itemsMin: 1, itemsMax: 1_024 };
 const WHAT = "a pool (name, addresses, …)";
 const NAME = "a name like that of a Namespace: lower-case letters, digits and dashes, at most 63";
-const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-const name = parsed((text) => (NAMESPACE.test(text) ? text : undefined), NAME);
+const name = parsed((text) => (isNamespace(text) ? text : undefined), NAME);
 const range = parsed(
   (text) => parseAddressRange(text).range,
   (text) => parseAddressRange(text).problem,
@@ -88,7 +87,7 @@ const POOL = {
 
 /** A namespace, or all. */
 const anyName = parsed(
-  (text) => (text === EVERY_NAMESPACE || NAMESPACE.test(text) ? text : undefined),
+  (text) => (text === EVERY_NAMESPACE || isNamespace(text) ? text : undefined),
   `${NAME}, or ${EVERY_NAMESPACE} for all`,
 );
 /** Here a CIDR means each of its addresses. */
@@ -106,7 +105,7 @@ const SHARING = {
   namespaces: required(listOf(anyName, "[web, shop]", NAMESPACES), {
     type: "list of names, or `*`",
     description:
-      "Services in these namespaces may name these addresses and share them, Services in others may not. `*`: all. " +
+      "Services in these namespaces may have these addresses and share them, Services in others may not. `*`: all. " +
       "Required.",
   }),
 };
@@ -144,8 +143,8 @@ export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSecti
         type: "list",
         default: "[]",
         description:
-          "Which namespaces may use some addresses together. For others, the Service that has one first says " +
-          "so with `landfall.dev/share-address-with`. Also for CloudStack. A Service keeps what it has.",
+          "Which namespaces may use some addresses, free ones, too. For others, the Services that have one say so " +
+          "with `landfall.dev/share-address-with`. Also for CloudStack. A Service keeps what it has.",
       },
     ),
   },

@@ -2,7 +2,7 @@
  * Which Services stand in each other's way at an address.
  * @module
  */
-import { type AddressHost, explainRefusal, findFirst, readWord } from "../address_sharing.ts";
+import { type AddressHost, explainRefusal, toHost } from "../address_sharing.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Hold, AllocationsReader } from "./allocations.ts";
 import { findSharedKey } from "./wishes.ts";
@@ -31,62 +31,78 @@ export function listRivals(
   address: string,
   claim: LoadBalancerClaim,
 ): Rival[] {
+  const { pools } = allocations;
   // A pool that was changed takes nothing away from Services that share.
-  const isShareable = allocations.pools.find(address)?.isShareable ?? true;
+  const isShareable = pools.find(address)?.isShareable ?? true;
   const sharing = isShareable ? findSharing(claim) : undefined;
-  const host = findHost(allocations, address);
-  const isRefused = (one: LoadBalancerClaim): boolean =>
-    explain(allocations, address, one, host) !== undefined;
-  const rivals: Rival[] = [];
-  for (const { claim: other, holds } of allocations.listHolders(address)) {
-    const hold = holds.get(address);
-    if (hold === undefined || other.owner.uid === claim.owner.uid) continue;
-    const isUnshared =
-      (host === other && isRefused(claim)) ||
-      (host?.owner.uid === claim.owner.uid && isRefused(other));
-    if (sharing === undefined || isUnshared || !canShare(sharing, other)) {
-      rivals.push({ claim: other, hold });
-    }
-  }
-  return rivals.toSorted((one, other) => compareOwners(one.claim, other.claim));
+  const { own, others } = findHolders(allocations, address, claim);
+  const place = { ip: address, rules: pools.sharing };
+  return others
+    .filter(
+      (other) =>
+        sharing === undefined ||
+        !canShare(sharing, other.claim) ||
+        lacksWord(place, { claim, hold: own?.hold }, other),
+    )
+    .toSorted((one, other) => compareOwners(one.claim, other.claim));
 }
 
-/** Why a Service may not use an address that it names, see {@linkcode explainRefusal}. */
+/** Why a Service may not come onto an address that it names, see {@linkcode explainRefusal}. */
 export function explainUse(
   allocations: AllocationsReader,
   ip: string,
   claim: LoadBalancerClaim,
 ): string | undefined {
+  const { pools } = allocations;
   // Of a pool that is not shareable, no word gives an address.
-  const isShareable = allocations.pools.find(ip)?.isShareable ?? true;
-  return explain(allocations, ip, claim, isShareable ? findHost(allocations, ip) : undefined);
+  const isShareable = pools.find(ip)?.isShareable ?? true;
+  const hosts = isShareable
+    ? findHolders(allocations, ip, claim)
+        .others.toSorted((one, other) => rank(other.hold) - rank(one.hold))
+        .map((one) => toHost(one.claim))
+    : [];
+  return explainRefusal({ ip, namespace: claim.owner.namespace, hosts, rules: pools.sharing });
 }
 
-function explain(
-  { pools }: AllocationsReader,
-  ip: string,
-  { owner }: LoadBalancerClaim,
-  host: LoadBalancerClaim | undefined,
-): string | undefined {
-  if (host?.owner.uid === owner.uid) return undefined;
-  const first: AddressHost | undefined = host && { owner: host.owner, word: readWord(host) };
-  return explainRefusal({ ip, namespace: owner.namespace, host: first, rules: pools.sharing });
+/** A Service, and how it has an address, and the other Services that have it. */
+function findHolders(
+  allocations: AllocationsReader,
+  address: string,
+  { owner: { uid } }: LoadBalancerClaim,
+): { readonly own: Rival | undefined; readonly others: readonly Rival[] } {
+  const all = [...allocations.listHolders(address)].flatMap(({ claim, holds }) => {
+    const hold = holds.get(address);
+    return hold === undefined ? [] : [{ claim, hold }];
+  });
+  const isOwn = ({ claim }: Rival): boolean => claim.owner.uid === uid;
+  return { own: all.find(isOwn), others: all.filter((one) => !isOwn(one)) };
 }
 
 /**
- * The Service that has an address first: its status shows it, which only Landfall and administrators write. A record
- * alone, which everyone who may edit the Service can write, comes last. Of several, see {@linkcode findFirst}.
+ * Whether a word is missing between two Services of which one has an address and the other one has it or wants it. The
+ * less sure one needs the word of the other. Of two that Landfall gave it, one has let in the other: one word is
+ * enough. A record alone, which everyone who may edit the Service can write, is no reason to need none.
  */
-function findHost(allocations: AllocationsReader, address: string): LoadBalancerClaim | undefined {
-  let [first, best]: [LoadBalancerClaim[], number] = [[], -Infinity];
-  for (const { claim, holds } of allocations.listHolders(address)) {
-    const hold = holds.get(address);
-    if (hold === undefined) continue;
-    const rank = HOLDS.indexOf(hold);
-    if (rank > best) [first, best] = [[], rank];
-    if (rank === best) first.push(claim);
-  }
-  return findFirst(first);
+function lacksWord(
+  place: Pick<Parameters<typeof explainRefusal>[0], "ip" | "rules">,
+  one: { readonly claim: LoadBalancerClaim; readonly hold: Hold | undefined },
+  other: Rival,
+): boolean {
+  const [own, its] = [toHost(one.claim), toHost(other.claim)];
+  if (own.owner.namespace === its.owner.namespace) return false;
+  const refuses = (host: AddressHost, { owner }: AddressHost): boolean =>
+    explainRefusal({ ...place, namespace: owner.namespace, hosts: [host] }) !== undefined;
+  const order = rank(one.hold) - rank(other.hold);
+  if (order > 0) return refuses(own, its);
+  if (order < 0) return refuses(its, own);
+  return isSurer(other.hold, "recorded")
+    ? refuses(own, its) && refuses(its, own)
+    : refuses(own, its) || refuses(its, own);
+}
+
+/** How sure a hold is. Least of all none. */
+function rank(hold: Hold | undefined): number {
+  return hold === undefined ? -2 : HOLDS.indexOf(hold);
 }
 
 /**

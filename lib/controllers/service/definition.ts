@@ -63,8 +63,8 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
       word: SHARED_WITH,
       where: "annotation",
       meaning:
-        "You set it on the Service that has an address first: the namespaces whose Services may share the address, " +
-        "separated by commas, or `*` for all.",
+        "You set it on a Service: the namespaces whose Services may share its address, separated by commas, or `*` " +
+        "for all. They need it of every Service that has the address.",
     },
     {
       word: EXCLUDED_NODE,

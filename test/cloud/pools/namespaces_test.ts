@@ -107,6 +107,25 @@ describe("a Service that asks for the address of one of another namespace", () =
     }
   });
 
+  test.each(["Team_A", "  ", "evil third", "evil,Team_A"])(
+    "gets nothing by a word that cannot be read, and its owner hears of that: %j",
+    async (text) => {
+      const services = new PooledServices(toSettings());
+      const host = services.put({ ...VICTIM, annotations: { ...KEY, [SHARED_WITH]: text } });
+      const { problems } = await services.settle(host);
+      expect(problems).toEqual([
+        {
+          reason: "InvalidAnnotation",
+          isWaiting: false,
+          message:
+            `annotation landfall.dev/share-address-with has the value ${JSON.stringify(text)}, which lets in no ` +
+            "namespace: write names of namespaces with commas between them, or * for all",
+        },
+      ]);
+      expect(await settle(services, EVIL)).toEqual([["AddressNotUsable"]]);
+    },
+  );
+
   test("gets no word from an address of a pool that is not shareable", async () => {
     const services = new PooledServices(toSettings(undefined, false));
     await settle(services, { ...VICTIM, annotations: WORD });
@@ -166,6 +185,26 @@ describe("with the word, a Service of another namespace", () => {
     expect(services.shown(VICTIM)).toEqual([IP]);
   });
 
+  test.each([0, 3])("cannot let in a third one, of any age: %p", async (createdAtMs) => {
+    for (const [word, own, who] of [
+      ["evil", "*", "victim/shop"],
+      ["*", "victim", "evil/steal"],
+    ]) {
+      const services = new PooledServices(toSettings());
+      const host = { ...VICTIM, annotations: { ...KEY, [SHARED_WITH]: word ?? "" } };
+      const evil = { ...EVIL, createdAtMs, annotations: { ...KEY, [SHARED_WITH]: own ?? "" } };
+      await settle(services, host, evil);
+      services.put(THIRD);
+      const { problems } = await services.settle(THIRD);
+      expect(problems).toMatchObject([
+        { reason: "AddressNotUsable", message: expect.stringContaining(`Service ${who} has`) },
+      ]);
+      services.edit(host, { annotations: { ...KEY, [SHARED_WITH]: "*" } });
+      services.edit(evil, { annotations: { ...KEY, [SHARED_WITH]: "third" } });
+      expect(await settle(services, THIRD)).toEqual([[]]);
+    }
+  });
+
   test("keeps the address when the word ends, and both say so; it gets no second Service there", async () => {
     const services = new PooledServices(toSettings());
     const evil = { ...EVIL, createdAtMs: 3 };
@@ -179,4 +218,18 @@ describe("with the word, a Service of another namespace", () => {
     const second = { ...THIRD, owner: { ...THIRD.owner, namespace: "evil" } };
     expect(await settle(services, second)).toEqual([["AddressNotUsable"]]);
   });
+});
+
+test("a status that was edited by hand keeps Services of other namespaces from its address", async () => {
+  const services = new PooledServices(toSettings());
+  const { address: _, ...free } = VICTIM;
+  await settle(services, { ...VICTIM, annotations: WORD });
+  await settle(services, EVIL);
+  const edited = services.put({ ...THIRD, ingress: [{ ip: IP }] });
+  await services.settle(edited);
+  const next = { ...free, owner: { ...VICTIM.owner, name: "next", uid: "next" } };
+  await settle(services, { ...next, ports: [{ protocol: "TCP", port: 8443 }] });
+  expect(services.shown(next)).toHaveLength(1);
+  expect(services.shown(next)).not.toEqual([IP]);
+  expect(services.shown(VICTIM)).toEqual([IP]);
 });

@@ -27,6 +27,7 @@ import {
   isNameOf,
   isOfAnother,
   isOwn,
+  isShown,
   listOwnRules,
   type Scene,
   toStep,
@@ -100,11 +101,9 @@ function findNewNetwork(
 /** The address that the Service has, although it names none. */
 function findCurrent(scene: Scene, network: Network | undefined): PublicAddress | undefined {
   const { view, claim } = scene;
-  const isShown = ({ ip }: PublicAddress): boolean =>
-    claim.ingress.some((one) => "ip" in one && one.ip === ip);
   const rank = (one: PublicAddress): readonly number[] => [
-    isShown(one) && isOwn(scene, one) ? 1 : 0,
-    isShown(one) ? 1 : 0,
+    isShown(claim, one.ip) && isOwn(scene, one) ? 1 : 0,
+    isShown(claim, one.ip) ? 1 : 0,
     listOwnRules(scene, one.id).length,
     isOwn(scene, one) ? 1 : 0,
   ];
@@ -117,7 +116,7 @@ function findCurrent(scene: Scene, network: Network | undefined): PublicAddress 
   const [best] = having.toSorted((a, b) => compare(rank(b), rank(a)) || (a.ip < b.ip ? -1 : 1));
   if (best !== undefined) return best;
   // An address that the Service named before, and whose only rule is just being made again.
-  return all.find((one) => isShown(one) && fits(one) && !isOfAnother(scene, one));
+  return all.find((one) => isShown(claim, one.ip) && fits(one) && !isOfAnother(scene, one));
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

@@ -8,6 +8,7 @@ import type {
   LoadBalancerProblem,
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import { checkWord } from "../../../cloud/address_sharing.ts";
 import { canonize, covers, EVERYONE, intersect, keepIpv4 } from "./cidrs.ts";
 import {
   ANNOTATIONS,
@@ -210,7 +211,7 @@ export function readAnnotations(annotations: Annotations): {
   readonly wishes: Wishes;
   readonly problems: readonly LoadBalancerProblem[];
 } {
-  const problems: LoadBalancerProblem[] = [];
+  const problems: LoadBalancerProblem[] = [...checkWord({ annotations })];
   const keep = <T extends object | boolean>(
     found: T | LoadBalancerProblem | undefined,
   ): T | "refused" | undefined => {

@@ -18,7 +18,7 @@ import type { CloudStackSession } from "../session/session.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
-import { describeOwner, explainUse, listUnshared } from "./scene.ts";
+import { describeOwner, explainCompany, explainUse, listUnshared } from "./scene.ts";
 import type { ObserverSource } from "./observer.ts";
 import { listKept, toKeptFindings } from "./kept.ts";
 import { listLeftovers, toLeftoverFindings } from "./release.ts";
@@ -160,7 +160,12 @@ async function inspectAddresses(
         const uid = tags.get(TAG_KEYS.serviceUid) ?? "";
         return !cluster.services.uids.has(uid) || findHolder((one) => one === uid) !== undefined;
       };
-      const shared = { ...view, findHolder, ...(listSharingRules && { listSharingRules }) };
+      const shared = {
+        ...view,
+        claims: () => claims,
+        findHolder,
+        ...(listSharingRules && { listSharingRules }),
+      };
       return [
         ...untagged,
         ...toUnsharedFindings(shared, addresses.objects.filter(isKnown)),
@@ -200,9 +205,9 @@ function toUnsharedFindings(
 ): Finding[] {
   const code = "loadBalancerNotShared";
   const messages = addresses.flatMap((address) =>
-    listUnshared(view, address).map(
-      ({ claim }) => `${describeOwner(claim.owner)}: ${explainUse(view, claim, address) ?? ""}`,
-    ),
+    [explainUse, explainCompany]
+      .flatMap((explain) => listUnshared(view, address, explain))
+      .map(({ claim, why }) => `${describeOwner(claim.owner)}: ${why}`),
   );
   const all = [...new Set(messages)];
   const found = all.slice(0, NAMED_MAX).map((message): Finding => {

@@ -204,6 +204,8 @@ export interface Observation {
    * than the look may have an address already. Absent: not known.
    */
   readonly findHolder?: FindHolder;
+  /** See {@linkcode LoadBalancerQuestion}. Absent: not known. */
+  readonly claims?: LoadBalancerQuestion["claims"];
   /** See {@linkcode LoadBalancerQuestion}. */
   readonly listSharingRules?: LoadBalancerQuestion["listSharingRules"];
   /** Says which records Landfall wrote. */

@@ -14,10 +14,12 @@ import { type AddressChoice, chooseAddress, findUnreadable } from "./choose_addr
 import { checkBackends } from "./backends.ts";
 import { findGate, type Gate, isGate, toNoRuleLists } from "./gate.ts";
 import {
+  explainCompany,
   inPart,
   isEnding,
   isNamed,
   isOwn,
+  isShown,
   listOwnRules,
   type Scene,
   toGatePort,
@@ -107,7 +109,11 @@ export function plan(view: Observation, spec: LoadBalancerSpec): Plan {
   };
   const own = [...problems, ...sticky];
   const { refusal } = choice;
-  if (refusal === undefined) return { ...planSite(site, spec, own), ...describeParts(chosen) };
+  if (refusal === undefined) {
+    const company = explainCompany(view, spec, address);
+    if (company !== undefined) own.push(toUnsharedNotice(company, "both keep the address"));
+    return { ...planSite(site, spec, own), ...describeParts(chosen) };
+  }
   // What goes with the address is not made again.
   if (isEnding(scene.view, address))
     return { steps: [], problems: [...own, toUnusable(refusal)], ...describeParts(chosen) };
@@ -184,7 +190,7 @@ function planRest(
   const { scene, wanted, address, isNeeded } = site;
   const steps = listObsolete(site).flatMap((one) => inPart(toPart(one), [toDeletion(scene, one)]));
   const others = listAddresses(scene).filter(({ id }) => id !== address.id);
-  const isHeld = others.length > 0 && (!works || others.some((one) => isShown(scene, one)));
+  const isHeld = others.length > 0 && (!works || others.some(({ ip }) => isShown(scene.claim, ip)));
   if (isHeld) {
     const rules = others.flatMap(({ id }) => listOwnRules(scene, id));
     const kept = planKeeping(scene, rules, spec, wanted);
@@ -213,10 +219,6 @@ function planClosingOfAll(site: Site): readonly Step[] {
   return listObsolete(site).flatMap((one) =>
     inPart(toPart(one), planClosing(site.scene, one, site.isNeeded)),
   );
-}
-
-function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
-  return claim.ingress.some((one) => "ip" in one && one.ip === ip);
 }
 
 /** Plans to remove a record that says nothing any more: the tags of the address are the proof from now on. */

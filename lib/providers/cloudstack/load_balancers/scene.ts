@@ -1,5 +1,5 @@
 /**
- * What an observation shows that belongs to one Service, and who has each address first. Pure.
+ * What an observation shows that belongs to one Service, and who may use each address. Pure.
  * @module
  */
 import type {
@@ -30,10 +30,10 @@ import { listRulesOn, type Observation, type PublicAddress, type Rule } from "./
 import { parseIp } from "../../../core/net/ip.ts";
 import {
   type AddressHost,
+  admits,
   explainRefusal,
-  findFirst,
-  listWordNamespaces,
-  readWord,
+  parseWord,
+  toHost,
 } from "../../../cloud/address_sharing.ts";
 
 /** A look from the side of one Service. */
@@ -217,7 +217,10 @@ export function describeOwner({ namespace, name }: LoadBalancerOwner): string {
 }
 
 /** What says who uses an address. */
-type Known = Pick<Observation, "clusterIds" | "findHolder" | "listSharingRules" | "rules">;
+type Known = Pick<
+  Observation,
+  "claims" | "clusterIds" | "findHolder" | "listSharingRules" | "rules"
+>;
 
 /** The Service that a rule is for, by its name, if Kubernetes has it. */
 export function findRuleHolder(
@@ -229,21 +232,49 @@ export function findRuleHolder(
   return findHolder?.((uid) => toLbName(uid) === lbName);
 }
 
+/** Whether the status of a Service shows an address. */
+export function isShown({ ingress }: Pick<LoadBalancerClaim, "ingress">, ip: string): boolean {
+  return ingress.some((one) => "ip" in one && one.ip === ip);
+}
+
 /**
- * Why a Service may not use an address, see {@linkcode explainRefusal}. One that was taken for it, it may always use.
+ * Why a Service may not use an address, see {@linkcode explainRefusal}.
+ *
+ * One that was taken for it, it may always use. Who came onto an address later keeps it from no Service that has it
+ * already, nor from the namespace that it was taken for: these need at most the word of whom it was taken for.
  */
 export function explainUse(
   view: Known,
-  { owner: { namespace, uid } }: Pick<LoadBalancerClaim, "owner">,
+  claim: LoadBalancerClaim,
   address: PublicAddress,
 ): string | undefined {
-  const { id, ip, tags } = address;
+  const { namespace, uid } = claim.owner;
+  const { ip, tags } = address;
   if (isTaggedFor(tags, view.clusterIds, uid)) return undefined;
-  const isAlone =
-    !isTagged(tags) &&
-    listRulesOn(view, id).every(({ name }) => parseRuleName(name)?.lbName === toLbName(uid));
-  const host = isAlone ? undefined : findHost(view, address);
-  return explainRefusal({ ip, namespace, host, rules: view.listSharingRules?.() ?? [] });
+  const users = listUsers(view, address);
+  const first = listFirst(view, address, users, namespace);
+  const isOfFirst = first.some(({ owner }) => owner.namespace === namespace);
+  const isNew = !isOfFirst && !isOn(view, claim, address);
+  const hosts = isNew ? [...first, ...users.map(toHost)] : first;
+  return explainRefusal({ ip, namespace, hosts, rules: view.listSharingRules?.() ?? [] });
+}
+
+/**
+ * Why a Service would not come onto an address any more that no Service comes first on, and that it has: another one
+ * has it, too, and neither gave its word.
+ */
+export function explainCompany(
+  view: Known,
+  claim: LoadBalancerClaim,
+  address: PublicAddress,
+): string | undefined {
+  const { namespace, uid } = claim.owner;
+  const { ip, tags } = address;
+  if (isTaggedFor(tags, view.clusterIds, uid)) return undefined;
+  const users = listUsers(view, address);
+  if (listFirst(view, address, users, namespace).length > 0) return undefined;
+  const hosts = users.map(toHost).filter((one) => !admits(toHost(claim), one.owner.namespace));
+  return explainRefusal({ ip, namespace, hosts, rules: view.listSharingRules?.() ?? [] });
 }
 
 /** Whether the Service that an address was taken for is losing its load balancer, and with it the address. */
@@ -256,30 +287,46 @@ export function isEnding({ clusterIds, findHolder }: Known, { tags }: PublicAddr
 export function listUnshared(
   view: Known,
   address: PublicAddress,
-): readonly { readonly rule: Rule; readonly claim: LoadBalancerClaim }[] {
+  explain: typeof explainUse = explainUse,
+): readonly { readonly rule: Rule; readonly claim: LoadBalancerClaim; readonly why: string }[] {
   return listRulesOn(view, address.id).flatMap((rule) => {
     const { claim } = findRuleHolder(view, rule) ?? {};
-    if (claim === undefined || explainUse(view, claim, address) === undefined) return [];
-    return [{ rule, claim }];
+    const why = claim && explain(view, claim, address);
+    return claim === undefined || why === undefined ? [] : [{ rule, claim, why }];
   });
 }
 
-function findHost(view: Known, { id, tags }: PublicAddress): AddressHost | undefined {
-  if (findKeptFor(tags) !== undefined) return parseHost(tags);
-  const uid = isOfCluster(tags, view.clusterIds) ? tags.get(TAG_KEYS.serviceUid) : undefined;
-  if (view.findHolder === undefined) return undefined;
-  if (uid !== undefined) {
-    const holder = view.findHolder((one) => one === uid);
-    return holder === undefined ? parseHost(tags) : toHost(holder.claim);
-  }
-  const first = findFirst(
-    listRulesOn(view, id).flatMap((rule) => findRuleHolder(view, rule)?.claim ?? []),
-  );
-  return first && toHost(first);
+/** Whether a Service has an address: it has rules on it, or its status shows it. */
+function isOn(view: Known, claim: LoadBalancerClaim, { id, ip }: PublicAddress): boolean {
+  const lbName = toLbName(claim.owner.uid);
+  return isShown(claim, ip) || listRulesOn(view, id).some(({ name }) => isNameOf(lbName, name));
 }
 
-function toHost(claim: LoadBalancerClaim): AddressHost {
-  return { owner: claim.owner, word: readWord(claim) };
+/** The Services that have an address. One may be there several times. */
+function listUsers(view: Known, { id, ip }: PublicAddress): readonly LoadBalancerClaim[] {
+  const ruling = listRulesOn(view, id).flatMap((rule) => findRuleHolder(view, rule)?.claim ?? []);
+  return [...ruling, ...[...(view.claims?.() ?? [])].filter((one) => isShown(one, ip))];
+}
+
+/**
+ * Who gives the word before all others who have an address: the Service that it was taken for. If that is gone, or the
+ * address is kept, the word that it left, or that of the Services of its namespace that have the address.
+ */
+function listFirst(
+  view: Known,
+  { tags }: PublicAddress,
+  users: readonly LoadBalancerClaim[],
+  namespace: string,
+): readonly AddressHost[] {
+  const isKept = findKeptFor(tags) !== undefined;
+  const uid = isOfCluster(tags, view.clusterIds) ? tags.get(TAG_KEYS.serviceUid) : undefined;
+  if (!isKept && (uid === undefined || view.findHolder === undefined)) return [];
+  const holder = isKept ? undefined : view.findHolder?.((one) => one === uid);
+  if (holder !== undefined) return [toHost(holder.claim)];
+  const gone = parseHost(tags);
+  if (gone === undefined) return [];
+  const heirs = users.filter(({ owner }) => owner.namespace === gone.owner.namespace);
+  return heirs.length === 0 || admits(gone, namespace) ? [gone] : heirs.map(toHost);
 }
 
 /** The Service that is gone, as the tags describe it; `undefined` if they do not. */
@@ -288,7 +335,8 @@ function parseHost(tags: PublicAddress["tags"]): AddressHost | undefined {
   const [before, name = keptFor && "?"] = tags.get(TAG_KEYS.service)?.split("/") ?? [];
   const namespace = keptFor ?? before;
   if (!namespace || !name) return undefined;
-  return { owner: { namespace, name }, word: tags.get(TAG_KEYS.sharedWith), isGone: true };
+  const word = parseWord(tags.get(TAG_KEYS.sharedWith));
+  return { owner: { namespace, name }, word, isGone: true };
 }
 
 /** The most that CloudStack keeps of a tag, in characters. */
@@ -297,7 +345,7 @@ const TAG_CHARS_MAX = 255;
 /** The word of a Service as a tag; `undefined` if it gives none. Without the namespaces that do not fit. */
 export function toWordTag(claim: LoadBalancerClaim): string | undefined {
   let text = "";
-  for (const one of listWordNamespaces(readWord(claim))) {
+  for (const one of toHost(claim).word) {
     const longer = text === "" ? one : `${text},${one}`;
     if (longer.length <= TAG_CHARS_MAX) text = longer;
   }

@@ -17,7 +17,7 @@ import { parseRuleName } from "./words.ts";
 /** What a look found, besides what the store adds by itself. */
 export type Found = Omit<
   Observation,
-  "clusterIds" | "endedJobs" | "findHolder" | "listSharingRules" | "recordSigner" | "vms"
+  "claims" | "clusterIds" | "endedJobs" | "findHolder" | "listSharingRules" | "recordSigner" | "vms"
 >;
 
 /** What a look was about. */
@@ -42,7 +42,7 @@ export interface OpenObservation {
 
 type Change = (tables: Tables) => void;
 
-type Services = Pick<Observation, "findHolder" | "listSharingRules">;
+type Services = Pick<Observation, "claims" | "findHolder" | "listSharingRules">;
 
 interface Opened extends OpenObservation {
   isOutdated: boolean;
@@ -118,9 +118,10 @@ export class ObservationStore {
   }
 
   /** Sets what says which Services may have a load balancer, and where, for views from now on. */
-  setServices({ findHolder, listSharingRules }: Services): void {
+  setServices({ claims, findHolder, listSharingRules }: Services): void {
     if (findHolder !== this.#services.findHolder) this.#view = undefined;
     this.#services = {
+      ...(claims && { claims }),
       ...(findHolder && { findHolder }),
       ...(listSharingRules && { listSharingRules }),
     };

@@ -152,7 +152,7 @@ export const PROBLEM_REASONS: Readonly<Record<ProblemReason, string>> = {
   AddressNotOurs:
     "Landfall leaves a public IP address alone, because it may belong to another user or Service.",
   AddressNotShared:
-    "The Service is on an address that a Service of another namespace has first and does not share.",
+    "The Service is on an address that a Service of another namespace has and does not share.",
   AddressKept:
     "A public IP address stays: something else uses it, or it is kept for later Services.",
   PortInUse: "Another Service, or something else, uses a port that it needs.",

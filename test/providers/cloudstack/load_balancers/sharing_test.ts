@@ -14,6 +14,7 @@ import {
   HTTP,
   HTTPS,
   type KINDS,
+  OWNER,
   release,
   toSpec,
 } from "./cloud/services.ts";
@@ -33,6 +34,11 @@ const EVIL = toSpec({
   ports: [HTTP, SSH],
   address: IP,
   createdAtMs: 2,
+});
+const THIRD = toSpec({
+  owner: { namespace: "third", name: "next", uid: "44444444-89ab-4cde-8f01-23456789abcd" },
+  ports: [{ ...HTTP, port: 81 }],
+  address: IP,
 });
 const WORD = { [SHARED_WITH]: "web, evil" };
 const ASK =
@@ -122,6 +128,25 @@ describe("a Service that names the address of one of another namespace", () => {
     );
   });
 
+  test.each(["Team_A", "  ", ",", "evil third", "evil,Team_A", "evil,*.example"])(
+    "gets nothing by a word that cannot be read, and its owner hears of that: %j",
+    (text) => {
+      const cloud = createCloud();
+      const host = { ...VICTIM, annotations: { [SHARED_WITH]: text } };
+      have(cloud, host, EVIL);
+      expect(converge(cloud, host).plan.problems).toEqual([
+        {
+          reason: "InvalidAnnotation",
+          isWaiting: false,
+          message:
+            `annotation landfall.dev/share-address-with has the value ${JSON.stringify(text)}, which lets in no ` +
+            "namespace: write names of namespaces with commas between them, or * for all",
+        },
+      ]);
+      expect(converge(cloud, EVIL).plan.problems).toMatchObject([{ reason: "AddressNotUsable" }]);
+    },
+  );
+
   test("cannot give its own word", () => {
     const cloud = createCloud();
     const evil = { ...EVIL, annotations: { [SHARED_WITH]: "*" } };
@@ -168,34 +193,97 @@ describe("an address of a person", () => {
     expect(converge(cloud, atPinned(VICTIM)).ingress).toMatchObject([{ ip: PINNED }]);
   });
 
-  test("of several Services on it, the oldest gives the word", () => {
+  test.each([0, 3])(
+    "needs the word of all Services that have it, of any age: %p",
+    (createdAtMs) => {
+      const cloud = createCloud();
+      cloud.addAddress({ ip: PINNED, networkId: "net-1" });
+      const host = { ...atPinned(VICTIM), annotations: WORD };
+      const evil = { ...atPinned(EVIL), annotations: { [SHARED_WITH]: "*" }, createdAtMs };
+      have(cloud, host, evil, atPinned(THIRD));
+      converge(cloud, host);
+      converge(cloud, evil);
+      const { done, plan } = converge(cloud, atPinned(THIRD));
+      expect([done, plan.problems[0]?.message]).toEqual([
+        [],
+        expect.stringMatching(/^Service victim\/shop has /),
+      ]);
+      have(cloud, { ...host, annotations: { [SHARED_WITH]: "evil,third" } }, evil, atPinned(THIRD));
+      expect(converge(cloud, atPinned(THIRD)).ingress).toMatchObject([{ ip: PINNED }]);
+    },
+  );
+
+  test("is of the Service whose status shows it, also while it has no rules there", () => {
     const cloud = createCloud();
     cloud.addAddress({ ip: PINNED, networkId: "net-1" });
-    const host = { ...atPinned(VICTIM), annotations: WORD };
-    const evil = { ...atPinned(EVIL), annotations: { [SHARED_WITH]: "*" } };
-    const third = toSpec({ address: PINNED, ports: [{ ...HTTP, port: 81 }] });
-    have(cloud, host, evil, third);
-    converge(cloud, host);
-    converge(cloud, evil);
-    const { done, plan } = converge(cloud, third);
-    expect([done, plan.problems[0]?.message]).toEqual([
-      [],
-      expect.stringMatching(/^Service victim\/shop has /),
-    ]);
+    const host = { ...atPinned(VICTIM), ingress: [{ ip: PINNED }] };
+    have(cloud, host, atPinned(EVIL));
+    const { done, plan } = converge(cloud, atPinned(EVIL));
+    expect([done, plan.problems.map(({ reason }) => reason)]).toEqual([[], ["AddressNotUsable"]]);
+  });
+
+  test.each<[string, string | undefined, string | undefined, readonly string[]]>([
+    ["with the word of the one whom it let in", WORD[SHARED_WITH], "*", []],
+    ["without that word", WORD[SHARED_WITH], undefined, []],
+    ["without its own word, too", undefined, undefined, ["AddressNotShared"]],
+  ])("stays that of who has it, %s", (_what, word, other, reasons) => {
+    const cloud = createCloud();
+    cloud.addAddress({ ip: PINNED, networkId: "net-1" });
+    const give = (text?: string) => (text === undefined ? {} : { [SHARED_WITH]: text });
+    const first = { ...atPinned(VICTIM), annotations: WORD };
+    const older = { ...atPinned(EVIL), annotations: give(other), createdAtMs: 0 };
+    have(cloud, first, older);
+    const { ingress } = converge(cloud, first);
+    converge(cloud, older);
+    const host = { ...atPinned(VICTIM), ingress, annotations: give(word) };
+    have(cloud, host, older);
+    // Its only rule must be made again, and for a moment it has none.
+    const moved = {
+      ...host,
+      ports: [
+        { ...HTTPS, nodePort: 31_443 },
+        { ...HTTP, port: 8080 },
+      ],
+    };
+    const { plan, done } = converge(cloud, moved);
+    expect(plan.problems.map(({ reason }) => reason)).toEqual([...reasons]);
+    expect([done.length > 2, listPorts(cloud, VICTIM)]).toEqual([true, [443, 8080]]);
+    for (const { message } of plan.problems) {
+      expect(message).toBe(
+        "Service evil/steal has 192.0.2.50 and does not share it: ask its owners to add the namespace victim to its " +
+          "annotation landfall.dev/share-address-with, ask an operator to give it to the namespace victim in " +
+          "loadBalancers.sharing, or use another address; both keep the address",
+      );
+    }
   });
 });
 
-test("a Service keeps an address of a person although it let in an older one", () => {
+test("a Service that another one let in cannot let in a third one", () => {
   const cloud = createCloud();
-  cloud.addAddress({ ip: PINNED, networkId: "net-1" });
-  const host = { ...VICTIM, address: PINNED, annotations: WORD };
-  const evil = { ...EVIL, address: PINNED, createdAtMs: 0 };
-  have(cloud, host, evil);
+  const host = { ...VICTIM, annotations: { [SHARED_WITH]: "*" } };
+  const evil = { ...EVIL, annotations: WORD };
+  have(cloud, host, evil, THIRD);
   converge(cloud, host);
-  expect(converge(cloud, evil).plan.problems).toEqual([]);
-  const more = { ...host, ports: [HTTPS, { ...HTTP, port: 8080 }] };
-  expect(converge(cloud, more).plan.problems).toEqual([]);
-  expect(listPorts(cloud, VICTIM)).toEqual([443, 8080]);
+  const { ingress } = converge(cloud, evil);
+  const { done, plan } = converge(cloud, THIRD);
+  expect([done, plan.problems[0]?.message]).toEqual([
+    [],
+    expect.stringMatching(/^Service evil\/steal has /),
+  ]);
+  have(
+    cloud,
+    { ...host, annotations: WORD },
+    { ...evil, annotations: { [SHARED_WITH]: "*" } },
+    THIRD,
+  );
+  expect(converge(cloud, THIRD).plan.problems[0]?.message).toMatch(/^Service victim\/shop has /);
+  // The one that is on the address needs only the word of whom it was taken for.
+  have(cloud, host, evil, THIRD);
+  const more = { ...evil, ingress, ports: [HTTP, SSH, { ...HTTP, port: 8080 }] };
+  expect([converge(cloud, more).plan.problems, listPorts(cloud, EVIL)]).toEqual([
+    [],
+    [80, 22, 8080],
+  ]);
 });
 
 describe("Services that an older version let share an address", () => {
@@ -257,6 +345,30 @@ test("an address that is kept loses the rules of Services that may not have it",
   expect([cloud.addresses.size, cloud.rules.size, cloud.firewallRules.size]).toEqual([1, 0, 0]);
   drop(cloud, victim);
   expect(converge(cloud, EVIL).plan.problems).toMatchObject([{ reason: "AddressNotUsable" }]);
+});
+
+test("a kept address is of the Services of its namespace: they come onto it, and give their word", () => {
+  const cloud = createCloud();
+  const keep = { "landfall.dev/keep-address": "true" };
+  const before = { ...VICTIM, annotations: { ...keep, [SHARED_WITH]: "evil,third" } };
+  have(cloud, before, EVIL);
+  converge(cloud, before);
+  converge(cloud, EVIL);
+  leave(cloud, before);
+  release(cloud, before);
+  const heir = toSpec({ ...VICTIM, owner: { ...OWNER, namespace: "victim" } });
+  have(cloud, heir, EVIL, THIRD);
+  expect(converge(cloud, heir).ingress).toMatchObject([{ ip: IP }]);
+  expect(converge(cloud, EVIL).plan.problems).toEqual([]);
+  expect(converge(cloud, THIRD).done).toEqual([]);
+  const shared = { ...heir, annotations: { [SHARED_WITH]: "third,fourth" } };
+  const fourth = toSpec({
+    owner: { namespace: "fourth", name: "next", uid: "55555555-89ab-4cde-8f01-23456789abcd" },
+    ports: [{ ...HTTP, port: 82 }],
+    address: IP,
+  });
+  have(cloud, shared, { ...EVIL, annotations: { [SHARED_WITH]: "*" } }, fourth);
+  expect(converge(cloud, fourth).ingress).toMatchObject([{ ip: IP }]);
 });
 
 test("what goes with an address is not made again for a Service that may not have it", () => {

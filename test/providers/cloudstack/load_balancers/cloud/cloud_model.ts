@@ -68,6 +68,7 @@ export class CloudModel {
       recordSigner: SIGNER,
       ...(this.holders && {
         findHolder: (isIt) => this.holders?.find(({ claim }) => isIt(claim.owner.uid)),
+        claims: () => this.holders?.map(({ claim }) => claim) ?? [],
       }),
       listSharingRules: () => this.sharing,
       addresses: new Map(this.addresses),
