@@ -38,8 +38,8 @@ export interface AddressHost {
 interface AddressUse {
   readonly ip: string;
   readonly namespace: string;
-  /** Those whose word it needs, unless they are of its own namespace. */
-  readonly hosts: readonly AddressHost[];
+  /** Those whose word it needs, unless they are of its own namespace. @default {none: the address is free} */
+  readonly hosts?: readonly AddressHost[];
   readonly rules: readonly SharingRule[];
 }
 
@@ -80,10 +80,15 @@ export function admits(
 }
 
 /** Why a Service may not use an address, and whom to ask; no full stop. `undefined` if it may. */
-export function explainRefusal({ ip, namespace, hosts, rules }: AddressUse): string | undefined {
+export function explainRefusal({
+  ip,
+  namespace,
+  hosts = [],
+  rules,
+}: AddressUse): string | undefined {
   const own = rules.filter(({ addresses }) => addresses.some((one) => isInCidr(ip, one)));
   if (own.length > 0) {
-    if (own.some(({ namespaces }) => includes(namespaces, namespace))) return undefined;
+    if (own.some((rule) => isFor(rule, namespace))) return undefined;
     const what = `the settings give ${ip} to other namespaces than ${namespace}`;
     return `${what}: ask an operator to add it to ${SETTING}, or use another address`;
   }
@@ -96,6 +101,11 @@ export function explainRefusal({ ip, namespace, hosts, rules }: AddressUse): str
   }
   const owner = `ask its owners to add the namespace ${namespace} to its annotation ${SHARED_WITH}`;
   return `${who} has ${ip} and does not share it: ${owner}, ${operator}, or use another address`;
+}
+
+/** Whether the operator gives the addresses of a rule to a namespace. */
+export function isFor({ namespaces }: SharingRule, namespace: string): boolean {
+  return includes(namespaces, namespace);
 }
 
 /** The release that ends what {@linkcode toUnsharedNotice} allows. */

@@ -79,10 +79,10 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
   },
   {
     id: "address-of-another-namespace",
-    rule: "a Service gets nothing on the address of one of another namespace without its word",
+    rule: "a Service gets nothing on an address without the word of all of other namespaces that have it",
     file: "lib/cloud/address_sharing.ts",
-    from: "if (host === undefined || host.owner.namespace === namespace) return undefined;",
-    to: 'if (host === undefined || host.owner.namespace !== "") return undefined;',
+    from: "const host = hosts.find((one) => !admits(one, namespace));",
+    to: "const host = hosts.slice(0, 1).find((one) => !admits(one, namespace));",
     caughtBy: "test/providers/cloudstack/load_balancers/sharing_test.ts",
   },
   {
@@ -113,8 +113,8 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     id: "take-users-firewall-rule",
     rule: "a firewall rule that was on the user's address before our rule stays",
     file: "lib/providers/cloudstack/load_balancers/firewall.ts",
-    from: "if (rule === undefined && !isOwn && exact.length > 0)",
-    to: "if (rule === undefined && !isOwn && exact.length > 1_000)",
+    from: "if (unknown.length > 0) return",
+    to: "if (unknown.length > 1_000) return",
     caughtBy: "test/providers/cloudstack/load_balancers/clients_test.ts",
   },
   {

@@ -6,7 +6,7 @@
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
 import { joinFew } from "../../core/text/printable.ts";
 import { type AllocationsReader, type Hold, listShown, type Occupant } from "./allocations.ts";
-import { toUnusable } from "../address_sharing.ts";
+import { explainRefusal, toUnusable } from "../address_sharing.ts";
 import {
   accepts,
   type AddressPool,
@@ -15,6 +15,7 @@ import {
   type Family,
   listPreferred,
   toFamily,
+  withoutReserved,
 } from "./pool.ts";
 import {
   describeUnknownPool,
@@ -109,8 +110,8 @@ function fits(question: Question, { address, hold }: Candidate): boolean {
   const pool = allocations.pools.find(address);
   if (!isShown(hold)) {
     // A backup may bring the record of an address that something else has now.
-    const isFree = hold === "reserved" || isUnused(question, address);
-    return pool !== undefined && isFree && isEligible(question, pool, asked);
+    const mayHave = hold === "reserved" || isOpen(question, address);
+    return pool !== undefined && mayHave && isEligible(question, pool, asked);
   }
   if (wishes.pool === undefined || wishes.pool === pool?.name) return true;
   // It got the address from the pool that it asks for: the pool changed, and not the wish.
@@ -137,6 +138,15 @@ function isEligible({ spec, wishes }: Question, pool: AddressPool, asked?: strin
 /** Whether nothing but Services that Landfall serves uses an address. */
 function isUnused({ allocations, spec }: Question, address: string): boolean {
   return allocations.listOccupants(address, spec.owner.uid).length === 0;
+}
+
+/** Whether nothing but Services that Landfall serves uses an address, and the operator gives it not only to others. */
+function isOpen(question: Question, ip: string): boolean {
+  const { allocations, spec } = question;
+  const { namespace } = spec.owner;
+  const isReserved =
+    explainRefusal({ ip, namespace, rules: allocations.pools.sharing }) !== undefined;
+  return !isReserved && isUnused(question, ip);
 }
 
 /** Its status shows an address that another Service was given before: it stays there, and is not announced for it. */
@@ -226,7 +236,7 @@ function refuseSharing({ spec, wishes }: Question): LoadBalancerProblem | undefi
 
 function refuseAsked(question: Question, asked: string): LoadBalancerProblem | undefined {
   const { allocations, spec, wishes } = question;
-  const why = explainRefusal(question, asked);
+  const why = explainPool(question, asked);
   if (why !== undefined) {
     return toWaiting("AddressNotAvailable", `${wishes.source} asks for ${asked}, ${why}`);
   }
@@ -260,10 +270,7 @@ function explainRivals(
   return same === undefined ? ": " : `, with the port ${same.protocol} ${same.port}, too: `;
 }
 
-function explainRefusal(
-  { allocations, spec, wishes }: Question,
-  asked: string,
-): string | undefined {
+function explainPool({ allocations, spec, wishes }: Question, asked: string): string | undefined {
   const pool = allocations.pools.find(asked);
   if (pool === undefined) {
     const leftOut = describeLeftOut(allocations.pools.pools, asked);
@@ -294,7 +301,7 @@ function findShared(question: Question): Choice | undefined {
   }
   const address = [...addresses].toSorted().find((one) => {
     const pool = allocations.pools.find(one);
-    if (pool === undefined || !isUnused(question, one) || !isEligible(question, pool)) return false;
+    if (pool === undefined || !isOpen(question, one) || !isEligible(question, pool)) return false;
     return listRivals(allocations, one, spec).length === 0;
   });
   return address === undefined ? undefined : { address, problems: [] };
@@ -302,26 +309,38 @@ function findShared(question: Question): Choice | undefined {
 
 function findFree(question: Question): Choice {
   const { allocations, spec, wishes, family } = question;
-  const { pools } = allocations.pools;
+  const { pools, sharing } = allocations.pools;
   const eligible = pools.filter(
     (pool) => isEligible(question, pool) && countAddresses(pool, family) > 0n,
   );
   const { namespace, name } = spec.owner;
   const own = wishes.needsShareable ? (wishes.sharedKey ?? name) : name;
+  let isReserved = false;
   for (const pool of eligible) {
     if (BigInt(allocations.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
-    for (const address of listPreferred(pool, family, `${namespace}/${own}`)) {
+    const open = withoutReserved(pool, namespace, sharing);
+    if (open !== pool) isReserved = true;
+    for (const address of listPreferred(open, family, `${namespace}/${own}`)) {
       if (!isUnused(question, address)) continue;
       if (listRivals(allocations, address, spec).length === 0) return { address, problems: [] };
     }
   }
-  const problem = eligible.length > 0 ? toExhausted(eligible, family) : explainNoPool(question);
+  const problem =
+    eligible.length > 0 ? toExhausted(eligible, family, isReserved) : explainNoPool(question);
   return { problems: [problem], isOutOfAddresses: true };
 }
 
-function toExhausted(pools: readonly AddressPool[], family: Family): LoadBalancerProblem {
+/** @param isReserved Whether the operator gives some of their addresses only to other namespaces */
+function toExhausted(
+  pools: readonly AddressPool[],
+  family: Family,
+  isReserved: boolean,
+): LoadBalancerProblem {
   const names = pools.map(({ name }) => name).join(", ");
-  const what = `every IPv${family} address of ${pools.length === 1 ? "the pool" : "the pools"} ${names} is in use`;
+  const use = isReserved
+    ? "is in use, or of other namespaces by loadBalancers.sharing"
+    : "is in use";
+  const what = `every IPv${family} address of ${pools.length === 1 ? "the pool" : "the pools"} ${names} ${use}`;
   const advice = "add addresses to loadBalancers.pools, or delete Services that are not needed";
   return toWaiting("AddressPoolExhausted", `${what}; ${advice}`);
 }

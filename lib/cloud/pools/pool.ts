@@ -3,7 +3,8 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { type Cidr, formatIp, parseCidr } from "../../core/net/ip.ts";
+import { type Cidr, formatIp, overlaps, parseCidr, subtract } from "../../core/net/ip.ts";
+import { isFor } from "../address_sharing.ts";
 import type { LoadBalancerClaim, SharingRule } from "../capabilities/load_balancers.ts";
 import { type AddressRange, findLeftOut } from "./address_range.ts";
 
@@ -40,6 +41,21 @@ export function accepts(
 /** The family of an address in canonical form. */
 export function toFamily(address: string): Family {
   return address.includes(":") ? 6 : 4;
+}
+
+/** A pool without the addresses that the operator gives only to other namespaces; the pool itself if it has none. */
+export function withoutReserved(
+  pool: AddressPool,
+  namespace: string,
+  rules: readonly SharingRule[],
+): AddressPool {
+  const list = (isOwn: boolean): readonly Cidr[] =>
+    rules
+      .filter((rule) => isFor(rule, namespace) === isOwn)
+      .flatMap(({ addresses }) => addresses)
+      .filter((one) => pool.ranges.some((range) => overlaps(range, one)));
+  const reserved = subtract(list(false), list(true));
+  return reserved.length === 0 ? pool : { ...pool, ranges: subtract(pool.ranges, reserved) };
 }
 
 /** How many addresses of a family a pool has. */

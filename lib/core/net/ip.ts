@@ -142,6 +142,20 @@ export function overlaps(one: Cidr, other: Cidr): boolean {
   return one.family === other.family && one.first <= other.last && other.first <= one.last;
 }
 
+/** What is left of blocks without others, in their order. */
+export function subtract<T extends Cidr>(blocks: readonly T[], others: readonly Cidr[]): T[] {
+  let left = [...blocks];
+  for (const other of others) {
+    left = left.flatMap((one) => {
+      if (!overlaps(one, other)) return [one];
+      const before = { ...one, last: other.first - 1n };
+      const after = { ...one, first: other.last + 1n };
+      return [before, after].filter(({ first, last }) => first <= last);
+    });
+  }
+  return left;
+}
+
 /**
  * Whether a host name or address reaches only this machine: `localhost`, or a loopback address, with or without
  * brackets. Other names do not count.

@@ -163,6 +163,66 @@ test("an address that an operator gives to others is refused to all else, also w
   ]);
 });
 
+describe("a free address that an operator gives only to other namespaces", () => {
+  const parse = (pool: object, addresses: readonly string[]): LoadBalancerSettings => {
+    const sharing = [
+      { addresses, namespaces: ["victim"] },
+      { addresses: ["192.0.2.12"], namespaces: ["evil"] },
+    ];
+    return LOAD_BALANCERS.parse({ pools: [{ name: "a", ...pool }], sharing }).settings;
+  };
+  const { address: _, ...free } = EVIL;
+  const evil = [1, 2, 3].map((number) => ({
+    ...free,
+    annotations: {},
+    owner: { ...EVIL.owner, name: `s${number}`, uid: `uid-${number}` },
+  }));
+
+  test("is given to no other Service", async () => {
+    const pool = { addresses: ["192.0.2.10-192.0.2.13"] };
+    const services = new PooledServices(parse(pool, ["192.0.2.11-192.0.2.13"]));
+    expect(await settle(services, ...evil)).toEqual([[], [], ["AddressPoolExhausted"]]);
+    expect(evil.flatMap((one) => services.shown(one)).toSorted()).toEqual([
+      "192.0.2.10",
+      "192.0.2.12",
+    ]);
+    const { problems } = await services.plan(evil[2] ?? free);
+    expect(problems[0]?.message).toBe(
+      "every IPv4 address of the pool a is in use, or of other namespaces by loadBalancers.sharing; " +
+        "add addresses to loadBalancers.pools, or delete Services that are not needed",
+    );
+    const victims = ["a", "b"].map((name) => toSpec(name, { namespace: "victim" }));
+    expect(await settle(services, ...victims)).toEqual([[], []]);
+  });
+
+  test("is given by no record, and not together with a Service of the same key", async () => {
+    const pool = { addresses: ["192.0.2.10-192.0.2.11"], shareable: true };
+    const services = new PooledServices(parse(pool, []));
+    const [first = free, second = free, third = free] = evil;
+    await settle(services, { ...first, address: "192.0.2.11", annotations: KEY });
+    services.pools.reconfigure(parse(pool, ["192.0.2.11"]));
+    const ports = [{ protocol: "TCP" as const, port: 81 }];
+    await settle(services, { ...second, annotations: KEY, ports });
+    services.delete(first);
+    await settle(services, {
+      ...third,
+      record: JSON.stringify({ v: 1, addresses: ["192.0.2.11"] }),
+    });
+    expect([services.shown(second), services.shown(third)]).toEqual([["192.0.2.10"], []]);
+  });
+
+  test.each([
+    ["2001:db8::/64", 0],
+    ["2001:db8::-2001:db8::ffff:ffff:fffe", 1],
+  ])("costs no time, with %s", async (given, count) => {
+    const pool = { addresses: ["2001:db8::-2001:db8::ffff:ffff:ffff"] };
+    const services = new PooledServices(parse(pool, [given]));
+    const [one = free] = evil;
+    await settle(services, { ...one, ipFamilies: ["IPv6"] });
+    expect(services.shown(one)).toHaveLength(count);
+  });
+});
+
 describe("with the word, a Service of another namespace", () => {
   test("keeps the address after its owner, and does not give the owner's word", async () => {
     const settings = toSettings();

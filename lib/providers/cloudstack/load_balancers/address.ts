@@ -6,6 +6,8 @@
  * @module
  */
 import * as v from "valibot";
+import { toUnusable } from "../../../cloud/address_sharing.ts";
+import { CloudError } from "../../../cloud/errors.ts";
 import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ApiError } from "../session/errors.ts";
 import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
@@ -15,7 +17,7 @@ import type { PublicAddress, Observation } from "./observation.ts";
 import { findKeptFor, isTaggedFor, toTags, toWaiting } from "./words.ts";
 import { type Acting, send, sendPlain, sendRemoval, toIndexed, toProject } from "./acting.ts";
 import { decode } from "../../../cloud_http/decode.ts";
-import { isLeftBehind } from "./scene.ts";
+import { explainFree, isLeftBehind } from "./scene.ts";
 
 type Desired = ChangeOf<"takeAddress">;
 
@@ -42,6 +44,11 @@ export async function takeAddress(wanted: Desired, acting: Acting): Promise<void
   if (clusterId === undefined) return store.invalidate();
   await tag(taken.id, toTags(clusterId, owner), acting);
   await record.keepAddress();
+  // Where CloudStack chooses, it knows nothing of namespaces.
+  const refusal = explainFree(store.view ?? {}, acting, taken.ip);
+  if (refusal === undefined) return;
+  await releaseAddress({ kind: "releaseAddress", addressId: taken.id }, acting);
+  throw toRefused(refusal);
 }
 
 async function take(wanted: Desired, acting: Acting): Promise<PublicAddress | "lookAgain"> {
@@ -76,6 +83,10 @@ function toNotTaken(ip: string, refusal: ApiError): RefusedStepError {
       ? `CloudStack has no free public IP ${ip} for this account (error ${NO_CAPACITY}): ${advice}`
       : `public IP ${ip} cannot be taken: ${refusal.message}`;
   return new RefusedStepError(toWaiting("AddressNotUsable", message), refusal);
+}
+
+function toRefused(why: string): RefusedStepError {
+  return new RefusedStepError(toUnusable(why), new CloudError("denied", why));
 }
 
 /** Some of the addresses, in a random order. */
@@ -174,8 +185,9 @@ function isNowhere({ state, networkId, vpcId }: PublicAddress): boolean {
   return state !== "Allocated" && networkId === undefined && vpcId === undefined;
 }
 
-/** Every server allows pages of this size. The first page is enough to choose from. */
+/** Every server allows pages of this size. The first one with an address that the Service may take is enough. */
 const PAGE_SIZE = 20;
+const PAGES_MAX = 50;
 const QUERY = { command: "listPublicIpAddresses", key: "publicipaddress" } as const;
 
 /**
@@ -191,11 +203,12 @@ export async function readAddress(id: string, acting: Acting): Promise<PublicAdd
 }
 
 /**
- * Lists some of the free addresses that this account may take for a place.
+ * Lists some of the free addresses that this account may take for a place, and that the operator gives not only to
+ * other namespaces.
  *
  * @param ip Only this one. @default {any}
  * @returns Nothing also if the server or the role of the account shows no free ones
- * @throws {CloudError} when there is no usable answer
+ * @throws {CloudError} when there is no usable answer, or the operator gives all to other namespaces
  */
 export async function listFree(
   { place, ip }: { readonly place: Place; readonly ip?: string | undefined },
@@ -209,15 +222,23 @@ export async function listFree(
     ...(zoneId !== undefined && { zoneid: zoneId }),
     ...(ip !== undefined && { ipaddress: ip }),
     ...toScope(acting),
-    ...toPage(1),
   };
+  let refusal: string | undefined;
   try {
-    const shown = await readPage(params, acting);
-    return shown.filter((one) => isFree(one) && (ip === undefined || one.ip === ip));
+    for (let page = 1; page <= PAGES_MAX; page += 1) {
+      const shown = await readPage({ ...params, ...toPage(page) }, acting);
+      const free = shown.filter((one) => isFree(one) && (ip === undefined || one.ip === ip));
+      const refusals = free.map((one) => explainFree(acting.store.view ?? {}, acting, one.ip));
+      const own = free.filter((_, at) => refusals[at] === undefined);
+      if (own.length > 0) return own;
+      if (free.length === 0) break;
+      [refusal] = refusals;
+    }
   } catch (error) {
-    if (error instanceof ApiError && error.kind === "denied") return [];
-    throw error;
+    if (!(error instanceof ApiError && error.kind === "denied")) throw error;
   }
+  if (refusal !== undefined) throw toRefused(refusal);
+  return [];
 }
 
 /** Whether an address belongs to no account. */

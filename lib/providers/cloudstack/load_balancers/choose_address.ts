@@ -22,6 +22,7 @@ import {
 } from "./ownership.ts";
 import { toUnusable } from "../../../cloud/address_sharing.ts";
 import {
+  explainFree,
   explainUse,
   isGoing,
   isNameOf,
@@ -143,7 +144,9 @@ function choosePinned(scene: Scene, spec: LoadBalancerSpec, text: string): Addre
   const found = named.find((one) => newNetwork && isInNetwork(one, newNetwork)) ?? named[0];
   if (found === undefined) {
     if (newNetwork === undefined) return { problems: [toNoNetwork(scene, spec.backends)] };
+    const refusal = explainFree(view, spec, ip.text);
     const problems = [
+      ...(refusal === undefined ? [] : [toUnusable(refusal)]),
       ...checkNetwork(newNetwork),
       ...findUnreadableAddresses(scene, ip.text),
       ...checkPending(scene),

@@ -56,10 +56,11 @@ export function planFirewall(site: GateSite): GatePlan {
   const wanted = site.sources ?? EVERYONE;
   const remove = (one: FirewallRule): Step => toDeletion(scene, one, address.ip, networkId);
   const { exact, foreign } = listAbout(site);
-  if (rule === undefined && !isOwn && exact.length > 0)
-    return { ...NONE, problems: [inTheWay(site, exact)] };
   if (rule === undefined) {
-    // On an address of its own, they are left from a rule that was deleted by hand. They must not open the new one.
+    const { view, lbName } = scene;
+    const unknown = isOwn ? [] : exact.filter(({ id }) => view.orphans?.get(id) !== lbName);
+    if (unknown.length > 0) return { ...NONE, problems: [inTheWay(site, unknown)] };
+    // They are left from a rule that was deleted by hand. They must not open the new one.
     return { ...NONE, before: listWider(exact, wanted).map(remove) };
   }
   const kept = exact.find(

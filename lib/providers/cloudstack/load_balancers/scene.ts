@@ -237,6 +237,15 @@ export function isShown({ ingress }: Pick<LoadBalancerClaim, "ingress">, ip: str
   return ingress.some((one) => "ip" in one && one.ip === ip);
 }
 
+/** Why a Service may not take a free address: the operator gives it only to other namespaces. */
+export function explainFree(
+  { listSharingRules }: Partial<Pick<Known, "listSharingRules">>,
+  { owner: { namespace } }: Pick<LoadBalancerClaim, "owner">,
+  ip: string,
+): string | undefined {
+  return explainRefusal({ ip, namespace, rules: listSharingRules?.() ?? [] });
+}
+
 /**
  * Why a Service may not use an address, see {@linkcode explainRefusal}.
  *

@@ -2,6 +2,7 @@
  * Keeps the last observation of CloudStack, with the changes that this process made since.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import { RecordSigner } from "./record.ts";
 import {
   type AclItem,
@@ -119,12 +120,13 @@ export class ObservationStore {
 
   /** Sets what says which Services may have a load balancer, and where, for views from now on. */
   setServices({ claims, findHolder, listSharingRules }: Services): void {
-    if (findHolder !== this.#services.findHolder) this.#view = undefined;
+    const before = this.#services;
     this.#services = {
       ...(claims && { claims }),
       ...(findHolder && { findHolder }),
       ...(listSharingRules && { listSharingRules }),
     };
+    if (!isDeepStrictEqual(before, this.#services)) this.#view = undefined;
   }
 
   /** Signs records. Until {@linkcode setSigningKey} is called, nothing that another process wrote counts as signed. */

@@ -487,6 +487,19 @@ test("firewall rules seen beside a rule that is gone are orphans, also for anoth
   expect(list()).toEqual([]);
 });
 
+test("on an address of a person, a firewall rule of the Service is not in the way of its rule", () => {
+  const { cloud, site } = setUpFirewall([{ cidrs: [ALL] }], { hasRule: false, sources: [A] });
+  const foreign = { ...site, isOwn: false };
+  expect(planFirewall(foreign).problems).toMatchObject([{ reason: "PortInUse" }]);
+  const [gone = ""] = cloud.firewallRules.keys();
+  const orphans = new Map([[gone, LB_NAME]]);
+  const scene = toScene({ ...cloud.view(), orphans }, toSpec());
+  expect(planFirewall({ ...foreign, scene })).toMatchObject({
+    problems: [],
+    before: [{ change: { kind: "deleteFirewallRule", firewallRuleId: gone } }],
+  });
+});
+
 test("a rule that cannot get its clients because of a foreign one loses those that may no longer connect", () => {
   const { cloud, site } = setUpFirewall(
     [{ cidrs: [ALL] }, { startPort: 1, endPort: 1_000, cidrs: [A] }],

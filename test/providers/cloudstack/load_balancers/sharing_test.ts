@@ -193,6 +193,26 @@ describe("an address of a person", () => {
     expect(converge(cloud, atPinned(VICTIM)).ingress).toMatchObject([{ ip: PINNED }]);
   });
 
+  test("that is free is taken for none but the namespaces that an operator names", () => {
+    const cloud = createCloud();
+    const addresses = [parseCidr(IP)].flatMap((one) => one ?? []);
+    cloud.sharing = [{ addresses, namespaces: ["victim"] }];
+    have(cloud, VICTIM, EVIL);
+    const { done, plan } = converge(cloud, EVIL);
+    expect([done, plan.problems]).toMatchObject([
+      [],
+      [
+        {
+          reason: "AddressNotUsable",
+          message:
+            "the settings give 192.0.2.10 to other namespaces than evil: ask an operator to add it to " +
+            "loadBalancers.sharing, or use another address",
+        },
+      ],
+    ]);
+    expect(converge(cloud, VICTIM).ingress).toMatchObject([{ ip: IP }]);
+  });
+
   test.each([0, 3])(
     "needs the word of all Services that have it, of any age: %p",
     (createdAtMs) => {

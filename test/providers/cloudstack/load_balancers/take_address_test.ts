@@ -4,6 +4,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { parseCidr } from "../../../../lib/core/net/ip.ts";
 import {
   formatRecord,
   type KeptRecord,
@@ -117,6 +118,43 @@ describe("takeAddress", () => {
     rig.random = () => 0.999;
     await rig.apply(toTake());
     expect(listTaken()).toEqual([...BEFORE, "192.0.2.17"]);
+  });
+
+  describe("of addresses that an operator gives only to other namespaces", () => {
+    const reserve = (...texts: readonly string[]): void => {
+      const addresses = texts.flatMap((one) => parseCidr(one) ?? []);
+      rig.store.setServices({ listSharingRules: () => [{ addresses, namespaces: ["bank"] }] });
+    };
+
+    test("none is chosen", async () => {
+      await rig.look();
+      reserve("192.0.2.12/30", "192.0.2.17");
+      rig.random = () => 0.999;
+      expect(await rig.apply(toTake())).toBeUndefined();
+      expect(listTaken()).toEqual([...BEFORE, "192.0.2.16"]);
+    });
+
+    test("none is asked for if there are no others", async () => {
+      await rig.look();
+      reserve("192.0.2.0/24");
+      expect(await rig.apply(toTake())).toMatchObject({
+        problem: {
+          reason: "AddressNotUsable",
+          message:
+            "the settings give 192.0.2.12 to other namespaces than shop: ask an operator to add it to " +
+            "loadBalancers.sharing, or use another address",
+        },
+      });
+      expect(rig.commands()).toEqual([]);
+    });
+
+    test("one that CloudStack chooses goes back", async () => {
+      await rig.look();
+      reserve("192.0.2.0/24");
+      rig.simulator.settings.showsFreeIps = false;
+      expect(await rig.apply(toTake())).toMatchObject({ problem: { reason: "AddressNotUsable" } });
+      expect([listTaken(), rig.record.text]).toEqual([BEFORE, undefined]);
+    });
   });
 
   test("the address that the Service names is taken", async () => {
