@@ -16,7 +16,8 @@ import type { Rival } from "./sharing.ts";
 export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
   AddressConflict:
     "Something else has the address of the Service, too: a Service that does not share it, a Node or a machine.",
-  AddressNotAnnounced: "No program would announce an address of the Service, so it gets none.",
+  AddressNotAnnounced:
+    "No program announces an address of the Service: it gets none, or keeps the one that it has.",
   AddressNotAvailable: "The Service asks for an address that it cannot have.",
   AddressNotUsable:
     "The Service asks for an address that a Service of another namespace has, or an operator gave to others.",
