@@ -177,6 +177,18 @@ describe("inspectLoadBalancing() of addresses", () => {
     expect(await list(CLAIM, { ...host, annotations: { [SHARED_WITH]: "shop" } })).toEqual([]);
     // A Service that Landfall does not serve may give its word, too.
     expect(await list(CLAIM)).toEqual([]);
+    // Nobody comes first on an address without tags: each of two that share it without a word is named.
+    const { tags } = simulator.state;
+    const [, other] = [...publicIps.values()].filter(({ state }) => state === "Allocated");
+    for (const { key } of [...tags.of(found.id)]) tags.remove(found.id, key);
+    const tag = { resourceType: "PublicIpAddress", resourceId: other?.id ?? "", accountId: "" };
+    tags.add({ ...tag, key: TAG_KEYS.keptFor, value: "shop" });
+    const both = await list(CLAIM, { ...host, ingress: [{ ip }] });
+    expect(both.filter((one) => one.includes(ip))).toEqual([
+      expect.stringMatching(
+        /^warning loadBalancerNotShared: Service shop\/web: Service bank\/host has /,
+      ),
+    ]);
   });
 
   test("names those that are kept, and warns of none of them", async () => {
