@@ -35,7 +35,7 @@ const FOREIGN_FLAGS = {
     "all cascade cert certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
     "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found key kubeconfig " +
     "namespace non-resource-url patch replicas resource selector server server-side serviceaccount show-labels " +
-    "overwrite show-managed-fields tail tcp timeout type user verb wait watch",
+    "overwrite show-managed-fields subresource tail tcp timeout type user verb wait watch",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",

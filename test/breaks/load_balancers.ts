@@ -225,8 +225,8 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     id: "reboot-hosts-of-others",
     rule: "a jump host reboots only hosts of its own cluster",
     file: "lib/controllers/sipcluster/services/jump_host/reboot_requests.ts",
-    from: "if (findOwner(labels) !== cluster) return { answer: NOT_OURS };",
-    to: "",
+    from: "const verdict = isOwn(host) ? judge(host, id) : { answer: NOT_OURS };",
+    to: "const verdict = judge(host, id);",
     caughtBy: "test/controllers/sipcluster/services/jump_host/reboot_requests_test.ts",
   },
 ];

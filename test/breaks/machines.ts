@@ -129,7 +129,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     id: "take-host-of-another-cluster",
     rule: "a host that another cluster took after the decision is not taken",
     file: "lib/controllers/sipcluster/hosts/claims.ts",
-    from: 'if (isTaken(now)) return { kind: "lost", why: `taken by ${findOwner(now) ?? "another"}` };',
+    from: 'if (isLabelled(now)) { return { kind: "lost", why: `labelled for ${findLabelled(now) ?? "another"}` }; }',
     to: "",
     caughtBy: "test/controllers/sipcluster/hosts/claims_test.ts",
   },

@@ -60,12 +60,14 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
   metrics: MetricsRegistry = new MetricsRegistry();
   readonly #options: StageOptions;
   readonly #timer: ReturnType<typeof setInterval>;
+  #flags: FlagValues;
   #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: StageOptions) {
     const { clock, kinds, namespace, hosts, step } = options;
     this.#options = options;
+    this.#flags = options.flags ?? {};
     this.kubernetes = startKubernetesSimulator({ clock });
     const { objects } = this.kubernetes;
     for (const kind of [BARE_METAL_HOSTS, ...kinds]) this.kubernetes.installKind(kind);
@@ -170,6 +172,11 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
     return this.countWrites();
   }
 
+  /** Starts the next process with other flags. */
+  setFlags(flags: FlagValues): void {
+    this.#flags = flags;
+  }
+
   /** Starts the controller, also again after {@linkcode stop}. */
   async run(): Promise<void> {
     const { clock, provider, controller } = this.#options;
@@ -184,7 +191,7 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
       metrics,
       host: "test",
       controllers: await loadControllers([controller]),
-      flags: this.#options.flags ?? {},
+      flags: this.#flags,
       sections: new Map(),
       concurrentNodeSyncs: 1,
     };

@@ -8,6 +8,7 @@ import type { AddressReader } from "./hosts/address_reader.ts";
 import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { toAddresses } from "./hosts/network_data.ts";
+import type { AllowsHost } from "./hosts/record.ts";
 import type { Role, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { toMatcher } from "./schedule/label_selector.ts";
 import { byKey } from "./schedule/own_hosts.ts";
@@ -20,9 +21,10 @@ import { listNetworks } from "./services/networks.ts";
 interface HostChooserOptions {
   readonly index: Pick<
     HostIndex,
-    "listOf" | "listOfOthers" | "listOwnerless" | "listFree" | "find"
+    "listOf" | "listOfOthers" | "listClaimants" | "listFree" | "find"
   >;
   readonly addresses: Pick<AddressReader, "readAll" | "findKnownTrouble">;
+  readonly allows: AllowsHost;
 }
 
 /** A decision, and the hosts that were refused because of their network data. */
@@ -31,6 +33,8 @@ export interface Choice {
   readonly missed: readonly Key[];
 }
 
+/** Why hosts are rejected whose namespace the operator does not allow. */
+const NOT_ALLOWED = "in a namespace that --sip-host-namespaces does not allow";
 /** Why hosts are rejected that another cluster has: tenants see no names. */
 const OF_OTHERS = "of other SIPClusters";
 /** Rounds before it reads ahead: most hosts have what they need. */
@@ -68,9 +72,11 @@ export class HostChooser {
    */
   async choose(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Choice> {
     const networks = listNetworks(spec.services);
+    const key = toKey(cluster);
     for (let round = 1; ; round += 1) {
       const missed = new Set<Key>();
-      const choice = this.#decide(toKey(cluster), spec, (facts) => {
+      const choice = this.#decide(key, spec, (facts) => {
+        if (!this.#options.allows(key, facts.key)) return { ...facts, trouble: NOT_ALLOWED };
         const trouble = this.#findTrouble(facts, networks);
         if (trouble === undefined) return facts;
         missed.add(facts.key);
@@ -79,20 +85,27 @@ export class HostChooser {
       if (await this.#canServe(choice, networks, signal)) {
         return { schedule: this.#countOthers(cluster, spec, choice), missed: [...missed] };
       }
-      const next = round < ROUNDS_ALONE ? [] : this.#listOthers(toWants(spec, choice), missed);
+      const wants = toWants(spec, choice);
+      const next =
+        round < ROUNDS_ALONE
+          ? []
+          : this.#listOthers(
+              (facts) => this.#options.allows(key, facts.key) && wants(facts),
+              missed,
+            );
       await this.#options.addresses.readAll(next.slice(0, 2 ** round * READ_AHEAD), signal);
     }
   }
 
   /**
    * Adds to the reports of roles that lack hosts those that no decision looks at: hosts of other clusters, as a number,
-   * and hosts whose labels are not complete.
+   * and hosts with labels that no cluster has.
    */
   #countOthers(cluster: SipCluster, { nodes = {} }: SipClusterSpec, choice: Schedule): Schedule {
     if (choice.isSatisfied) return choice;
     const { index } = this.#options;
     const others = [...index.listOfOthers(toKey(cluster))];
-    const ownerless = [...index.listOwnerless()].toSorted(byKey);
+    const claimants = ["", toKey(cluster)].flatMap((key) => [...index.listClaimants(key)]);
     const reports = Array.from(choice.reports, ([role, report]): [Role, RoleReport] => {
       if (report.missing === 0) return [role, report];
       const matches = toMatcher(nodes[role]?.labelSelector);
@@ -102,7 +115,7 @@ export class HostChooser {
         rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
       };
       for (const { labels } of others) if (matches(labels)) count(OF_OTHERS);
-      for (const { key, labels, trouble = "" } of ownerless) {
+      for (const { key, labels, trouble = "" } of claimants.toSorted(byKey)) {
         if (!matches(labels)) continue;
         count(trouble);
         if (refused.size < REFUSED_MAX) refused.set(key, trouble);

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ControllerDefinition } from "../definition.ts";
-import { NETWORK_DATA_FLAG, TOLERATIONS_FLAG } from "./flags.ts";
+import { HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, TOLERATIONS_FLAG } from "./flags.ts";
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { listRights } from "./rights.ts";
@@ -43,7 +43,8 @@ export const sipClusterController: ControllerDefinition = {
       word: CLUSTER_NAME,
       where: "label",
       meaning:
-        "Landfall sets it on a BareMetalHost: the name of the SIPCluster that has it. A host with this label is taken.",
+        "Landfall sets it on a BareMetalHost: the name of the SIPCluster that has it. A host with this label cannot " +
+        "be taken. Which SIPCluster has it is in the status of the SIPCluster, and not in the label.",
     },
     {
       word: NODE_TYPE,
@@ -74,7 +75,7 @@ export const sipClusterController: ControllerDefinition = {
         "You set it to `true` on a SIPCluster that is being deleted: hosts that are in use lose their labels, too.",
     },
   ],
-  flags: [NETWORK_DATA_FLAG, TOLERATIONS_FLAG],
+  flags: [HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, TOLERATIONS_FLAG],
   watches: [SIP_CLUSTERS, BARE_METAL_HOSTS, DEPLOYMENTS, OWNED_SERVICES, CONFIG_MAPS],
   loadKinds: async () => [(await import("./resource/crd.ts")).SIP_CLUSTER_KIND],
   loadProgramKinds: async () => [(await import("./services/auth/dex_crds.ts")).DEX_PROGRAM_KINDS],

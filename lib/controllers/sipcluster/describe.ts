@@ -12,11 +12,11 @@ import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { HostReport } from "../definition.ts";
 import type { Condition } from "../kinds/conditions.ts";
 import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
-import { findOwner, toHostFacts } from "./hosts/facts.ts";
+import { findLabelled, toHostFacts } from "./hosts/facts.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import { type Endpoint, ROLES, type SipCluster } from "./resource/sip_cluster.ts";
 import { listTopologyKeys } from "./schedule/domains.ts";
-import type { HostFacts, Schedule } from "./schedule/types.ts";
+import type { Assigned, HostFacts, Schedule } from "./schedule/types.ts";
 
 /** What the debug pages show about a SIPCluster. Times are ISO 8601. */
 export interface SipClusterReport {
@@ -41,7 +41,7 @@ export interface SipClusterReport {
 
 /** What is known about a SIPCluster besides itself. */
 interface SipClusterFacts {
-  /** The hosts with its labels. */
+  /** The hosts that it has. */
   readonly hosts: Iterable<HostFacts>;
   /** The last decision. Absent: none, or not with this spec. */
   readonly schedule: Schedule | undefined;
@@ -54,7 +54,7 @@ export function describeCluster(
   { hosts, schedule, outcome }: SipClusterFacts,
 ): SipClusterReport {
   const { conditions = [], endpoints = [] } = cluster.status ?? {};
-  const byRole = Map.groupBy(hosts, ({ claim }) => claim?.role);
+  const byRole = Map.groupBy(hosts, ({ assigned }) => assigned?.role);
   return {
     state: judge(cluster, outcome),
     ...(cluster.metadata.deletionTimestamp !== undefined && { isLeaving: true }),
@@ -86,8 +86,9 @@ export function describeCluster(
 
 /** What conditions say that do not make a cluster less ready. */
 function listNotes(conditions: readonly Condition[], schedule: Schedule | undefined): string[] {
-  const { Scheduled, ServicesReady, ContractionBlocked } = CONDITION_WORDS;
-  const words = [Scheduled.tooClose, ServicesReady.lastKnownAddresses, ContractionBlocked.inUse];
+  const { Scheduled, ServicesReady, ContractionBlocked, UnknownClaims } = CONDITION_WORDS;
+  const { inUse } = ContractionBlocked;
+  const words = [Scheduled.tooClose, ServicesReady.lastKnownAddresses, inUse, UnknownClaims.labels];
   const isKept = (schedule?.unmatched.length ?? 0) > 0;
   return conditions
     .filter(
@@ -112,6 +113,8 @@ export function listKeys(clusters: Iterable<SipCluster>): readonly string[] {
 export interface HostSurroundings {
   /** Labels by which clusters spread their hosts. */
   readonly keys: readonly string[];
+  /** What a host is for. */
+  findAssigned(key: Key): Assigned | undefined;
   /** Whether a SIPCluster exists. */
   hasCluster(key: Key): boolean;
 }
@@ -119,13 +122,13 @@ export interface HostSurroundings {
 /** Describes a host. */
 export function describeHost(
   host: BareMetalHost,
-  { keys, hasCluster }: HostSurroundings,
+  { keys, findAssigned, hasCluster }: HostSurroundings,
 ): HostReport {
   const { labels = {} } = host.metadata;
-  const facts = toHostFacts(host);
-  const { claim } = facts;
-  const cluster: Key | undefined = findOwner(labels);
-  const isOrphan = cluster !== undefined && !hasCluster(cluster);
+  const assigned = findAssigned(toKey(host));
+  const facts = toHostFacts(host, assigned);
+  const labelled = findLabelled(labels);
+  const isOrphan = assigned === undefined && labelled !== undefined && !hasCluster(labelled);
   const trouble = isOrphan ? "no such SIPCluster: remove its labels" : facts.trouble;
   const { consumerRef } = host.spec ?? {};
   const places = keys.flatMap((key) => {
@@ -137,8 +140,8 @@ export function describeHost(
     places: Object.fromEntries(places),
     state: host.status?.provisioning?.state ?? "",
     ...(trouble !== undefined && { trouble }),
-    ...(cluster !== undefined && { cluster }),
-    ...(claim?.role && { role: claim.role, standby: claim.standby }),
+    ...(isOrphan && { cluster: labelled }),
+    ...assigned,
     ...(consumerRef && { consumer: describeConsumer(consumerRef) }),
   };
 }

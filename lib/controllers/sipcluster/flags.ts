@@ -3,7 +3,7 @@
  * @module
  */
 import type { V1Toleration } from "@kubernetes/client-node";
-import { isLabelKey, isLabelValue } from "../../core/text/label.ts";
+import { isLabelKey, isLabelValue, isSubdomain } from "../../core/text/label.ts";
 import type { Raw } from "../../kube/kinds/resource.ts";
 import { type FlagValues, type NumberFlag, readTextFlag, type TextFlag } from "../definition.ts";
 
@@ -65,3 +65,19 @@ function parseToleration(text: string): Raw<V1Toleration> | undefined {
     ...(effect !== undefined && { effect }),
   };
 }
+
+/** Whose BareMetalHosts clusters may take. */
+export const HOST_NAMESPACES_FLAG: TextFlag = {
+  name: "sip-host-namespaces",
+  type: "string",
+  default: "",
+  help:
+    "Namespaces whose BareMetalHosts every SIPCluster may take, separated by commas; * is every namespace. It may " +
+    "always take those of its own. Users who may write BareMetalHosts there can offer hosts to every SIPCluster",
+  findProblem: (text) =>
+    text
+      .split(",")
+      .every((one) => one.trim() === "" || one.trim() === "*" || isSubdomain(one.trim()))
+      ? undefined
+      : "names of namespaces, separated by commas, or *",
+};

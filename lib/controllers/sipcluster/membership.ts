@@ -1,5 +1,5 @@
 /**
- * Brings the labels of hosts to what a decision says, and tells what the cluster has by its labels.
+ * Brings the labels of hosts to what a decision says.
  * @module
  */
 import type { Logger } from "../../core/log.ts";
@@ -8,13 +8,13 @@ import { toEvent } from "../../kube/events/words.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import { type BareMetalHost, PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 import { type ClaimResult, findKeeper, type HostClaims } from "./hosts/claims.ts";
-import type { Departures } from "./hosts/departures.ts";
+import { findLabelled } from "./hosts/facts.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";
 import { nameSome } from "../kinds/problems.ts";
 import type { SipCluster } from "./resource/sip_cluster.ts";
 import type { Assignment, Schedule } from "./schedule/types.ts";
-import { EVENT_WORDS, FORCE_RELEASE, STANDBY } from "./words.ts";
+import { EVENT_WORDS, FORCE_RELEASE, NODE_TYPE, STANDBY } from "./words.ts";
 
 /** What {@linkcode applySchedule} needs. */
 export interface MembershipOptions {
@@ -23,7 +23,6 @@ export interface MembershipOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: SipClusterMetrics;
-  readonly departures: Pick<Departures, "noteReleased">;
 }
 
 /** Other programs change hosts faster than Landfall can decide. The next try is later. */
@@ -39,16 +38,16 @@ export function changesLabels(
   { keep, add, giveBack }: Schedule,
   index: MembershipOptions["index"],
 ): boolean {
-  const isOutdated = (one: Assignment): boolean =>
-    index.find(one.host) !== undefined && !isAsLabelled(one, { index });
+  const isOutdated = (one: Assignment): boolean => !isAsWanted(one, index);
   return add.length > 0 || giveBack.length > 0 || keep.some(isOutdated);
 }
 
 /**
- * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then those that the cluster
- * gives back. A satisfied cluster writes nothing.
+ * Writes the labels of a decision, which the status of the cluster records already: first those of hosts that stay,
+ * then those of new hosts, then those that the cluster gives back. A satisfied cluster writes nothing.
  *
- * @returns Whether another program was quicker with a host: then decide again
+ * @param cluster As it was before the decision was recorded
+ * @returns Whether another program was quicker with a host: then decide again. And hosts that had to stay as they were
  * @throws {KubeError} if Kubernetes refuses; what was written stays, and the next decision goes on from there
  */
 export async function applySchedule(
@@ -56,16 +55,21 @@ export async function applySchedule(
   choice: Schedule,
   options: MembershipOptions,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<{ readonly isOvertaken: boolean; readonly unmoved: ReadonlySet<Key> }> {
   const { claims, index, metrics, events } = options;
   const mayBeInUse = cluster.spec?.scheduling?.releaseConsumedHosts === true;
+  const before = new Map(
+    cluster.status?.hosts?.map((metadata) => [toKey({ metadata }), metadata.role]),
+  );
   let isOvertaken = false;
+  const unmoved = new Set<Key>();
   for (const assignment of choice.keep) {
-    if (isAsLabelled(assignment, options)) continue;
     const host = index.find(assignment.host);
-    if (host === undefined) continue;
-    const result = await claims.assign(host, assignment, signal);
+    if (host === undefined || isAsWanted(assignment, index)) continue;
+    const isMoved = before.get(assignment.host) !== assignment.role;
+    const result = await claims.assign(host, { ...assignment, isMoved }, signal);
     if (result.kind === "lost") isOvertaken = true;
+    if (result.kind === "kept") unmoved.add(assignment.host);
     if (result.kind === "done") noteTaken(cluster, assignment, options);
   }
   for (const assignment of choice.add) {
@@ -85,7 +89,7 @@ export async function applySchedule(
     events.record(cluster, toEvent(EVENT_WORDS.hostLost, message));
   }
   // A broken host is given back for its replacement: not before all replacements are there.
-  if (isOvertaken) return true;
+  if (isOvertaken) return { isOvertaken, unmoved };
   for (const { host: key, why } of choice.giveBack) {
     const host = index.find(key);
     if (host === undefined) continue;
@@ -96,7 +100,7 @@ export async function applySchedule(
     }
     noteReleased(cluster, { key, why }, options);
   }
-  return isOvertaken;
+  return { isOvertaken, unmoved };
 }
 
 /**
@@ -159,13 +163,20 @@ export function describeKept(kept: readonly string[], force: string | undefined)
   return `${advice}. The annotation ${FORCE_RELEASE} has another value than "true", so it has no effect`;
 }
 
-function isAsLabelled(
+/** Whether a host has the labels of an assignment, is gone, or must stay as it is. */
+function isAsWanted(
   { host, role, standby }: Assignment,
-  { index }: Pick<MembershipOptions, "index">,
+  index: MembershipOptions["index"],
 ): boolean {
-  const { claim, labels = {} } = index.findFacts(host) ?? {};
-  // Another value than `true` counts as active, and confuses selectors.
-  return claim?.role === role && labels[STANDBY] === (standby ? "true" : undefined);
+  const facts = index.findFacts(host);
+  if (facts === undefined || facts.isUntouchable === true) return true;
+  const { assigned, labels } = facts;
+  return (
+    findLabelled(labels) === assigned?.cluster &&
+    labels[NODE_TYPE] === role &&
+    // Another value than `true` confuses selectors.
+    labels[STANDBY] === (standby ? "true" : undefined)
+  );
 }
 
 function noteTaken(
@@ -181,9 +192,8 @@ function noteTaken(
 function noteReleased(
   cluster: SipCluster,
   { key: host, why }: { readonly key: Key; readonly why: string },
-  { departures, events, log, metrics }: MembershipOptions,
+  { events, log, metrics }: MembershipOptions,
 ): void {
-  departures.noteReleased(toKey(cluster), host);
   metrics.countHost("released");
   const message = `BareMetalHost ${host} does not belong to the cluster any more: ${why}`;
   events.record(cluster, toEvent(EVENT_WORDS.hostReleased, message));

@@ -9,6 +9,7 @@ import {
   type ControllerContext,
   type HostReport,
   readFlag,
+  readTextFlag,
   type RunningController,
 } from "../definition.ts";
 import {
@@ -18,13 +19,13 @@ import {
   listKeys,
   type SipClusterReport,
 } from "./describe.ts";
-import { NETWORK_DATA_FLAG, readTolerations } from "./flags.ts";
+import { HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, readTolerations } from "./flags.ts";
 import { ObjectWriter } from "../kinds/object_writer.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
-import { Departures } from "./hosts/departures.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { HostIndex } from "./hosts/host_index.ts";
 import { MissedHosts } from "./hosts/missed_hosts.ts";
+import { toAllowsHost } from "./hosts/record.ts";
 import { createSipClusterMetrics } from "./metrics.ts";
 import { ClusterConvergence, type LastDecision } from "./reconcile.ts";
 import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
@@ -51,7 +52,8 @@ class SipClusterController implements RunningController {
     const metrics = createSipClusterMetrics(context.metrics);
     this.objects = caches.reader(SIP_CLUSTERS);
     this.#hosts = caches.reader(BARE_METAL_HOSTS);
-    const index = new HostIndex(this.#hosts);
+    const clusters = this.objects;
+    const index = new HostIndex({ hosts: this.#hosts, clusters });
     this.#index = index;
     const addresses = new AddressReader({
       client,
@@ -65,11 +67,10 @@ class SipClusterController implements RunningController {
       this.objects,
     );
     const writer = new ObjectWriter(SIP_CLUSTERS, { client, clock, events });
-    const departures = new Departures({ index, events });
+    const allows = toAllowsHost(readTextFlag(context.flags, HOST_NAMESPACES_FLAG));
     const last = this.#last;
-    const clusters = this.objects;
     const shared = { client, clock, events, log, metrics, clusters, index, addresses, missedHosts };
-    const options = { ...shared, services, writer, departures, last };
+    const options = { ...shared, services, writer, allows, last };
     const converger = new Converger({ clock, fence });
     this.#loop = new ObjectLoop({
       context,
@@ -90,7 +91,7 @@ class SipClusterController implements RunningController {
         converger.reconcile(new ClusterConvergence(toKey(cluster), options), signal),
       forget: (key) => {
         index.stopWaiting(key);
-        for (const one of [services, writer, departures, missedHosts]) one.forget(key);
+        for (const one of [services, writer, missedHosts]) one.forget(key);
         last.delete(key);
       },
       sources: [index, missedHosts, ...services.sources],
@@ -119,6 +120,7 @@ class SipClusterController implements RunningController {
   *listHosts(): Iterable<HostReport> {
     const surroundings: HostSurroundings = {
       keys: listKeys(this.objects.values()),
+      findAssigned: (key) => this.#index.findFacts(key)?.assigned,
       hasCluster: (key) => !this.objects.synced || this.objects.get(key) !== undefined,
     };
     for (const key of [...this.#hosts.keys()].toSorted()) {

@@ -1,5 +1,5 @@
 /**
- * Reconciles SIPClusters: chooses hosts, labels them, makes the services for what the labels say, writes the status.
+ * Reconciles SIPClusters: chooses hosts, records them in the status, labels them, and makes the services for them.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
@@ -7,17 +7,17 @@ import type { Logger } from "../../core/log.ts";
 import type { Convergence, PassResult, Plan, Planned, Step } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import type { Key, StoreReader } from "../../kube/cache/store.ts";
+import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { findDamage, trimObject } from "../../kube/kinds/resource.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
-import type { Departures } from "./hosts/departures.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import type { MissedHosts } from "./hosts/missed_hosts.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
+import { type AllowsHost, listLost, planAdoption, planRecord } from "./hosts/record.ts";
 import {
   applySchedule,
   changesLabels,
@@ -35,6 +35,7 @@ import type { ObjectWriter } from "../kinds/object_writer.ts";
 import { describeProblems, nameSome, type SpecProblem } from "../kinds/problems.ts";
 import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { type Member, type Outcome, planStatus } from "./resource/status.ts";
+import { byKey } from "./schedule/own_hosts.ts";
 import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices, Served } from "./services/cluster_services.ts";
 import { judgeState, listWarnings } from "./state.ts";
@@ -54,7 +55,7 @@ interface ClusterConvergenceOptions {
   readonly missedHosts: Pick<MissedHosts, "note">;
   readonly services: Pick<ClusterServices, "listMachines" | "serve" | "answerRequests" | "remove">;
   readonly writer: ObjectWriter<SipCluster>;
-  readonly departures: Departures;
+  readonly allows: AllowsHost;
   /** Of each cluster. */
   readonly last: Map<Key, LastDecision>;
 }
@@ -66,6 +67,9 @@ export interface LastDecision {
   readonly schedule?: Schedule;
 }
 
+const UNLABELLED =
+  "does not have the labels of the cluster any more: a person or another program removed or changed them. Landfall " +
+  "writes them again";
 /** How often a decision is made again at once, because another program was quicker with a host. */
 const DECISIONS_MAX = 5;
 /** Finalizer of `kubectl delete --cascade=foreground`: Kubernetes deletes the services itself. */
@@ -121,12 +125,13 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const { writer, last } = this.#options;
     const { cluster } = task;
     if (task.kind === "adopt") {
+      if (await this.#beginRecord(cluster, signal)) return "again";
       // Before the first label: without it, a deletion would leave labels.
       const finalizers = [...(cluster.metadata.finalizers ?? []), FINALIZER];
       await writer.setFinalizers(cluster, finalizers, signal);
       return "again";
     }
-    if (task.kind !== "invalid") return undefined;
+    if (task.kind !== "invalid") return await this.#adoptHosts(task, signal);
     const { problems } = task;
     last.set(this.#key, { state: "failing" });
     writer.warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(problems));
@@ -137,9 +142,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
   async observe(task: Task, signal: AbortSignal): Promise<Decision> {
     if (task.kind !== "serve") return undefined;
     if (this.#labelled && this.isSame(this.#labelled.task, task)) return this.#labelled.decision;
-    const { departures } = this.#options;
-    if (!this.#isTold) departures.tell(task.cluster);
-    this.#isTold = true;
+    this.#tellLost(task.cluster);
     this.#stage = "networkData";
     return await new HostChooser(this.#options).choose(task.cluster, task.spec, signal);
   }
@@ -165,8 +168,14 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     signal: AbortSignal,
   ): Promise<void> {
     if (decision === undefined) return;
+    const { cluster } = task;
+    const { schedule } = decision;
     this.#stage = "labels";
-    if (!(await applySchedule(task.cluster, decision.schedule, this.#toMembership(), signal))) {
+    await this.#record(cluster, schedule, signal);
+    const membership = this.#toMembership();
+    const { isOvertaken, unmoved } = await applySchedule(cluster, schedule, membership, signal);
+    await this.#keepRoles(cluster, unmoved, signal);
+    if (!isOvertaken) {
       this.#labelled = { task, decision };
       return;
     }
@@ -192,8 +201,9 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     if (!isRefused || task === undefined || step === undefined) return undefined;
     const { message } = error;
     this.#options.last.set(this.#key, { state: "failing" });
-    if (step === "release") await this.#writeDeleting(task.cluster, { obstacle: message }, signal);
-    else await this.#write(task.cluster, { kind: "refused", step, message }, signal);
+    const cluster = this.#findNewest(task.cluster);
+    if (step === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
+    else await this.#write(cluster, { kind: "refused", step, message }, signal);
     return undefined;
   }
 
@@ -212,7 +222,8 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     last.set(this.#key, { state: judgeState(schedule, served.services), schedule });
     for (const { word, message } of listWarnings(served.services))
       writer.warn(cluster, word, message);
-    await this.#write(cluster, { kind: "served", schedule, ...served }, signal);
+    const unknownClaims = await this.#refuseClaims(signal);
+    await this.#write(cluster, { kind: "served", schedule, unknownClaims, ...served }, signal);
     const wanted = missed.filter((key) => {
       const facts = schedule.isSatisfied ? undefined : index.findFacts(key);
       return facts && wants(facts);
@@ -263,6 +274,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     if (holds.length > 0) return await this.#keep(cluster, describeKept(holds, force), signal);
     const left = await services.remove(cluster, signal);
     if (left.length > 0) return await this.#waitForServices(cluster, left, signal);
+    await this.#record(cluster, "release", signal);
     const membership = this.#toMembership();
     const { kept, isOvertaken } = await releaseAll(cluster, { isForced }, membership, signal);
     if (isOvertaken) throw new OvertakenError();
@@ -270,12 +282,12 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
       // They are in use since a moment ago. The next reconcile makes their services again.
       const obstacle = describeKept(kept, force);
       writer.warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
-      await this.#writeDeleting(cluster, { obstacle }, signal);
+      await this.#writeDeleting(this.#findNewest(cluster), { obstacle }, signal);
       return {};
     }
-    const { finalizers = [] } = cluster.metadata;
-    const others = finalizers.filter((one) => one !== FINALIZER);
-    await writer.setFinalizers(cluster, others, signal);
+    const newest = this.#findNewest(cluster);
+    const others = newest.metadata.finalizers?.filter((one) => one !== FINALIZER) ?? [];
+    await writer.setFinalizers(newest, others, signal);
     return {};
   }
 
@@ -284,7 +296,10 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const { client, index } = this.#options;
     const seen = [...index.listOf(this.#key)].flatMap(({ key }) => index.find(key) ?? []);
     const holds = listHolds(seen);
-    return holds.length > 0 ? holds : listHolds(await listHostsOf(this.#key, client, signal));
+    if (holds.length > 0) return holds;
+    const own = new Set(seen.map(({ metadata }) => metadata.uid));
+    const labelled = await listHostsOf(this.#key, client, signal);
+    return listHolds(labelled.filter(({ metadata }) => own.has(metadata.uid)));
   }
 
   /** Keeps what hosts in use need, and says which they are. */
@@ -324,10 +339,9 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     signal: AbortSignal,
   ): Promise<void> {
     const { index } = this.#options;
-    const hosts = Array.from(index.listOf(this.#key), ({ key, claim }): Member => {
-      const { role, standby = false } = claim ?? {};
-      return { key, standby, ...(role && { role }) };
-    });
+    const hosts = Array.from(index.listOf(this.#key)).flatMap(({ key, assigned }): Member[] =>
+      assigned ? [{ key, role: assigned.role, standby: assigned.standby }] : [],
+    );
     await this.#write(cluster, { kind: "deleting", hosts, ...more }, signal);
   }
 
@@ -335,6 +349,125 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const { clock, writer } = this.#options;
     const status = planStatus(cluster, outcome, clock.now());
     await writer.writeStatus(cluster, status, EVENT_WORDS.ready, signal);
+  }
+
+  /**
+   * Adopts hosts of a cluster whose status has no record of them, so that they count.
+   *
+   * @returns What ends this pass
+   */
+  async #adoptHosts({ kind, cluster }: Task, signal: AbortSignal): Promise<PassResult | undefined> {
+    const { allows, events, index, last, writer } = this.#options;
+    const plan = planAdoption(cluster, index, allows);
+    if (plan.kind === "none") return undefined;
+    if (plan.kind === "adopt") {
+      await writer.patchStatus(cluster, { hosts: plan.record }, signal);
+      const message = `Landfall recorded BareMetalHosts with the labels of this SIPCluster: ${nameSome(plan.adopted)}`;
+      if (plan.adopted.length > 0)
+        events.record(cluster, toEvent(EVENT_WORDS.hostsAdopted, message));
+      return "again";
+    }
+    if (kind === "release" && cluster.metadata.annotations?.[FORCE_RELEASE] === "true")
+      return undefined;
+    const { message } = plan;
+    last.set(this.#key, { state: "failing" });
+    writer.warn(cluster, EVENT_WORDS.unknownClaim, message);
+    if (kind === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
+    else await this.#write(cluster, { kind: "refused", step: "hostNamespaces", message }, signal);
+    return {};
+  }
+
+  /** Records that a new cluster has no host: labels that are there before it took one say nothing. */
+  async #beginRecord(cluster: SipCluster, signal: AbortSignal): Promise<boolean> {
+    const { index, writer } = this.#options;
+    if (cluster.status !== undefined || [...index.listClaimants(this.#key)].length === 0)
+      return false;
+    await writer.patchStatus(cluster, { hosts: [] }, signal);
+    return true;
+  }
+
+  /** Writes down which hosts the cluster is to have, before their labels. */
+  async #record(
+    cluster: SipCluster,
+    decision: Schedule | "release",
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { index, writer } = this.#options;
+    const hosts = planRecord(cluster, decision, index);
+    if (hosts !== undefined) await writer.patchStatus(cluster, { hosts }, signal);
+  }
+
+  /** Hosts that something uses since a moment ago keep their roles. */
+  async #keepRoles(
+    { status: before }: SipCluster,
+    unmoved: ReadonlySet<Key>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clusters, writer } = this.#options;
+    const newest = clusters.get(this.#key);
+    if (unmoved.size === 0 || newest === undefined) return;
+    const hosts = newest.status?.hosts?.map((host) => {
+      const isUnmoved = unmoved.has(toKey({ metadata: host }));
+      const old = isUnmoved && before?.hosts?.find(({ uid }) => uid === host.uid);
+      return old ? { ...host, role: old.role, standby: old.standby } : host;
+    });
+    await writer.patchStatus(newest, { hosts }, signal);
+  }
+
+  /** A cluster as it is after our last write. */
+  #findNewest(cluster: SipCluster): SipCluster {
+    return this.#options.clusters.get(this.#key) ?? cluster;
+  }
+
+  /** Reports hosts that the cluster lost, and not because Landfall gave them back. */
+  #tellLost(cluster: SipCluster): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    for (const { host, isGone } of listLost(cluster, this.#options.index)) {
+      const [word, what] = isGone
+        ? [EVENT_WORDS.hostGone, "was deleted. The cluster does not have it any more"]
+        : [EVENT_WORDS.hostUnlabelled, UNLABELLED];
+      this.#options.writer.warn(cluster, word, `BareMetalHost ${host} ${what}`);
+    }
+  }
+
+  /**
+   * Removes the labels of the cluster from hosts that it did not take.
+   *
+   * @returns The hosts that keep them, with the reasons
+   */
+  async #refuseClaims(signal: AbortSignal): Promise<readonly string[]> {
+    const { allows, events, index } = this.#options;
+    const kept: string[] = [];
+    const what = `has the labels of the SIPCluster ${this.#key}, which did not take it`;
+    for (const { key } of [...index.listClaimants(this.#key)].toSorted(byKey)) {
+      const host = index.find(key);
+      if (host === undefined) continue;
+      const why = allows(this.#key, key)
+        ? await this.#unlabel(host, signal)
+        : "its namespace is not allowed";
+      const then = why === undefined ? "Landfall removed them" : "They have no effect: remove them";
+      events.record(
+        host,
+        toEvent(EVENT_WORDS.unknownClaim, `BareMetalHost ${key} ${what}. ${then}`),
+      );
+      if (why !== undefined) kept.push(`${key} (${why})`);
+    }
+    return kept;
+  }
+
+  /** @returns Why a host keeps the labels of the cluster */
+  async #unlabel(host: BareMetalHost, signal: AbortSignal): Promise<string | undefined> {
+    const claims = new HostClaims(this.#key, this.#options);
+    try {
+      const result = await claims.giveBack(host, "inUse", signal);
+      if (result.kind === "lost" || result.kind === "kept") return result.why;
+    } catch (error) {
+      // Who labels a host must not stop the work for the cluster.
+      if (!isKubeError(error, "forbidden") && !isKubeError(error, "invalid")) throw error;
+      return error.message;
+    }
+    return undefined;
   }
 
   #toMembership(): MembershipOptions & { readonly index: HostIndex } {

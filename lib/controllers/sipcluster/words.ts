@@ -47,6 +47,8 @@ type EventName =
   | "hostReleased"
   | "hostLost"
   | "hostGone"
+  | "hostsAdopted"
+  | "unknownClaim"
   | "hostUnlabelled"
   | "unschedulable"
   | "contractionBlocked"
@@ -85,7 +87,22 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "HostUnlabelled",
     type: "Warning",
     meaning:
-      "A person or another program removed the labels of the SIPCluster from a BareMetalHost, or changed them.",
+      "A person or another program removed the labels of the SIPCluster from a BareMetalHost, or changed them. " +
+      "Landfall writes them again.",
+  },
+  hostsAdopted: {
+    reason: "HostsAdopted",
+    type: "Normal",
+    meaning:
+      "The status of the SIPCluster had no record of BareMetalHosts with its labels. Landfall recorded those that it " +
+      "may take, once. The message names them.",
+  },
+  unknownClaim: {
+    reason: "UnknownClaim",
+    type: "Warning",
+    meaning:
+      "On a BareMetalHost: it has the labels of a SIPCluster that did not take it. The labels have no effect. " +
+      "Landfall removes them, unless the host is in use, paused, or in a namespace that is not allowed.",
   },
   unschedulable: {
     reason: "Unschedulable",

@@ -119,8 +119,10 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
             unmatched: [],
             breaches: [],
           },
+          unknownClaims: [],
           machines: [
             {
+              uid: "uid-a",
               namespace: "metal",
               name: "a",
               role: "ControlPlane",

@@ -72,6 +72,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
       await rig.cluster.create(HOSTS_PATH, { apiVersion, kind, metadata: { name, labels } });
     }
     const machine: Machine = {
+      uid: "uid-one",
       namespace: "metal3",
       name: "one",
       role: "Worker",
@@ -184,14 +185,14 @@ describe.skipIf(isSkipped)("a jump host", () => {
   });
 
   test("leads on to a node by the nodes' key, and knows the node by its name", async () => {
-    const node = `ssh -p ${PORT} ubuntu@one cat /etc/opt/sip/config/requests`;
+    const node = `ssh -p ${PORT} ubuntu@one.metal3 cat /etc/opt/sip/config/requests`;
     expect(await ssh(node)).toMatchObject({
       code: 0,
       stdout: "/api/v1/namespaces/tenant/configmaps/jumphost-node-requests",
     });
     // From now on the node must show the same key.
     expect((await ssh("cat ~/.ssh/known_hosts")).stdout).toContain("ssh-ed25519");
-    expect((await ssh("getent hosts one")).stdout).toContain("one");
+    expect((await ssh("getent hosts one.metal3")).stdout).toContain("one");
   });
 
   test("carries the connection of a client that has a key of the node itself", async () => {
@@ -206,14 +207,14 @@ describe.skipIf(isSkipped)("a jump host", () => {
 
   test("lists the hosts of the cluster", async () => {
     const { stdout } = await ssh("host list");
-    expect(stdout).toBe(`one\tWorker\tactive\t${use().rig.network.hosts[1]?.address}\n`);
+    expect(stdout).toBe(`one.metal3\tWorker\tactive\t${use().rig.network.hosts[1]?.address}\n`);
     expect((await ssh("host")).code).toBe(64);
     expect((await ssh("host reboot")).code).toBe(64);
   });
 
   test("has a host of the cluster rebooted, and prints the answer", async () => {
     const { rig, jump } = use();
-    const [ended, outcomes] = await rig.answerWhile(jump, ssh("host reboot one"));
+    const [ended, outcomes] = await rig.answerWhile(jump, ssh("host reboot one.metal3"));
     expect(ended).toEqual({
       code: 0,
       stdout: "metal3 has been asked to reboot the host\n",
@@ -230,7 +231,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
       headers: { "content-type": "application/merge-patch+json" },
       body: JSON.stringify({ metadata: { annotations: { "baremetalhost.metal3.io/paused": "" } } }),
     });
-    const [{ code, stdout }] = await rig.answerWhile(jump, ssh("host reboot one"));
+    const [{ code, stdout }] = await rig.answerWhile(jump, ssh("host reboot one.metal3"));
     expect([code, stdout]).toEqual([1, "Landfall refused: the host is paused\n"]);
     const { code: other, stderr } = await ssh("host reboot theirs");
     expect([other, stderr]).toEqual([
@@ -278,8 +279,8 @@ describe.skipIf(isSkipped)("a jump host", () => {
     const count = async (): Promise<number> =>
       Object.keys(await rig.readRequests(jump)).filter((key) => key.startsWith("request.")).length;
     const leaving = new AbortController();
-    const left = ssh("host reboot one", { args: ["-tt"], signal: leaving.signal });
-    const patient = ssh("host reboot one");
+    const left = ssh("host reboot one.metal3", { args: ["-tt"], signal: leaving.signal });
+    const patient = ssh("host reboot one.metal3");
     await waitUntil("both requests are there", async () =>
       (await count()) === 2 ? true : undefined,
     );

@@ -19,7 +19,7 @@ import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { toClaimLabels, toHost } from "../../support/sipcluster/hosts.ts";
+import { toClaimLabels, toHost, toRecording } from "../../support/sipcluster/hosts.ts";
 
 const signal = AbortSignal.timeout(20_000);
 const CLUSTER: SipCluster = { metadata: { namespace: "tenant", name: "a" } };
@@ -62,9 +62,9 @@ function start(
     KubeClient,
     "read"
   >;
-  const index = new HostIndex(store);
+  const index = new HostIndex({ hosts: store, clusters: toRecording([...store.values()]) });
   const addresses = new AddressReader({ client, clock, periodMs: 600_000 });
-  return { chooser: new HostChooser({ index, addresses }), reads };
+  return { chooser: new HostChooser({ index, addresses, allows: () => true }), reads };
 }
 
 const toSpec = (active: number, network = "oam"): SipClusterSpec => ({

@@ -77,6 +77,8 @@ const REPORT: RoleReport = {
   refused: new Map([["m/c", "paused"]]),
 };
 
+const ASSIGNED = { cluster: "t/a", role: "Worker", standby: false } as const;
+
 test("describeCluster() counts its hosts by role, and says why others were refused", () => {
   const schedule: Schedule = {
     keep: [],
@@ -89,7 +91,7 @@ test("describeCluster() counts its hosts by role, and says why others were refus
     isProven: true,
     reports: new Map([["Worker", REPORT]]),
   };
-  const hosts = ["a", "b"].map((name) => toHostFacts(toHost(name)));
+  const hosts = ["a", "b"].map((name) => toHostFacts(toHost(name), ASSIGNED));
   expect(describeCluster(toCluster({}), { hosts, schedule, outcome: FAILED })).toMatchObject({
     roles: [
       {
@@ -128,27 +130,33 @@ test("listKeys() has each topology key of all clusters once", () => {
   expect(listKeys([toCluster(), other])).toEqual(["a", "b", RACK]);
 });
 
+const UNKNOWN = { findAssigned: () => undefined, hasCluster: () => false };
+
 test("describeHost() says who has a host, where it is, and what uses it", () => {
   const consumerRef = { kind: "Metal3Machine", namespace: "m", name: "x" };
   const host = toHost("h", {
     spec: { consumerRef },
     status: { provisioning: { state: "provisioned" } },
   });
-  expect(describeHost(host, { keys: [RACK, "other"], hasCluster: (key) => key === "t/a" })).toEqual(
-    {
-      key: "m/h",
-      places: { [RACK]: "r1" },
-      state: "provisioned",
-      cluster: "t/a",
-      role: "Worker",
-      standby: false,
-      consumer: "Metal3Machine m/x",
-    },
-  );
+  expect(
+    describeHost(host, {
+      keys: [RACK, "other"],
+      findAssigned: () => ASSIGNED,
+      hasCluster: (key) => key === "t/a",
+    }),
+  ).toEqual({
+    key: "m/h",
+    places: { [RACK]: "r1" },
+    state: "provisioned",
+    cluster: "t/a",
+    role: "Worker",
+    standby: false,
+    consumer: "Metal3Machine m/x",
+  });
 });
 
 test("describeHost() says that a host has labels of a cluster that does not exist", () => {
-  const { trouble, cluster } = describeHost(toHost("h"), { keys: [], hasCluster: () => false });
+  const { trouble, cluster } = describeHost(toHost("h"), { keys: [], ...UNKNOWN });
   expect({ trouble, cluster }).toEqual({
     trouble: "no such SIPCluster: remove its labels",
     cluster: "t/a",
@@ -157,7 +165,7 @@ test("describeHost() says that a host has labels of a cluster that does not exis
 
 test("describeHost() of a free one says why it may not be taken", () => {
   const host = toHost("h", { status: { errorMessage: "the fan is broken" } }, false);
-  expect(describeHost(host, { keys: [], hasCluster: () => false })).toEqual({
+  expect(describeHost(host, { keys: [], ...UNKNOWN })).toEqual({
     key: "m/h",
     places: {},
     state: "",

@@ -42,6 +42,12 @@ interface Stage {
   readonly options: Parameters<typeof releaseAll>[2];
 }
 
+/** The facts of a host that the cluster records if it has labels. */
+function toFacts(host: BareMetalHost): HostFacts {
+  const assigned = { cluster: "tenant/a", ...WORKER };
+  return toHostFacts(host, host.metadata.labels && assigned);
+}
+
 /** Claims that answer as a test says, else `done`, and what was asked of them. */
 function stage(
   hosts: readonly BareMetalHost[],
@@ -62,9 +68,9 @@ function stage(
     hosts.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
   const findFacts = (key: string): HostFacts | undefined => {
     const host = find(key);
-    return host && toHostFacts(host);
+    return host && toFacts(host);
   };
-  const listOf = (): HostFacts[] => hosts.map(toHostFacts);
+  const listOf = (): HostFacts[] => hosts.map(toFacts);
   const events = {
     record: (_object: object, event: { readonly reason: string; readonly message: string }) =>
       void said.push(`${event.reason} ${event.message}`),
@@ -76,7 +82,6 @@ function stage(
     events,
     metrics,
     log: silentLogger,
-    departures: { noteReleased: () => undefined },
   };
   return { asked, said, options };
 }
@@ -98,7 +103,10 @@ test("applySchedule() changes what stays, then takes, then gives back, and says 
     add: [{ host: "metal3/new", role: "ControlPlane", standby: true }],
     giveBack: [{ host: "metal3/old", ...WORKER, why: "more than wanted" }],
   };
-  expect(await applySchedule(CLUSTER, choice, options, signal)).toBe(false);
+  expect(await applySchedule(CLUSTER, choice, options, signal)).toEqual({
+    isOvertaken: false,
+    unmoved: new Set(),
+  });
   expect(asked).toEqual(["assign spare", "take new", "give back (inUse) old"]);
   expect(said).toEqual([
     "HostTaken BareMetalHost metal3/spare is Worker of the cluster",
@@ -115,7 +123,9 @@ test("applySchedule() gives nothing back if another program was quicker with a n
     add: [{ host: "metal3/new", ...WORKER }],
     giveBack: [{ host: "metal3/old", ...WORKER, why: "in error" }],
   };
-  expect(await applySchedule(CLUSTER, choice, options, signal)).toBe(true);
+  expect(await applySchedule(CLUSTER, choice, options, signal)).toMatchObject({
+    isOvertaken: true,
+  });
   expect(asked).toEqual(["take new"]);
   expect(said).toEqual([
     "HostLost BareMetalHost metal3/new cannot be taken any more: taken by t/b",

@@ -4,8 +4,8 @@
  */
 import { expect, test } from "bun:test";
 import { AddressReader } from "../../../lib/controllers/sipcluster/hosts/address_reader.ts";
-import { Departures } from "../../../lib/controllers/sipcluster/hosts/departures.ts";
 import { HostIndex } from "../../../lib/controllers/sipcluster/hosts/host_index.ts";
+import { toAllowsHost } from "../../../lib/controllers/sipcluster/hosts/record.ts";
 import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
 import { ClusterConvergence } from "../../../lib/controllers/sipcluster/reconcile.ts";
 import {
@@ -20,10 +20,16 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { Converger } from "../../../lib/engine/converge.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store, toKey } from "../../../lib/kube/cache/store.ts";
-import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { startHostServer, toClaimLabels, toHost } from "../../support/sipcluster/hosts.ts";
+import {
+  HOST_NAMESPACE,
+  startHostServer,
+  toClaimLabels,
+  toHost,
+} from "../../support/sipcluster/hosts.ts";
 
 const signal = AbortSignal.timeout(30_000);
 const NO_MACHINES = { machines: [], lastKnown: [], unknown: [], lacking: [], troubled: [] };
@@ -31,6 +37,8 @@ const CONSUMER: JsonObject = { spec: { consumerRef: { kind: "Metal3Machine", nam
 
 interface Plan {
   readonly isKept?: boolean;
+  /** Namespaces of hosts. @default {all} */
+  readonly allowed?: string;
   /** What Kubernetes says when services are made. */
   readonly refusal?: Error;
   /** Whether Kubernetes refuses the status, too. */
@@ -65,7 +73,7 @@ interface Result {
 /** Reconciles a cluster with one host, that is being deleted unless it is kept. */
 async function reconcile(plan: Plan): Promise<Result> {
   await using server = await startHostServer();
-  const { client, kubernetes } = server;
+  const { kubernetes } = server;
   kubernetes.installKind(SIP_CLUSTERS);
   const { objects } = kubernetes;
   const { annotations = {}, spec = { services: {} } } = plan;
@@ -77,18 +85,27 @@ async function reconcile(plan: Plan): Promise<Result> {
   });
   const read = (): SipCluster | undefined =>
     objects.get(SIP_CLUSTERS.plural, path) as object as SipCluster | undefined;
+  const { uid = "" } = server.create("h", { labels: toClaimLabels("a") }).metadata;
+  const place = { namespace: HOST_NAMESPACE, name: "h", role: "Worker", standby: false };
+  const status = { hosts: [{ uid, ...place, addresses: [] }] };
+  objects.patch(SIP_CLUSTERS.plural, { ...path, subresource: "status" }, { status });
   if (!plan.isKept) objects.delete(SIP_CLUSTERS.plural, path);
   const cluster = read();
   if (cluster === undefined) throw new Error("it is there");
   const deletedAt = Date.parse(cluster.metadata.deletionTimestamp ?? "");
   const clock = new ManualClock((deletedAt || 0) + (plan.sinceMs ?? 0));
-  server.create("h", { labels: toClaimLabels("a") });
   const host = server.change("h", plan.host ?? {});
   const hosts = new Store({ resource: BARE_METAL_HOSTS, log: silentLogger });
   hosts.apply(host);
   if (plan.unseen) server.change("h", plan.unseen);
   const clusters = new Store<SipCluster>({ resource: SIP_CLUSTERS, log: silentLogger });
   clusters.replace([cluster], "1");
+  // Own writes are in the caches at once.
+  const learn = (object: KubeObject): void => {
+    if (toKey(object) === "tenant/a") clusters.learn(object, undefined);
+    else hosts.learn(object as BareMetalHost, undefined);
+  };
+  const client = server.client.followedBy(() => ({ learn, learnGone: () => undefined }));
   if (plan.refusesStatus) {
     kubernetes.faults.deny({ verb: "patch", resource: `${SIP_CLUSTERS.plural}/status` });
   }
@@ -97,7 +114,7 @@ async function reconcile(plan: Plan): Promise<Result> {
   const events = {
     record: (_object: object, { reason }: { reason: string }) => void done.push(reason),
   };
-  const index = new HostIndex(hosts);
+  const index = new HostIndex({ hosts, clusters });
   const troubled = toHost("t", { spec: { networkData: { name: "gone" } } });
   const addresses = new AddressReader({ client, clock, periodMs: 600_000, random: () => 0 });
   await addresses.readAll([troubled], signal);
@@ -111,7 +128,7 @@ async function reconcile(plan: Plan): Promise<Result> {
     index,
     addresses,
     writer: new ObjectWriter(SIP_CLUSTERS, { client, clock, events }),
-    departures: new Departures({ index, events }),
+    allows: toAllowsHost(plan.allowed ?? "*"),
     missedHosts: {
       note: (_cluster, hosts) => void done.push(...[...hosts].map((key) => `missed ${key}`)),
     },

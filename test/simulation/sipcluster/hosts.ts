@@ -46,6 +46,15 @@ export function clusterOf(host: ApiObject): string {
   return name === "" ? "" : `${labelOf(host, LABELS.namespace)}/${name}`;
 }
 
+/** Whether the status of a cluster records a host whose labels are written. */
+export function isRecorded(cluster: ApiObject, { metadata }: ApiObject): boolean {
+  const { hosts } = objectAt(cluster, "status");
+  return (
+    isArray(hosts) &&
+    hosts.filter(isObject).some((one) => one["uid"] === metadata["uid"] && one["pending"] !== true)
+  );
+}
+
 /** What is wrong with a host, whoever has it; `""` if nothing is. */
 export function troubleOf(host: ApiObject): string {
   if (isLeaving(host)) return "deleting";

@@ -11,6 +11,7 @@ import type { ApiServer, Change } from "../world/api_server.ts";
 import type { Process } from "../world/process.ts";
 import {
   clusterOf,
+  isRecorded,
   labelOf,
   LABELS,
   mayTakeUsed,
@@ -99,9 +100,17 @@ export class HostJudge {
     if (!isEqual(withoutOurs(before), withoutOurs(after))) {
       this.#accuse(`${author} changes more than its labels of ${keyOf(host)}`);
     }
+    // Somebody removed or changed its labels, and Landfall writes them again.
+    if (now !== undefined && now !== "" && this.#isRecorded(now, after)) return;
     if (old === "" && now !== "") this.#judgeTaken(author, before, after);
     else if (old !== "" && now === "") this.#judgeGiven(author, before);
     else if (old !== now) this.#accuse(`${author} moves ${keyOf(host)} from ${old} to ${now}`);
+  }
+
+  /** Whether the status of a cluster had the host before its labels were written. */
+  #isRecorded(key: string, host: ApiObject): boolean {
+    const { cluster } = this.#said.get(key)?.at(-1) ?? {};
+    return cluster !== undefined && isRecorded(cluster, host);
   }
 
   #judgeTaken(author: string, before: ApiObject, after: ApiObject): void {

@@ -76,6 +76,26 @@ const PEOPLE: readonly SipStep[] = [
     },
   ),
   toStep("rival", 3, giveRivalBack),
+  onHost(
+    "loses its labels by hand",
+    2,
+    (host) => clusterOf(host) !== "" && clusterOf(host) !== `${RIVAL}/${RIVAL}`,
+    ({ objects, random, labelledByHand }, host) => {
+      labelledByHand.add(keyOf(host));
+      const all = { [LABELS.name]: null, [LABELS.namespace]: null, [LABELS.role]: null };
+      const labels = random.pick([all, { [LABELS.role]: null }, { [LABELS.name]: "nobody" }]);
+      objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
+    },
+  ),
+  onHost("gets labels by hand", 2, isFree, ({ objects, random, labelledByHand }, host) => {
+    labelledByHand.add(keyOf(host));
+    const labels = {
+      [LABELS.namespace]: TENANTS,
+      [LABELS.name]: random.pick(NAMES),
+      [LABELS.role]: random.pick(ROLES),
+    };
+    objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
+  }),
 ];
 
 const HARDWARE: readonly SipStep[] = [

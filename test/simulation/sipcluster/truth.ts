@@ -9,6 +9,7 @@ import {
   clusterOf,
   FLAVORS,
   isFree,
+  isRecorded,
   isUsed,
   LABELS,
   labelOf,
@@ -22,14 +23,16 @@ import { keyOf } from "./judge.ts";
 import { RIVAL } from "./steps.ts";
 import { NAMES, type SipWorld, TENANTS } from "./world.ts";
 import { HOST_LABELS } from "../../../lib/simulator/metal3/hosts.ts";
-import { consumerOf, isLeaving } from "../../../lib/simulator/metal3/host_state.ts";
+import { consumerOf, isLeaving, isPaused } from "../../../lib/simulator/metal3/host_state.ts";
 
 const READY = "True ReconciliationSucceeded";
 
 /** What is not true yet, in sentences; empty when all is right. */
 export function listUntrue(world: SipWorld): readonly string[] {
   const known = new Set([...world.clusters.map(keyOf), "", `${RIVAL}/${RIVAL}`]);
-  const strays = world.hosts.filter((host) => !known.has(clusterOf(host)));
+  const strays = world.hosts.filter(
+    (host) => !known.has(clusterOf(host)) && !world.labelledByHand.has(keyOf(host)),
+  );
   return [
     ...strays.map((host) => `${keyOf(host)} has labels of ${clusterOf(host)}, which is gone`),
     ...world.clusters.flatMap((cluster) => listWrong(world, cluster)),
@@ -52,7 +55,7 @@ function listLeft({ objects }: SipWorld): readonly string[] {
 
 function listWrong(world: SipWorld, cluster: ApiObject): readonly string[] {
   const key = keyOf(cluster);
-  const own = world.hosts.filter((host) => clusterOf(host) === key);
+  const own = world.hosts.filter((host) => isRecorded(cluster, host));
   const ready = readCondition(cluster, "Ready");
   if (isLeaving(cluster)) {
     if (own.some((host) => consumerOf(host) !== undefined)) {
@@ -63,6 +66,8 @@ function listWrong(world: SipWorld, cluster: ApiObject): readonly string[] {
   }
   const roles = ROLES.map((role) => toRole(world, { cluster, own, role }));
   const wrong = roles.flatMap(({ wrong: texts }) => texts);
+  const unlabelled = own.filter((host) => clusterOf(host) !== key && !isPaused(host));
+  wrong.push(...unlabelled.map((host) => `${keyOf(host)} lacks the labels of ${key}`));
   const isShort = roles.some(({ missing }) => missing > 0);
   const couldHave = roles.every(({ missing, addable }) => missing <= addable);
   if (isShort && couldHave) wrong.push(`${key} lacks hosts that it could have`);

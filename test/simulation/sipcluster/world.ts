@@ -52,6 +52,8 @@ const FIRST_PORT = 30_001;
 export class SipWorld extends MetalWorld {
   readonly judge: HostJudge;
   readonly clusterApi: ClusterApi;
+  /** Hosts whose labels people wrote. */
+  readonly labelledByHand: Set<string> = new Set();
   readonly replicas: readonly ControllerReplica[];
   readonly #leave: () => void;
 
@@ -78,7 +80,7 @@ export class SipWorld extends MetalWorld {
           controllers: LOADED,
           lease: LEASE,
           ...(election && { election }),
-          flags: { "sip-network-data-period": 60_000 },
+          flags: { "sip-host-namespaces": HOSTS, "sip-network-data-period": 60_000 },
           onSend: (process, request) => void this.judge.noteSent(process, request),
         }),
     );

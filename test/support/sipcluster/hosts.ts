@@ -6,7 +6,16 @@ import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
 import { trimObject } from "../../../lib/kube/kinds/resource.ts";
+import {
+  type HostStatus,
+  SIP_CLUSTERS,
+  type SipCluster,
+} from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { findLabelled } from "../../../lib/controllers/sipcluster/hosts/facts.ts";
+import { NODE_TYPE, STANDBY } from "../../../lib/controllers/sipcluster/words.ts";
 import {
   type ApiObject,
   type JsonObject,
@@ -39,6 +48,37 @@ export function toClaimLabels(
     "sip.airshipit.org/node-type": role,
     ...(standby && { "sip.airshipit.org/standby": "true" }),
   };
+}
+
+let version = 0;
+
+/** Clusters of namespace `tenant` that record the hosts that have their labels, in a store. */
+export function toRecording(
+  hosts: readonly BareMetalHost[],
+  store: Store<SipCluster> = new Store({ resource: SIP_CLUSTERS, log: silentLogger }),
+): Store<SipCluster> {
+  version += 1;
+  const byCluster = Map.groupBy(hosts, ({ metadata: { labels } }) =>
+    findLabelled(labels)?.replace("tenant/", ""),
+  );
+  const clusters = [...byCluster].flatMap(([name, own]): SipCluster[] => {
+    const records = own.map(
+      ({ metadata: { uid = "", namespace = "", name: host, labels = {} } }): HostStatus => {
+        const role = labels[NODE_TYPE] === "ControlPlane" ? "ControlPlane" : "Worker";
+        const standby = labels[STANDBY] === "true";
+        return { uid, namespace, name: host, role, standby, addresses: [] };
+      },
+    );
+    const metadata = {
+      namespace: "tenant",
+      name: name ?? "",
+      uid: `uid-${name}`,
+      resourceVersion: `${version}`,
+    };
+    return name === undefined ? [] : [{ metadata, status: { hosts: records } }];
+  });
+  store.replace(clusters, `${version}`);
+  return store;
 }
 
 /** A host as a store has it. */

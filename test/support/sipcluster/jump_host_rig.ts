@@ -3,6 +3,7 @@
  * its own.
  * @module
  */
+import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { execFile } from "node:child_process";
 import { connect } from "node:net";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -243,7 +244,12 @@ export class JumpHostRig implements AsyncDisposable {
     const path = { namespace: TENANT, name: `jumphost-${cluster.metadata.name}-requests` };
     while (!state.isOver) {
       const map = await this.client.read(CONFIG_MAPS, path, signal);
-      const options = { client: this.client, clock: systemClock, findConfigMap: () => map };
+      const options = {
+        client: this.client,
+        clock: systemClock,
+        findConfigMap: () => map,
+        isOwn: ({ metadata }: BareMetalHost) => metadata.name === "one",
+      };
       outcomes.push(...(await handleRebootRequests(options, cluster, signal)).outcomes);
       await Bun.sleep(ANSWER_POLL_MS);
     }

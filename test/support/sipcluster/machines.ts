@@ -7,5 +7,13 @@ import type { Machine } from "../../../lib/controllers/sipcluster/services/types
 /** A host with one address, in the network `oam`. It is one of the control plane unless `fields` say otherwise. */
 export function machine(name: string, address: string, fields: Partial<Machine> = {}): Machine {
   const addresses = new Map([["oam", address]]);
-  return { namespace: "hosts", name, role: "ControlPlane", standby: false, addresses, ...fields };
+  return {
+    uid: `uid-${name}`,
+    namespace: "hosts",
+    name,
+    role: "ControlPlane",
+    standby: false,
+    addresses,
+    ...fields,
+  };
 }

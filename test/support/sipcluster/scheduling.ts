@@ -4,7 +4,7 @@
  */
 import type { NodeSet, Role } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type {
-  Claim,
+  Assigned,
   HostFacts,
   Schedule,
 } from "../../../lib/controllers/sipcluster/schedule/types.ts";
@@ -17,8 +17,8 @@ export interface HostWords extends Partial<
   Pick<HostFacts, "trouble" | "isUntouchable" | "isInUse">
 > {
   readonly labels?: Readonly<Record<string, string>>;
-  /** Of the tests' cluster. `none`: the label names no role. */
-  readonly role?: Role | "none";
+  /** Of the tests' cluster. */
+  readonly role?: Role;
   readonly standby?: boolean;
   /** Of another cluster. */
   readonly cluster?: string;
@@ -27,12 +27,8 @@ export interface HostWords extends Partial<
 /** A host of namespace `metal`, free unless it has a role. */
 export function toHost(name: string, words: HostWords = {}): HostFacts {
   const { labels = {}, role, standby = false, cluster = CLUSTER, isInUse = false, ...rest } = words;
-  const claim: Claim | undefined = role && {
-    cluster,
-    standby,
-    ...(role !== "none" && { role }),
-  };
-  return { key: `metal/${name}`, labels, isInUse, ...rest, ...(claim && { claim }) };
+  const assigned: Assigned | undefined = role && { cluster, role, standby };
+  return { key: `metal/${name}`, labels, isInUse, ...rest, ...(assigned && { assigned }) };
 }
 
 /** A role that wants so many hosts, each alone in its domain of the keys. */
@@ -40,7 +36,7 @@ export function toNodeSet(active: number, standby = 0, ...topologyKeys: string[]
   return { count: { active, standby }, topologyKeys };
 }
 
-/** The hosts after a decision was written to their labels. */
+/** The hosts after a decision was carried out. */
 export function applySchedule(
   hosts: readonly HostFacts[],
   { keep, add, giveBack }: Schedule,
@@ -48,13 +44,13 @@ export function applySchedule(
   const given = new Set(giveBack.map(({ host }) => host));
   const assigned = new Map([...keep, ...add].map((one) => [one.host, one]));
   return hosts.map((host) => {
-    const { claim, ...free } = host;
+    const { assigned: before, ...free } = host;
     if (given.has(host.key))
       return host.isInUse ? { ...free, trouble: "used by another consumer" } : free;
     const assignment = assigned.get(host.key);
     if (assignment === undefined) return host;
     const { role, standby } = assignment;
-    return { ...free, claim: { cluster: claim?.cluster ?? CLUSTER, role, standby } };
+    return { ...free, assigned: { cluster: before?.cluster ?? CLUSTER, role, standby } };
   });
 }
 

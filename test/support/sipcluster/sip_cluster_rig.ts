@@ -270,6 +270,7 @@ export class SipClusterRig implements AsyncDisposable {
       `--debug-address=127.0.0.1:${port}`,
       ...ELECTION,
       `--controllers=${NAME}`,
+      `--sip-host-namespaces=${METAL}`,
       ...(options.args ?? []),
     ]);
     const controller = { landfall, debugUrl: `http://127.0.0.1:${port}` };

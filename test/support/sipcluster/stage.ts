@@ -23,7 +23,7 @@ export const TENANT = "tenant";
 
 /** A running controller and its world. */
 export class SipStage extends ControllerStage<SipClusterSpec, SipCluster> {
-  /** Starts it with hosts in racks. */
+  /** Starts it with hosts in racks, whose namespace is allowed. */
   static async start(racks: readonly RackPlan[], flags: FlagValues = {}): Promise<SipStage> {
     const stage = new SipStage({
       controller: sipClusterController,
@@ -31,7 +31,7 @@ export class SipStage extends ControllerStage<SipClusterSpec, SipCluster> {
       namespace: TENANT,
       hosts: HOSTS,
       clock: systemClock,
-      flags,
+      flags: { "sip-host-namespaces": HOSTS, ...flags },
       step: (objects) => {
         rollOutDeployments(objects, { now: new Date().toISOString() });
         collectGarbage(objects);

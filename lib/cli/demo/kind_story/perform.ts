@@ -6,7 +6,11 @@ import { join } from "node:path";
 import { runApp } from "../../../app/app.ts";
 import type { Provider } from "../../../cloud/provider.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
-import { type ControllerDefinition, loadControllers } from "../../../controllers/definition.ts";
+import {
+  type ControllerDefinition,
+  type FlagValues,
+  loadControllers,
+} from "../../../controllers/definition.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { Fence } from "../../../core/fence.ts";
 import { createLogger } from "../../../core/log.ts";
@@ -34,6 +38,8 @@ export interface KindStory {
   readonly kubernetes: string;
   readonly clock: Clock;
   readonly controllers: readonly ControllerDefinition[];
+  /** Of the controllers. @default {none} */
+  readonly flags?: FlagValues;
   /** The page that shows the objects: `/debug/sipclusters`. */
   readonly page: string;
   /** What programs in another terminal need to use the cloud. */
@@ -93,14 +99,18 @@ export async function performKindStory(
 }
 
 async function startLandfall(
-  { flags, context, kubeconfig }: KindDemoOptions & { readonly kubeconfig: string },
-  { clock, controllers, sections, createProvider }: KindStory,
+  {
+    flags: { debugAddress, verbose },
+    context,
+    kubeconfig,
+  }: KindDemoOptions & { readonly kubeconfig: string },
+  { clock, controllers, flags = {}, sections, createProvider }: KindStory,
   signal: AbortSignal,
 ): Promise<{ readonly ends: Promise<void>; readonly listening: Promise<ListenAddress> }> {
   const metrics = new MetricsRegistry();
   const log = createLogger({
     format: "text",
-    level: flags.verbose ? "info" : "error",
+    level: verbose ? "info" : "error",
     write: context.complain,
     now: () => clock.now(),
   });
@@ -117,9 +127,9 @@ async function startLandfall(
     host: "demo",
     controllers: await loadControllers(controllers),
     concurrentNodeSyncs: 1,
-    flags: {},
+    flags,
     ...(sections && { sections }),
-    debugAddress: flags.debugAddress,
+    debugAddress,
     onDebugListening: listening.resolve,
   };
   return { ends: runApp(options, signal), listening: listening.promise };

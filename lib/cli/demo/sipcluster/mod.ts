@@ -3,12 +3,13 @@
  * @module
  */
 import { sipClusterController } from "../../../controllers/sipcluster/definition.ts";
+import { HOST_NAMESPACES_FLAG } from "../../../controllers/sipcluster/flags.ts";
 import { systemClock } from "../../../core/clock.ts";
 import { startKubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
 import { type KindDemoOptions, performKindStory } from "../kind_story/perform.ts";
 import { LEGEND } from "./drawing.ts";
 import { playSipStory } from "./story.ts";
-import { SipWorld } from "./world.ts";
+import { HOSTS, SipWorld } from "./world.ts";
 
 /**
  * Plays the story. Without `--once`, the cluster keeps running until the signal aborts.
@@ -27,6 +28,7 @@ export async function demoSipClusters(
       kubernetes: kubernetes.url,
       clock,
       controllers: [sipClusterController],
+      flags: { [HOST_NAMESPACES_FLAG.name]: HOSTS },
       page: "/debug/sipclusters",
       clients: { env: {} },
       introduce: ({ env, page }: { readonly env: string; readonly page: string }) =>
@@ -44,7 +46,8 @@ export async function demoSipClusters(
 function toIntroduction(kubernetes: string, env: string, page: string): string {
   return `\
 A simulated Kubernetes API listens at ${kubernetes}: 18 BareMetalHosts in 3 racks, and doubles of metal3's
-operator, of its provider for Cluster API, and of what starts Pods. Landfall itself is real.
+operator, of its provider for Cluster API, and of what starts Pods. Landfall itself is real. It runs with
+--${HOST_NAMESPACES_FLAG.name}=${HOSTS}: SIPClusters may take the hosts of that namespace.
 
 Watch it in another terminal. The first line makes that terminal use the demo:
 

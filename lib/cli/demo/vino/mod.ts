@@ -6,6 +6,7 @@
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../cloud/deletion/guard.ts";
 import { DELETION as DELETION_SECTION } from "../../../cloud/settings/sections.ts";
 import { sipClusterController } from "../../../controllers/sipcluster/definition.ts";
+import { HOST_NAMESPACES_FLAG } from "../../../controllers/sipcluster/flags.ts";
 import { vinoController } from "../../../controllers/vino/definition.ts";
 import { systemClock } from "../../../core/clock.ts";
 import { formatDuration } from "../../../core/text/values.ts";
@@ -29,6 +30,7 @@ export async function demoVinos(options: KindDemoOptions, signal: AbortSignal): 
     kubernetes: world.kubernetes.url,
     clock,
     controllers: [vinoController, sipClusterController],
+    flags: { [HOST_NAMESPACES_FLAG.name]: METAL },
     page: "/debug/vinos",
     clients: { env: { XOA_URL: url, XOA_TOKEN: token } },
     sections: new Map([[DELETION_SECTION.key, DELETION]]),

@@ -16,11 +16,11 @@ import {
   PAUSED,
 } from "../../../kube/kinds/bare_metal_host.ts";
 import {
-  findOwner,
+  findLabelled,
   hasConsumer,
   hasSameLabels,
   holdsDeletion,
-  isTaken,
+  isLabelled,
   toHostFacts,
 } from "./facts.ts";
 
@@ -83,21 +83,16 @@ export class HostClaims {
    */
   take(
     host: BareMetalHost,
-    { role, standby }: Pick<Assignment, "role" | "standby">,
+    assignment: Pick<Assignment, "role" | "standby">,
     signal: AbortSignal,
   ): Promise<ClaimResult> {
-    const [namespace = "", name = ""] = this.#cluster.split("/");
-    const labels: ClaimLabels = {
-      [CLUSTER_NAMESPACE]: namespace,
-      [CLUSTER_NAME]: name,
-      [NODE_TYPE]: role,
-      // Also removes what is left of another cluster.
-      [STANDBY]: standby ? "true" : null,
-    };
+    const labels = this.#toLabels(assignment);
     const check = (seen: BareMetalHost): Verdict => {
       if (hasLabels(seen, labels)) return { kind: "done", host: seen };
       const { labels: now = {} } = seen.metadata;
-      if (isTaken(now)) return { kind: "lost", why: `taken by ${findOwner(now) ?? "another"}` };
+      if (isLabelled(now)) {
+        return { kind: "lost", why: `labelled for ${findLabelled(now) ?? "another"}` };
+      }
       const { trouble } = toHostFacts(seen);
       if (trouble !== undefined) return { kind: "lost", why: trouble };
       const isSame = hasSameLabels(now, host.metadata.labels ?? {});
@@ -109,7 +104,7 @@ export class HostClaims {
   /** Gives a host of the cluster back: removes all labels of the claim. Reads the host first. */
   async giveBack(host: BareMetalHost, spares: Sparing, signal: AbortSignal): Promise<ClaimResult> {
     const check = (seen: BareMetalHost): Verdict => {
-      if (findOwner(seen.metadata.labels) !== this.#cluster) return { kind: "done", host: seen };
+      if (findLabelled(seen.metadata.labels) !== this.#cluster) return { kind: "done", host: seen };
       const why = findKeeper(seen, spares);
       return why === undefined ? { kind: "write", labels: NO_CLAIM } : { kind: "kept", why };
     };
@@ -117,23 +112,39 @@ export class HostClaims {
     return fresh === undefined ? { kind: "gone" } : this.#write(fresh, check, signal);
   }
 
-  /** Makes a host of the cluster active or standby, and gives it another role unless it is in use. */
+  /**
+   * Writes the labels of a host that the cluster records, unless it is paused.
+   *
+   * @param isMoved Whether it gets another role, which a host in use does not
+   */
   assign(
     host: BareMetalHost,
-    { role, standby }: Pick<Assignment, "role" | "standby">,
+    {
+      isMoved,
+      ...assignment
+    }: Pick<Assignment, "role" | "standby"> & { readonly isMoved: boolean },
     signal: AbortSignal,
   ): Promise<ClaimResult> {
-    const labels: ClaimLabels = { [NODE_TYPE]: role, [STANDBY]: standby ? "true" : null };
+    const labels = this.#toLabels(assignment);
     const check = (seen: BareMetalHost): Verdict => {
-      const { claim, isInUse } = toHostFacts(seen);
-      if (claim?.cluster !== this.#cluster) return { kind: "lost", why: "its labels changed" };
       if (hasLabels(seen, labels)) return { kind: "done", host: seen };
       if (isPaused(seen)) return { kind: "kept", why: "paused" };
       // What runs on it was installed for the other role.
-      const isMoved = claim.role !== role && isInUse;
-      return isMoved ? { kind: "kept", why: "in use" } : { kind: "write", labels };
+      const isHeld = isMoved && toHostFacts(seen).isInUse;
+      return isHeld ? { kind: "kept", why: "in use" } : { kind: "write", labels };
     };
     return this.#write(host, check, signal);
+  }
+
+  #toLabels({ role, standby }: Pick<Assignment, "role" | "standby">): ClaimLabels {
+    const [namespace = "", name = ""] = this.#cluster.split("/");
+    return {
+      [CLUSTER_NAMESPACE]: namespace,
+      [CLUSTER_NAME]: name,
+      [NODE_TYPE]: role,
+      // Also removes what is left of another cluster.
+      [STANDBY]: standby ? "true" : null,
+    };
   }
 
   /** Writes what `check` asks for; after a conflict once more, for the host as it is then. */

@@ -2,10 +2,10 @@
  * What a BareMetalHost says about who may have it. Pure.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import { ROLES } from "../resource/sip_cluster.ts";
-import type { HostFacts } from "../schedule/types.ts";
-import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
+import type { Assigned, HostFacts } from "../schedule/types.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE } from "../words.ts";
 import {
   type BareMetalHost,
   DETACHED,
@@ -55,18 +55,18 @@ const UNUSABLE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The cluster that the labels name.
+ * The cluster that the labels name. Who may write the host may write them: they do not say who has it.
  *
- * @returns `undefined` if they name none, or not completely; see {@linkcode isTaken}
+ * @returns `undefined` if they name none, or not completely; see {@linkcode isLabelled}
  */
-export function findOwner(labels: Labels = NO_LABELS): Key | undefined {
+export function findLabelled(labels: Labels = NO_LABELS): Key | undefined {
   const namespace = labels[CLUSTER_NAMESPACE] ?? "";
   const name = labels[CLUSTER_NAME] ?? "";
   return namespace === "" || name === "" ? undefined : `${namespace}/${name}`;
 }
 
-/** Whether any cluster has a host with these labels. */
-export function isTaken(labels: Labels = NO_LABELS): boolean {
+/** Whether a host has the label of a cluster, which other programs read as a claim: it cannot be taken. */
+export function isLabelled(labels: Labels = NO_LABELS): boolean {
   return labels[CLUSTER_NAME] !== undefined;
 }
 
@@ -89,20 +89,18 @@ export function holdsDeletion(host: BareMetalHost): boolean {
   return hasConsumer(host) || (state !== EXTERNAL && (IN_USE.has(state) || hasImage(host)));
 }
 
-/** Reads the facts of a host. */
-export function toHostFacts(host: BareMetalHost): HostFacts {
+/** Reads the facts of a host. @param assigned What it is for. Absent: no cluster has it */
+export function toHostFacts(host: BareMetalHost, assigned?: Assigned): HostFacts {
   const { labels = NO_LABELS } = host.metadata;
-  const claim = toClaim(labels);
-  const trouble = findTrouble(host, labels, claim);
+  const trouble = findTrouble(host, labels, assigned);
   // A host that moves to another management cluster is paused, and then also deleted.
   const isPaused = PAUSED in (host.metadata.annotations ?? {});
-  const isUntouchable = isPaused || trouble === TROUBLES.labels;
   return {
     key: toKey(host),
     labels,
-    ...(claim && { claim }),
+    ...(assigned && { assigned }),
     ...(trouble && { trouble }),
-    ...(isUntouchable && { isUntouchable }),
+    ...(isPaused && { isUntouchable: true }),
     isInUse: hasConsumer(host) || IN_USE.has(toState(host)) || hasImage(host),
   };
 }
@@ -114,6 +112,7 @@ export function hasSameFacts(one: HostFacts, other: HostFacts): boolean {
     one.trouble === other.trouble &&
     one.isUntouchable === other.isUntouchable &&
     one.isInUse === other.isInUse &&
+    isDeepStrictEqual(one.assigned, other.assigned) &&
     hasSameLabels(one.labels, other.labels)
   );
 }
@@ -132,7 +131,7 @@ const TROUBLES = {
   detached: "detached",
   unhealthy: "unhealthy",
   error: "in error",
-  labels: "taken, but by no complete name of a cluster",
+  labels: "labelled for a SIPCluster that did not take it",
   consumer: "used by another consumer",
   image: "provisioned",
   unknown: "in an unknown state",
@@ -142,30 +141,23 @@ const TROUBLES = {
 function findTrouble(
   host: BareMetalHost,
   labels: Labels,
-  claim: HostFacts["claim"],
+  assigned: Assigned | undefined,
 ): string | undefined {
   const { deletionTimestamp, annotations = {} } = host.metadata;
   const { operationalStatus, errorMessage = "" } = host.status ?? {};
   if (deletionTimestamp !== undefined) return TROUBLES.deleting;
   if (PAUSED in annotations) return TROUBLES.paused;
-  if (claim === undefined && isTaken(labels)) return TROUBLES.labels;
+  if (assigned === undefined && isLabelled(labels)) return TROUBLES.labels;
   if (DETACHED in annotations || operationalStatus === "detached") return TROUBLES.detached;
   if (UNHEALTHY.some((key) => key in annotations)) return TROUBLES.unhealthy;
   if (operationalStatus === "error" || errorMessage !== "") return TROUBLES.error;
   // A host of a cluster has the consumer and goes through the states that it was taken for.
-  if (claim !== undefined) return undefined;
+  if (assigned !== undefined) return undefined;
   if (host.metadata.isStub) return TROUBLES.tooLarge;
   if (hasConsumer(host)) return TROUBLES.consumer;
   const state = toState(host);
   if (hasImage(host) && state !== EXTERNAL && USABLE.has(state)) return TROUBLES.image;
   return USABLE.has(state) ? undefined : (UNUSABLE.get(state) ?? TROUBLES.unknown);
-}
-
-function toClaim(labels: Labels): HostFacts["claim"] {
-  const cluster = findOwner(labels);
-  if (cluster === undefined) return undefined;
-  const role = ROLES.find((one) => one === labels[NODE_TYPE]);
-  return { cluster, ...(role && { role }), standby: labels[STANDBY] === "true" };
 }
 
 function toState({ status }: BareMetalHost): string {

@@ -3,22 +3,24 @@
  * @module
  */
 import type { KeySource } from "../../../engine/object_loop.ts";
-import type { Key, StoreReader } from "../../../kube/cache/store.ts";
-import type { HostFacts } from "../schedule/types.ts";
+import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import type { Assigned, HostFacts } from "../schedule/types.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
+import type { HostStatus, SipCluster } from "../resource/sip_cluster.ts";
 import {
-  findOwner,
+  findLabelled,
   hasConsumer,
   hasSameFacts,
   holdsDeletion,
-  isTaken,
+  isLabelled,
   toHostFacts,
 } from "./facts.ts";
 
 /** What is kept of a host. */
 interface Entry {
   readonly facts: HostFacts;
-  readonly owner: Key | undefined;
+  /** The cluster that its labels name. */
+  readonly labelled: Key | undefined;
   readonly isFree: boolean;
   /**
    * What counts besides facts: its UID, the Secrets that its addresses come from, whether it has a consumer, and
@@ -27,8 +29,15 @@ interface Entry {
   readonly rest: string;
 }
 
+/** What {@linkcode HostIndex} follows. */
+interface HostIndexOptions {
+  readonly hosts: StoreReader<BareMetalHost>;
+  readonly clusters: Pick<StoreReader<SipCluster>, "get" | "subscribe">;
+}
+
 /**
- * The hosts by cluster, in step with the store, so that no reconcile looks at all of them.
+ * The hosts by cluster, in step with both stores, so that no reconcile looks at all of them. A cluster has the hosts
+ * that its status records: only Landfall may write that. Labels of hosts are written from it.
  *
  * As a {@linkcode KeySource}: a change of a host names the cluster that had it and the one that has it now. A host that
  * can be taken now, or was changed while it can, names the clusters that wait for hosts. Changes that alter no fact,
@@ -36,17 +45,24 @@ interface Entry {
  */
 export class HostIndex implements KeySource {
   readonly reader: StoreReader<BareMetalHost>;
+  readonly #clusters: HostIndexOptions["clusters"];
   readonly #entries = new Map<Key, Entry>();
   readonly #byCluster = new Map<Key, Map<Key, HostFacts>>();
   readonly #free = new Map<Key, HostFacts>();
-  readonly #ownerless = new Map<Key, HostFacts>();
+  /** Hosts with labels that no cluster has, by the cluster that the labels name; empty if they name none completely. */
+  readonly #claimants = new Map<Key, Map<Key, HostFacts>>();
+  /** What clusters record, by the UID of the host. */
+  readonly #records = new Map<string, Map<Key, HostStatus>>();
+  readonly #recorded = new Map<Key, readonly HostStatus[]>();
   readonly #waiting = new Map<Key, (host: HostFacts) => boolean>();
   readonly #listeners = new Set<(keys: Iterable<Key>) => void>();
 
-  /** Follows the hosts from now on, for as long as they are watched. */
-  constructor(hosts: StoreReader<BareMetalHost>) {
+  /** Follows hosts and clusters from now on, for as long as they are watched. */
+  constructor({ hosts, clusters }: HostIndexOptions) {
     this.reader = hosts;
+    this.#clusters = clusters;
     hosts.subscribe((key) => this.#update(key));
+    clusters.subscribe((key) => this.#updateRecord(key));
   }
 
   subscribe(listener: (keys: Iterable<Key>) => void): () => void {
@@ -54,7 +70,7 @@ export class HostIndex implements KeySource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The hosts with the labels of a cluster, also those whose other labels are wrong. */
+  /** The hosts that a cluster records as its own. */
   listOf(cluster: Key): Iterable<HostFacts> {
     return this.#byCluster.get(cluster)?.values() ?? [];
   }
@@ -64,9 +80,9 @@ export class HostIndex implements KeySource {
     return this.#free.values();
   }
 
-  /** The hosts that count as taken, but whose labels name no cluster completely. No cluster has them. */
-  listOwnerless(): Iterable<HostFacts> {
-    return this.#ownerless.values();
+  /** The hosts whose labels name a cluster, and that no cluster has. @param cluster Empty: none completely */
+  listClaimants(cluster: Key): Iterable<HostFacts> {
+    return this.#claimants.get(cluster)?.values() ?? [];
   }
 
   /** The hosts that other clusters have. */
@@ -97,10 +113,42 @@ export class HostIndex implements KeySource {
     this.#waiting.delete(cluster);
   }
 
+  #updateRecord(cluster: Key): void {
+    const before = this.#recorded.get(cluster) ?? [];
+    const after = this.#clusters.get(cluster)?.status?.hosts ?? [];
+    if (before === after) return;
+    for (const { uid = "" } of before) {
+      const records = this.#records.get(uid);
+      records?.delete(cluster);
+      if (records?.size === 0) this.#records.delete(uid);
+    }
+    if (after.length === 0) this.#recorded.delete(cluster);
+    else this.#recorded.set(cluster, after);
+    for (const one of after) {
+      if (one.uid === undefined) continue;
+      const records = this.#records.get(one.uid) ?? new Map<Key, HostStatus>();
+      this.#records.set(one.uid, records.set(cluster, one));
+    }
+    const hosts = [...before, ...after].map((metadata) => toKey({ metadata }));
+    for (const key of new Set(hosts)) this.#update(key);
+  }
+
+  /** What a host is for. Of two records after a restore from backups, the one that the labels agree with counts. */
+  #findAssigned({ metadata: { uid = "", labels } }: BareMetalHost): Assigned | undefined {
+    const records = this.#records.get(uid);
+    if (records === undefined) return undefined;
+    const labelled = findLabelled(labels);
+    const valid = [...records].filter(([cluster, one]) => !one.pending || cluster === labelled);
+    const found = valid.find(([cluster]) => cluster === labelled) ?? valid[0];
+    if (found === undefined) return undefined;
+    const [cluster, { role, standby }] = found;
+    return { cluster, role, standby };
+  }
+
   #update(key: Key): void {
     const host = this.find(key);
     const before = this.#entries.get(key);
-    const after = host && toEntry(host, before);
+    const after = host && toEntry(host, this.#findAssigned(host), before);
     if (before === after) return;
     if (before !== undefined) this.#remove(key, before);
     if (after !== undefined) this.#add(key, after);
@@ -108,32 +156,28 @@ export class HostIndex implements KeySource {
   }
 
   #add(key: Key, entry: Entry): void {
-    const { facts, owner, isFree } = entry;
     this.#entries.set(key, entry);
+    const { facts, isFree, labelled = "" } = entry;
+    const owner = facts.assigned?.cluster;
     if (isFree) this.#free.set(key, facts);
-    if (owner === undefined) {
-      if (!isFree) this.#ownerless.set(key, facts);
-      return;
-    }
-    const hosts = this.#byCluster.get(owner) ?? new Map<Key, HostFacts>();
-    this.#byCluster.set(owner, hosts.set(key, facts));
+    else if (owner === undefined) addTo(this.#claimants, labelled, facts);
+    else addTo(this.#byCluster, owner, facts);
   }
 
-  #remove(key: Key, { owner }: Entry): void {
+  #remove(key: Key, { facts, labelled = "" }: Entry): void {
     this.#entries.delete(key);
     this.#free.delete(key);
-    this.#ownerless.delete(key);
-    if (owner === undefined) return;
-    const hosts = this.#byCluster.get(owner);
-    hosts?.delete(key);
-    if (hosts?.size === 0) this.#byCluster.delete(owner);
+    removeFrom(this.#claimants, labelled, key);
+    removeFrom(this.#byCluster, facts.assigned?.cluster ?? "", key);
   }
 
   #tell(before: Entry | undefined, after: Entry | undefined): void {
     if (this.#listeners.size === 0) return;
     const keys = new Set<Key>();
-    if (before?.owner !== undefined) keys.add(before.owner);
-    if (after?.owner !== undefined) keys.add(after.owner);
+    for (const entry of [before, after]) {
+      if (entry?.labelled !== undefined) keys.add(entry.labelled);
+      if (entry?.facts.assigned !== undefined) keys.add(entry.facts.assigned.cluster);
+    }
     if (after?.isFree === true && after.facts.trouble === undefined) {
       for (const [cluster, wants] of this.#waiting) if (wants(after.facts)) keys.add(cluster);
     }
@@ -141,9 +185,24 @@ export class HostIndex implements KeySource {
   }
 }
 
+function addTo(map: Map<Key, Map<Key, HostFacts>>, cluster: Key, facts: HostFacts): void {
+  const hosts = map.get(cluster) ?? new Map<Key, HostFacts>();
+  map.set(cluster, hosts.set(facts.key, facts));
+}
+
+function removeFrom(map: Map<Key, Map<Key, HostFacts>>, cluster: Key, host: Key): void {
+  const hosts = map.get(cluster);
+  hosts?.delete(host);
+  if (hosts?.size === 0) map.delete(cluster);
+}
+
 /** @returns `before` if nothing that counts is different */
-function toEntry(host: BareMetalHost, before: Entry | undefined): Entry {
-  const facts = toHostFacts(host);
+function toEntry(
+  host: BareMetalHost,
+  assigned: Assigned | undefined,
+  before: Entry | undefined,
+): Entry {
+  const facts = toHostFacts(host, assigned);
   const { networkData, preprovisioningNetworkDataName } = host.spec ?? {};
   const { uid } = host.metadata;
   const secrets = [networkData?.namespace, networkData?.name, preprovisioningNetworkDataName];
@@ -152,5 +211,6 @@ function toEntry(host: BareMetalHost, before: Entry | undefined): Entry {
     return before;
   }
   const { labels } = facts;
-  return { facts, owner: findOwner(labels), isFree: !isTaken(labels), rest };
+  const isFree = assigned === undefined && !isLabelled(labels);
+  return { facts, labelled: findLabelled(labels), isFree, rest };
 }

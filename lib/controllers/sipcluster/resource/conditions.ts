@@ -31,22 +31,24 @@ export type Finding = AnyFinding<ConditionType>;
 /** What conditions of a cluster are built from that is not being deleted, and has a right spec. */
 export interface ServedCluster {
   readonly schedule: Schedule;
-  /** How many hosts have the labels of the cluster, by role. */
+  /** How many hosts the cluster has, by role. */
   readonly have: ReadonlyMap<Role, number>;
   readonly services: readonly ServiceState[];
+  /** Hosts with the labels of the cluster that it did not take, each with why they stay. */
+  readonly unknownClaims: readonly string[];
 }
 
-const { Ready, Scheduled, ServicesReady, ContractionBlocked } = CONDITION_WORDS;
+const { Ready, Scheduled, ServicesReady, ContractionBlocked, UnknownClaims } = CONDITION_WORDS;
 /** Of a search that was not finished. */
 const NOT_PROVEN = "The search for hosts ended at its limit: another choice might be possible";
-/** How many hosts a message names. */
 
 /** The conditions of a cluster that is served. */
 export function listFindings(cluster: ServedCluster): readonly Finding[] {
   const scheduled = findScheduled(cluster);
   const services = findServicesReady(cluster.services);
   const blocked = findContractionBlocked(cluster.schedule.blocked);
-  return [findReady(scheduled, services), scheduled, services, blocked];
+  const claims = findUnknownClaims(cluster.unknownClaims);
+  return [findReady(scheduled, services), scheduled, services, blocked, claims];
 }
 
 /** What is worth knowing about the services of a right spec. */
@@ -65,8 +67,11 @@ export function listInvalidFindings(problems: readonly SpecProblem[]): readonly 
   ];
 }
 
-/** What Kubernetes refused: to write labels of hosts, to read their network data, or to read what services need. */
-export type RefusedStep = "labels" | "networkData" | "services";
+/**
+ * What was refused: by Kubernetes, to write labels of hosts, to read their network data, or to read what services need;
+ * by the operator, hosts of some namespaces.
+ */
+export type RefusedStep = "hostNamespaces" | "labels" | "networkData" | "services";
 
 /** The conditions that change if Kubernetes refuses what hosts or services need; the others stay. */
 export function listRefusedFindings(step: RefusedStep, message: string): readonly Finding[] {
@@ -86,7 +91,7 @@ export function listRefusedFindings(step: RefusedStep, message: string): readonl
 interface DeletingCluster {
   /** Why it cannot go on by itself, in a sentence without a full stop. Absent: it goes on. */
   readonly obstacle?: string;
-  /** How many hosts still have the labels of the cluster, by role. */
+  /** How many hosts the cluster still has, by role. */
   readonly have: ReadonlyMap<Role, number>;
   /** The services, which stay as long as hosts are in use. Absent: they are removed, or gone. */
   readonly services?: readonly ServiceState[];
@@ -182,11 +187,19 @@ function findContractionBlocked(blocked: readonly Surplus[]): Finding {
       "No host waits to be given back",
     );
   }
-  const hosts = nameSome(
-    blocked.map(({ host, role = "no role", why }) => `${host} (${role}, ${why})`),
-  );
+  const hosts = nameSome(blocked.map(({ host, role, why }) => `${host} (${role}, ${why})`));
   const message = `Not wanted any more, but cannot be given back: ${hosts}`;
   return toFinding("ContractionBlocked", ContractionBlocked.inUse, message);
+}
+
+function findUnknownClaims(claims: readonly string[]): Finding {
+  if (claims.length === 0) {
+    const message = "No other host has the labels of the cluster";
+    return toFinding("UnknownClaims", UnknownClaims.none, message);
+  }
+  const what = "have the labels of the cluster, which did not take them";
+  const message = `BareMetalHosts ${nameSome(claims)} ${what}. The labels have no effect: remove them`;
+  return toFinding("UnknownClaims", UnknownClaims.labels, message);
 }
 
 function findReady(scheduled: Finding, services: Finding): Finding {

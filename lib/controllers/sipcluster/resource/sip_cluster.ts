@@ -136,6 +136,8 @@ export interface RoleCounts {
 
 /** A host of the cluster. */
 export interface HostStatus {
+  /** UID of the BareMetalHost. Absent: an earlier version wrote it, and it counts only as a hint. */
+  readonly uid?: string;
   readonly namespace: string;
   readonly name: string;
   readonly role: Role;
@@ -143,6 +145,8 @@ export interface HostStatus {
   readonly addresses: readonly string[];
   /** The same by the ID of the network: after a restart, they count while network data cannot be read. */
   readonly networks?: Readonly<Record<string, string>>;
+  /** Its labels are being written or removed: until that is over, it belongs to the cluster if they say so. */
+  readonly pending?: boolean;
 }
 
 /** Where clients reach a service. */
@@ -157,13 +161,15 @@ export interface SipClusterStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
   readonly counts?: Readonly<Partial<Record<Role, RoleCounts>>>;
-  /** In the order of their keys, at most {@linkcode HOSTS_LISTED_MAX}. */
+  /** All hosts of the cluster: the record of which it has. In the order of their keys. */
   readonly hosts?: readonly HostStatus[];
   readonly endpoints?: readonly Endpoint[];
 }
 
-/** How many hosts a status lists: an object has a limited size. The counts have all. */
-export const HOSTS_LISTED_MAX = 1000;
+/** How many hosts a cluster may have: the status lists all, and an object has a limited size. */
+export const HOSTS_MAX = 8_000;
+/** Of how many hosts a status has the addresses. */
+export const ADDRESSES_LISTED_MAX = 1_000;
 
 /** A cluster of a tenant. */
 export interface SipCluster extends KubeObject {

@@ -19,8 +19,8 @@ import {
 } from "./conditions.ts";
 import type { SpecProblem } from "../../kinds/problems.ts";
 import {
+  ADDRESSES_LISTED_MAX,
   type Endpoint,
-  HOSTS_LISTED_MAX,
   type HostStatus,
   type Role,
   type RoleCounts,
@@ -37,7 +37,6 @@ export type Outcome =
       readonly kind: "deleting";
       /** Why it cannot go on by itself, in a sentence without a full stop: hosts in use. */
       readonly obstacle?: string;
-      /** What the labels of hosts say. */
       readonly hosts: readonly Member[];
       /** The services, which stay as long as hosts are in use. Absent: they are removed, or gone. */
       readonly served?: Pick<ServedOutcome, "machines" | "services" | "endpoints">;
@@ -50,11 +49,10 @@ export type Outcome =
     }
   | ServedOutcome;
 
-/** A host with the labels of the cluster. */
+/** A host of the cluster. */
 export interface Member {
   readonly key: Key;
-  /** Absent if the label names no role. */
-  readonly role?: Role;
+  readonly role: Role;
   readonly standby: boolean;
 }
 
@@ -62,9 +60,11 @@ export interface Member {
 export interface ServedOutcome {
   readonly kind: "served";
   readonly schedule: Schedule;
-  /** The hosts with the labels of the cluster, in the order of their keys. */
+  /** The hosts of the cluster, in the order of their keys. */
   readonly machines: readonly Machine[];
   readonly services: readonly ServiceState[];
+  /** Hosts with the labels of the cluster that it did not take, each with why they stay. */
+  readonly unknownClaims: readonly string[];
   /** With the ports that Kubernetes chose. A port that is 0 is not known yet, and left out. */
   readonly endpoints: readonly Endpoint[];
 }
@@ -128,7 +128,7 @@ function toFacts({ schedule, machines, endpoints }: ServedOutcome): Facts {
       ControlPlane: toCounts("ControlPlane", machines, schedule),
       Worker: toCounts("Worker", machines, schedule),
     },
-    hosts: machines.slice(0, HOSTS_LISTED_MAX).map(toHost),
+    hosts: machines.map(toHost),
     endpoints: endpoints.filter(({ nodePort }) => nodePort !== 0),
   };
 }
@@ -148,7 +148,7 @@ function toLastFacts(
   return {
     counts: { ControlPlane: toLastCounts("ControlPlane"), Worker: toLastCounts("Worker") },
     hosts:
-      served?.machines.slice(0, HOSTS_LISTED_MAX).map(toHost) ??
+      served?.machines.map(toHost) ??
       (before.hosts ?? []).filter((host) => keys.has(toKey({ metadata: host }))),
     endpoints: served?.endpoints.filter(({ nodePort }) => nodePort !== 0) ?? [],
   };
@@ -169,10 +169,15 @@ function toCounts(
 }
 
 /** Addresses in the order of their networks, each once. */
-function toHost({ namespace, name, role, standby, addresses }: Machine): HostStatus {
+function toHost(
+  { uid, namespace, name, role, standby, addresses: all }: Machine,
+  at: number,
+): HostStatus {
+  const addresses = at < ADDRESSES_LISTED_MAX ? all : [];
   const sorted = [...addresses].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const distinct = new Set(sorted.map(([, address]) => address));
   return {
+    uid,
     namespace,
     name,
     role,

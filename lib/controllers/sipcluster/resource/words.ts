@@ -7,7 +7,12 @@ import { no, type ReasonWord, yes } from "../../kinds/words.ts";
 
 /** The types of conditions, in their order. */
 export type ConditionType =
-  "Ready" | "Scheduled" | "ServicesReady" | "ContractionBlocked" | "UnsupportedFields";
+  | "Ready"
+  | "Scheduled"
+  | "ServicesReady"
+  | "ContractionBlocked"
+  | "UnknownClaims"
+  | "UnsupportedFields";
 
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
 type ConditionWords = {
@@ -17,6 +22,7 @@ type ConditionWords = {
       | "invalid"
       | "unschedulable"
       | "labels"
+      | "hostNamespaces"
       | "networkData"
       | "services"
       | "waiting"
@@ -26,7 +32,14 @@ type ConditionWords = {
   >;
   readonly Scheduled: Readonly<
     Record<
-      "done" | "tooClose" | "invalid" | "unschedulable" | "labels" | "networkData" | "waiting",
+      | "done"
+      | "tooClose"
+      | "invalid"
+      | "unschedulable"
+      | "labels"
+      | "hostNamespaces"
+      | "networkData"
+      | "waiting",
       ReasonWord
     >
   >;
@@ -48,12 +61,18 @@ type ConditionWords = {
     >
   >;
   readonly ContractionBlocked: Readonly<Record<"inUse" | "free", ReasonWord>>;
+  readonly UnknownClaims: Readonly<Record<"labels" | "none", ReasonWord>>;
   readonly UnsupportedFields: Readonly<Record<"some" | "none", ReasonWord>>;
 };
 
 const INVALID = "InvalidSpec";
 const UNSCHEDULABLE = "Unschedulable";
 const LABELS = "UnableToApplyLabels";
+const HOST_NAMESPACES = no(
+  "HostNamespaceNotAllowed",
+  "Hosts have the labels of the cluster, its status has no record of them, and --sip-host-namespaces does not allow " +
+    "their namespace. Landfall changes nothing. The message names the hosts.",
+);
 const NETWORK_DATA = "UnableToReadNetworkData";
 const PROGRESSING = "Progressing";
 /** Reason of a service that cannot be made as the spec asks. */
@@ -75,6 +94,7 @@ export const CONDITION_WORDS: ConditionWords = {
       "There are not enough hosts. The message has the numbers of each role.",
     ),
     labels: no(LABELS, "The API server refused a change of a host's labels. Landfall tries again."),
+    hostNamespaces: HOST_NAMESPACES,
     networkData: no(
       NETWORK_DATA,
       "The API server refuses to show the Secret with the network data of a host. Landfall changes nothing.",
@@ -106,6 +126,7 @@ export const CONDITION_WORDS: ConditionWords = {
       "There are not enough hosts. The message has the numbers of each role, and why hosts were rejected.",
     ),
     labels: no(LABELS, "The API server refused a change of a host's labels. Landfall tries again."),
+    hostNamespaces: HOST_NAMESPACES,
     networkData: no(
       NETWORK_DATA,
       "The API server refuses to show the Secret with the network data of a host. Landfall changes nothing.",
@@ -157,6 +178,14 @@ export const CONDITION_WORDS: ConditionWords = {
       "The cluster has more hosts than it wants, and they are in use. Landfall keeps them, and names them.",
     ),
     free: no("NothingBlocked", "The cluster has no host that it does not want."),
+  },
+  UnknownClaims: {
+    labels: yes(
+      "LabelsWithoutRecord",
+      "BareMetalHosts have the labels of the cluster, and it did not take them. The labels have no effect. Landfall " +
+        "removes those that it may. The message names the hosts.",
+    ),
+    none: no("NoUnknownClaims", "No other host has the labels of the cluster."),
   },
   UnsupportedFields: {
     some: yes(

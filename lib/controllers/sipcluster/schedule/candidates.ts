@@ -27,7 +27,7 @@ export function toFindRefusal(set: NodeSet | undefined): FindRefusal {
     if (host.trouble !== undefined) return host.trouble;
     if (host.isUntouchable === true) return "untouchable";
     // Of a host without a cluster, its trouble says so: one that another program provisioned may be taken.
-    return host.claim !== undefined && host.isInUse ? "in use" : undefined;
+    return host.assigned !== undefined && host.isInUse ? "in use" : undefined;
   };
 }
 
@@ -67,7 +67,7 @@ export function groupHosts(
       if (judges[at]?.(host) === undefined && judges[at] !== undefined) suits |= 1 << at;
     }
     if (suits === 0) continue;
-    let rank = last.has(host) ? 4 : host.claim ? 0 : 2;
+    let rank = last.has(host) ? 4 : host.assigned ? 0 : 2;
     let name = names.toLonger(rank, suits);
     let suiting = suitings.get(suits);
     if (suiting === undefined) {

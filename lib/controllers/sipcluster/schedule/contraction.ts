@@ -98,7 +98,7 @@ function removeSome(crowd: Crowd, hosts: readonly OwnHost[], count: number): rea
 
 function chooseLeaver(crowd: Crowd, mayLeave: ReadonlySet<OwnHost>): OwnHost | undefined {
   const { stay, wanted, keys, neighbours } = crowd;
-  const standby = [...stay].filter(({ claim }) => claim.standby).length;
+  const standby = [...stay].filter(({ assigned }) => assigned.standby).length;
   const hasTooMany = {
     standby: standby > wanted.standby,
     active: stay.size - standby > wanted.active,
@@ -110,8 +110,8 @@ function chooseLeaver(crowd: Crowd, mayLeave: ReadonlySet<OwnHost>): OwnHost | u
     host.isInUse ? 1 : 0,
     crowd.needed.has(host) ? 0 : 1,
     crowd.unmatched.has(host) ? 0 : 1,
-    hasTooMany[host.claim.standby ? "standby" : "active"] ? 0 : 1,
-    host.claim.standby ? 0 : 1,
+    hasTooMany[host.assigned.standby ? "standby" : "active"] ? 0 : 1,
+    host.assigned.standby ? 0 : 1,
     -countIn(host),
   ];
   let best: Ranked | undefined;

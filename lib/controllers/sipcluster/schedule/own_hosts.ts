@@ -7,7 +7,7 @@ import type { HostFacts, ScheduleInput } from "./types.ts";
 
 /** A host of the cluster. */
 export interface OwnHost extends HostFacts {
-  readonly claim: NonNullable<HostFacts["claim"]>;
+  readonly assigned: NonNullable<HostFacts["assigned"]>;
 }
 
 /** Hosts of one role. Each list is in the order of keys. */
@@ -25,8 +25,6 @@ export interface RoleHosts {
 /** The input's hosts. */
 export interface SortedHosts {
   readonly own: ReadonlyMap<Role, RoleHosts>;
-  /** Hosts of the cluster whose label names no role. */
-  readonly strays: RoleHosts;
   /** Hosts of no cluster, in the order of the input. */
   readonly free: readonly HostFacts[];
 }
@@ -36,17 +34,13 @@ export function sortHosts({ cluster, hosts }: ScheduleInput): SortedHosts {
   const own: OwnHost[] = [];
   const free: HostFacts[] = [];
   for (const host of hosts) {
-    if (host.claim === undefined) free.push(host);
-    else if (isOwn(host) && host.claim.cluster === cluster) own.push(host);
+    if (!isOwn(host)) free.push(host);
+    else if (host.assigned.cluster === cluster) own.push(host);
   }
   own.sort(byKey);
-  const ofRole = (role: Role | undefined): RoleHosts =>
-    sortRole(own.filter(({ claim }) => claim.role === role));
-  return {
-    own: new Map(ROLES.map((role) => [role, ofRole(role)])),
-    strays: ofRole(undefined),
-    free,
-  };
+  const ofRole = (role: Role): RoleHosts =>
+    sortRole(own.filter(({ assigned }) => assigned.role === role));
+  return { own: new Map(ROLES.map((role) => [role, ofRole(role)])), free };
 }
 
 /** Hosts of a role that count, unless there are too many. */
@@ -60,7 +54,7 @@ export function byKey(one: { readonly key: string }, other: { readonly key: stri
 }
 
 function isOwn(host: HostFacts): host is OwnHost {
-  return host.claim !== undefined;
+  return host.assigned !== undefined;
 }
 
 function sortRole(hosts: readonly OwnHost[]): RoleHosts {

@@ -2,13 +2,11 @@
  * Decides which hosts a cluster keeps, takes and gives back.
  * @module
  */
-import { quote } from "../../../core/text/printable.ts";
-import { NODE_TYPE } from "../words.ts";
 import { type Role, ROLES } from "../resource/sip_cluster.ts";
 import { groupHosts, type Wish } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
 import { Domains, type Member } from "./domains.ts";
-import { readLabel, toMatcher } from "./label_selector.ts";
+import { toMatcher } from "./label_selector.ts";
 import { findMatching } from "./matching/matching.ts";
 import type { Problem } from "./matching/problem.ts";
 import { byKey, listKeepable, type OwnHost, type SortedHosts, sortHosts } from "./own_hosts.ts";
@@ -22,7 +20,7 @@ const LIMITS = { maxSteps: 60_000, maxGroups: 1_500 };
 /**
  * Decides for one cluster. Pure, and the same hosts always get the same decision, in any order.
  *
- * - What the labels say is kept: a host that the cluster has stays, even if it no longer matches the selector or
+ * - What the record says is kept: a host that the cluster has stays, even if it no longer matches the selector or
  *   breaks anti-affinity, until there are too many ({@linkcode planContraction}).
  * - All or nothing: hosts are taken only if every role gets all that it wants ({@linkcode findMatching}).
  * - A host that one role gives back may serve another role, if it is not in use: then only its role changes.
@@ -37,36 +35,31 @@ export function schedule(input: ScheduleInput): Schedule {
   const { contractions, search } = propose(input, sorted);
   const teams = ROLES.map((role, at) => formTeam(role, { at, sorted, contractions, search }));
   const rated = teams.flatMap(({ members }) => members);
-  const kept = rated.filter(({ host }) => host.claim !== undefined).sort(byHost);
-  const stuck = [...sorted.strays.used, ...sorted.strays.untouchable];
+  const kept = rated.filter(({ host }) => host.assigned !== undefined).sort(byHost);
   const moved = new Set(kept.map(({ host }) => host));
   const leaving = [...contractions.values()].flatMap(({ leave }) => leave);
   const giveBack = [
     ...leaving
       .filter((host) => !moved.has(host))
       .map((host) => toSurplus(host, "more than wanted")),
-    ...sorted.strays.loose
-      .filter((host) => !moved.has(host))
-      .map((host) => toSurplus(host, describeStray(host))),
-    ...[...teams.flatMap(({ broken }) => broken), ...sorted.strays.broken].map((host) =>
-      toSurplus(host, host.trouble ?? "broken"),
-    ),
+    ...teams
+      .flatMap(({ broken }) => broken)
+      .map((host) => toSurplus(host, host.trouble ?? "broken")),
   ];
   const blocked = [...contractions.values()].flatMap(({ blocked }) => blocked);
-  const members: Member[] = [...kept, ...stuck.map((host) => ({ host }))];
   return {
     keep: kept.map(toAssignment),
     add: rated
-      .filter(({ host }) => host.claim === undefined)
+      .filter(({ host }) => host.assigned === undefined)
       .sort(byHost)
       .map(toAssignment),
     giveBack: giveBack.sort(byHostKey),
-    blocked: [...blocked, ...stuck].map((host) => toSurplus(host, findHold(host))).sort(byHostKey),
+    blocked: blocked.map((host) => toSurplus(host, findHold(host))).sort(byHostKey),
     reports: new Map(teams.map(({ role, report }) => [role, report])),
     isSatisfied: search.matching.isFull,
     isProven: search.matching.isProven,
     unmatched: listUnmatched(kept, input),
-    breaches: search.domains.listBreaches(members),
+    breaches: search.domains.listBreaches(kept),
   };
 }
 
@@ -149,26 +142,31 @@ function searchHosts(
   });
   const leaving = [...contractions.values()].flatMap(({ leave }) => leave);
   const isNeeded = wishes.some(({ need }) => need > 0);
-  const offered = [...leaving, ...loose, ...sorted.strays.loose, ...sorted.free];
+  const offered = [...leaving, ...loose, ...sorted.free];
   const hosts = isNeeded ? offered.sort(byKey) : [];
   const staying: Member[] = ROLES.flatMap((role) =>
     (contractions.get(role)?.stay ?? [])
       .filter((host) => !loose.has(host))
       .map((host) => ({ host, role })),
   );
-  const stuck = [...sorted.strays.used, ...sorted.strays.untouchable].map((host) => ({ host }));
-  const held = [...staying, ...stuck];
   const { groups, orders } = groupHosts(hosts, { wishes, domains, last: loose });
   const problem: Problem = {
     needs: wishes.map(({ need }) => need),
     groups,
     orders,
-    held: isNeeded ? held.map((member) => domains.toDemand(member)) : [],
+    held: isNeeded ? staying.map((member) => domains.toDemand(member)) : [],
     scopes: ROLES.map((role) => domains.listScopes(role)),
     sharesDomains: scheduling?.spreadAcrossRoles === true,
   };
   const eligible = orders.map(({ length }) => length);
-  return { wishes, hosts, eligible, held, domains, matching: findMatching(problem, LIMITS) };
+  return {
+    wishes,
+    hosts,
+    eligible,
+    held: staying,
+    domains,
+    matching: findMatching(problem, LIMITS),
+  };
 }
 
 /** The hosts of a role after the decision. */
@@ -192,7 +190,8 @@ function formTeam(
   const found = search.hosts.filter(({ key }) => chosen.has(key));
   // Until a replacement is found, they hold its place: active ones first, then the first by key.
   const broken = (sorted.own.get(role)?.broken ?? []).toSorted(
-    (one, other) => Number(one.claim.standby) - Number(other.claim.standby) || byKey(one, other),
+    (one, other) =>
+      Number(one.assigned.standby) - Number(other.assigned.standby) || byKey(one, other),
   );
   const waiting = isFull ? [] : broken.slice(0, need);
   const members = rateHosts([...stay, ...waiting, ...found], active);
@@ -204,19 +203,13 @@ function formTeam(
   };
 }
 
-/** Why a host without a role is given back. */
-function describeStray({ labels }: OwnHost): string {
-  const role = readLabel(labels, NODE_TYPE);
-  return role === undefined ? "it has no label with a role" : `there is no role ${quote(role)}`;
-}
-
 function findHold(host: HostFacts): string {
   return host.isUntouchable === true ? (host.trouble ?? "untouchable") : "in use";
 }
 
-function toSurplus({ key, claim }: OwnHost, why: string): Surplus {
-  const { role, standby } = claim;
-  return { host: key, standby, why, ...(role !== undefined && { role }) };
+function toSurplus({ key, assigned }: OwnHost, why: string): Surplus {
+  const { role, standby } = assigned;
+  return { host: key, role, standby, why };
 }
 
 function toAssignment({ host, role, standby }: Team["members"][number]): Schedule["keep"][number] {

@@ -31,12 +31,12 @@ export function rateHosts(hosts: readonly HostFacts[], active: number): readonly
   return [...fixed.map((host) => ({ host, standby: isStandby(host) })), ...rated];
 }
 
-function isStandby({ claim }: HostFacts): boolean {
-  return claim?.standby === true;
+function isStandby({ assigned }: HostFacts): boolean {
+  return assigned?.standby === true;
 }
 
-function isActive({ claim }: HostFacts): boolean {
-  return claim?.standby === false;
+function isActive({ assigned }: HostFacts): boolean {
+  return assigned?.standby === false;
 }
 
 /** The lower, the sooner active. */

@@ -6,11 +6,10 @@
 import type { Key } from "../../../kube/cache/store.ts";
 import type { NodeSet, Role, Scheduling } from "../resource/sip_cluster.ts";
 
-/** What the labels of a host say. */
-export interface Claim {
+/** What a host is for, as the status of a SIPCluster records it. */
+export interface Assigned {
   readonly cluster: Key;
-  /** Absent if the label is missing or names no role. */
-  readonly role?: Role;
+  readonly role: Role;
   readonly standby: boolean;
 }
 
@@ -19,8 +18,8 @@ export interface HostFacts {
   /** `namespace/name`. */
   readonly key: Key;
   readonly labels: Readonly<Record<string, string>>;
-  /** By its labels: the cluster that has it. */
-  readonly claim?: Claim;
+  /** By the record of the cluster that has it. Labels are written from it, and never read for it. */
+  readonly assigned?: Assigned;
   /**
    * Why it may not be taken, and if it is not in use, not be kept: short, the same for all hosts with it (`paused`).
    */
@@ -47,10 +46,10 @@ export interface Assignment {
   readonly standby: boolean;
 }
 
-/** A host of the cluster that no role wants, and why. `role` is absent if its label names no role. */
+/** A host of the cluster that no role wants, and why. */
 export interface Surplus {
   readonly host: Key;
-  readonly role?: Role;
+  readonly role: Role;
   readonly standby: boolean;
   readonly why: string;
 }
@@ -89,7 +88,7 @@ export interface Schedule {
   /** Empty if not every role gets all that it wants. */
   readonly add: readonly Assignment[];
   readonly giveBack: readonly Surplus[];
-  /** Hosts too many that must stay: in use, or untouchable. Those with a role are in `keep`, too. */
+  /** Hosts too many that must stay: in use, or untouchable. They are in `keep`, too. */
   readonly blocked: readonly Surplus[];
   readonly reports: ReadonlyMap<Role, RoleReport>;
   /** Whether every role has, or gets, all that it wants. */

@@ -20,6 +20,7 @@ import { planAuth } from "./auth/providers.ts";
 import { type AuthFacts, AuthSecrets } from "./auth/secrets.ts";
 import { ensureHostKeys, type HostKey } from "./jump_host/host_keys.ts";
 import { planJumpHosts } from "./jump_host/jump_hosts.ts";
+import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import { handleRebootRequests, type RebootPass } from "./jump_host/reboot_requests.ts";
 import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/plan.ts";
 import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
@@ -34,7 +35,7 @@ interface ClusterServicesOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly caches: Pick<Caches, "reader">;
-  readonly index: Pick<HostIndex, "listOf" | "find">;
+  readonly index: Pick<HostIndex, "listOf" | "find" | "findFacts">;
   readonly addresses: Pick<AddressReader, "readAll" | "findLast">;
   /** Of the Pods of all services. */
   readonly tolerations: ServiceInput["tolerations"];
@@ -105,18 +106,20 @@ export class ClusterServices {
   ): Promise<MachineList> {
     const { index, addresses } = this.#options;
     const networks = listNetworks(services);
-    const members = Array.from(index.listOf(toKey(cluster)), ({ key, claim }) => {
-      return { key, claim, host: index.find(key) };
+    const members = Array.from(index.listOf(toKey(cluster)), ({ key, assigned }) => {
+      return { key, assigned, host: index.find(key) };
     }).toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const hosts = networks.length > 0 ? members.flatMap(({ host }) => host ?? []) : [];
     const known = await addresses.readAll(hosts, signal);
     const before = Map.groupBy(cluster.status?.hosts ?? [], (host) => toKey({ metadata: host }));
-    const present = members.flatMap(({ key, claim, host }): Member[] => {
-      if (host === undefined || claim === undefined) return [];
-      const { name, namespace = "" } = host.metadata;
+    const present = members.flatMap(({ key, assigned, host }): Member[] => {
+      if (host === undefined || assigned === undefined) return [];
+      const { name, namespace = "", uid = "" } = host.metadata;
       const [status] = before.get(key) ?? [];
       const [last, secret] = [addresses.findLast(host), findSecretName(host)];
-      return [{ key, name, namespace, claim, networks: known.get(key), last, secret, status }];
+      return [
+        { key, uid, name, namespace, assigned, networks: known.get(key), last, secret, status },
+      ];
     });
     return listMachines(present, networks);
   }
@@ -171,7 +174,13 @@ export class ClusterServices {
       const map = this.#applier.findConfigMap(key);
       return map && isOwnedBy(map, cluster) ? map : undefined;
     };
-    return await handleRebootRequests({ client, clock, findConfigMap }, cluster, signal);
+    const { index } = this.#options;
+    const isOwn = ({ metadata }: BareMetalHost): boolean => {
+      const key = toKey({ metadata });
+      const isSame = index.find(key)?.metadata.uid === metadata.uid;
+      return isSame && index.findFacts(key)?.assigned?.cluster === toKey(cluster);
+    };
+    return await handleRebootRequests({ client, clock, findConfigMap, isOwn }, cluster, signal);
   }
 
   /**

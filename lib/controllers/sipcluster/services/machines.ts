@@ -11,18 +11,19 @@ import { nameSome } from "../../kinds/problems.ts";
 import type { ServiceState } from "../resource/conditions.ts";
 import type { HostStatus } from "../resource/sip_cluster.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
-import type { Claim } from "../schedule/types.ts";
+import type { Assigned } from "../schedule/types.ts";
 import type { Machine } from "./types.ts";
 
 /** Stands for a service in {@linkcode judgeHosts}. */
 export const OF_HOSTS = "hosts";
 
-/** A host with the labels of the cluster, and what is known of its addresses. */
+/** A host of the cluster, and what is known of its addresses. */
 export interface Member {
   readonly key: Key;
+  readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  readonly claim: Claim;
+  readonly assigned: Assigned;
   /** Absent: it was not read, because no service needs an address. */
   readonly networks?: HostNetworks | undefined;
   /** What its network data said last in this process. */
@@ -35,7 +36,7 @@ export interface Member {
 
 /** The hosts, and what is wrong with their addresses. */
 export interface MachineList {
-  /** In the order of the members. Hosts whose label names no role are left out: they serve nothing. */
+  /** In the order of the members. */
   readonly machines: readonly Machine[];
   /** `lastKnown` counts on, `unknown` is not known at all, `lacking` is known to have none. Each names the host. */
   readonly lastKnown: readonly string[];
@@ -53,17 +54,17 @@ export function listMachines(members: readonly Member[], networks: readonly stri
   const lacking: string[] = [];
   const troubled: Key[] = [];
   for (const member of members) {
-    const { key, namespace, name, claim } = member;
-    if (claim.role === undefined) continue;
+    const { key, uid, namespace, name, assigned } = member;
     const { addresses, gaps, problem, trouble } = readMember(member, networks);
     if (problem !== undefined) (gaps.size > 0 ? unknown : lastKnown).push(`${key} (${problem})`);
     else if (trouble !== undefined) lacking.push(`BareMetalHost ${key} has ${trouble}`);
     if (problem !== undefined || trouble !== undefined) troubled.push(key);
     machines.push({
+      uid,
       namespace,
       name,
-      role: claim.role,
-      standby: claim.standby,
+      role: assigned.role,
+      standby: assigned.standby,
       addresses,
       ...(gaps.size > 0 && { unknown: gaps }),
     });

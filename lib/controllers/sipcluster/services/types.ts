@@ -8,6 +8,8 @@ import type { Role, SipCluster } from "../resource/sip_cluster.ts";
 
 /** A host of the cluster, as its services see it. */
 export interface Machine {
+  /** Of the BareMetalHost. */
+  readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   readonly role: Role;

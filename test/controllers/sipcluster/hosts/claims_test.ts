@@ -25,6 +25,7 @@ import {
   type HostServer,
   startHostServer,
   toClaimLabels,
+  toRecording,
 } from "../../../support/sipcluster/hosts.ts";
 
 const signal = AbortSignal.timeout(20_000);
@@ -95,7 +96,7 @@ describe("take()", () => {
       () => void stage.server.change("h", { metadata: { labels: toClaimLabels("b") } }),
     );
     const result = await stage.claims.take(host, WORKER, signal);
-    expect(result).toEqual({ kind: "lost", why: "taken by tenant/b" });
+    expect(result).toEqual({ kind: "lost", why: "labelled for tenant/b" });
     expect(stage.server.findLabels("h")).toEqual(toClaimLabels("b"));
   });
 
@@ -106,7 +107,7 @@ describe("take()", () => {
     [
       "with half of a claim",
       { metadata: { labels: { "sip.airshipit.org/cluster-name": "b" } } },
-      "taken by another",
+      "labelled for another",
     ],
   ])("does not take a host %s", async (_what, patch, why) => {
     await using stage = await start();
@@ -277,7 +278,8 @@ describe("giveBack()", () => {
 });
 
 describe("assign()", () => {
-  const STANDBY = { role: "Worker", standby: true } as const;
+  const STANDBY = { role: "Worker", standby: true, isMoved: false } as const;
+  const ACTIVE = { ...WORKER, isMoved: false } as const;
   const IMAGED = { provisioning: { state: "provisioned" } };
 
   test("makes a host standby, and active again", async () => {
@@ -286,14 +288,19 @@ describe("assign()", () => {
     const result = await stage.claims.assign(host, STANDBY, signal);
     expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a", { standby: true }));
     if (result.kind !== "done") throw new TypeError(result.kind);
-    await stage.claims.assign(result.host, WORKER, signal);
+    await stage.claims.assign(result.host, ACTIVE, signal);
     expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a"));
   });
 
-  test.each([["ControlPlane"], ["Storage"]])("gives a host another role than %s", async (role) => {
+  test.each([
+    ["ControlPlane", toClaimLabels("a", { role: "ControlPlane" })],
+    ["Storage", toClaimLabels("a", { role: "Storage" })],
+    ["none, without any label", {}],
+    ["those of another cluster", toClaimLabels("b")],
+  ])("gives a host its labels back: it had %s", async (_what, labels) => {
     await using stage = await start();
-    const host = stage.server.create("h", { labels: toClaimLabels("a", { role }) });
-    await stage.claims.assign(host, WORKER, signal);
+    const host = stage.server.create("h", { labels, ...CONSUMER, status: IMAGED });
+    await stage.claims.assign(host, ACTIVE, signal);
     expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a"));
   });
 
@@ -311,30 +318,23 @@ describe("assign()", () => {
   ])("%s", async (_what, input, kind) => {
     await using stage = await start();
     const host = stage.server.create("h", { ...input, ...CONSUMER, status: IMAGED });
-    expect((await stage.claims.assign(host, WORKER, signal)).kind).toBe(kind);
+    const isMoved = kind === "kept";
+    expect((await stage.claims.assign(host, { ...WORKER, isMoved }, signal)).kind).toBe(kind);
   });
 
   test("writes nothing if the host is so already", async () => {
     await using stage = await start();
     const host = stage.server.create("h", { labels: toClaimLabels("a") });
-    expect(await stage.claims.assign(host, WORKER, signal)).toEqual({ kind: "done", host });
+    expect(await stage.claims.assign(host, ACTIVE, signal)).toEqual({ kind: "done", host });
     expect(stage.server.takeRequests()).toEqual([]);
   });
 
-  test.each<[string, JsonObject, string, string]>([
-    [
-      "another cluster took",
-      { metadata: { labels: toClaimLabels("b") } },
-      "lost",
-      "its labels changed",
-    ],
-    ["was paused", PAUSE, "kept", "paused"],
-  ])("does not touch a host that %s meanwhile", async (_what, patch, kind, why) => {
+  test("does not touch a host that was paused meanwhile", async () => {
     await using stage = await start();
     const host = stage.server.create("h", { labels: toClaimLabels("a") });
-    stage.intrusions.push(() => void stage.server.change("h", patch));
+    stage.intrusions.push(() => void stage.server.change("h", PAUSE));
     const result: object = await stage.claims.assign(host, STANDBY, signal);
-    expect(result).toEqual({ kind, why });
+    expect(result).toEqual({ kind: "kept", why: "paused" });
     expect(stage.server.findLabels("h")).not.toHaveProperty("sip.airshipit.org/standby");
   });
 });
@@ -365,7 +365,7 @@ describe("several programs", () => {
     const store = new Store<BareMetalHost>({ resource: BARE_METAL_HOSTS, log: silentLogger });
     store.replace([server.create("mine"), server.create("theirs"), server.create("free")], "1");
     // The watch brings nothing.
-    const index = new HostIndex(store);
+    const index = new HostIndex({ hosts: store, clusters: toRecording([]) });
     const client = server.client.followedBy(() => ({
       learn: (host: KubeObject) => store.learn(host as BareMetalHost, undefined),
       learnGone: () => undefined,
@@ -377,8 +377,8 @@ describe("several programs", () => {
       if (host !== undefined) await claims.take(host, WORKER, signal);
     }
     const list = (hosts: Iterable<HostFacts>): string[] => [...hosts].map(({ key }) => key);
-    expect(list(index.listOf("tenant/a"))).toEqual(["metal3/mine"]);
-    expect(list(index.listOf("tenant/b"))).toEqual(["metal3/theirs"]);
+    expect(list(index.listClaimants("tenant/a"))).toEqual(["metal3/mine"]);
+    expect(list(index.listClaimants("tenant/b"))).toEqual(["metal3/theirs"]);
     expect(list(index.listFree())).toEqual(["metal3/free"]);
     const mine = index.find("metal3/mine");
     if (mine !== undefined) await claims.giveBack(mine, "inUse", signal);

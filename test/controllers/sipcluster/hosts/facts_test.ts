@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import {
-  findOwner,
+  findLabelled,
   hasSameFacts,
-  isTaken,
+  isLabelled,
   toHostFacts,
 } from "../../../../lib/controllers/sipcluster/hosts/facts.ts";
 import { type HostInput, toClaimLabels, toHost } from "../../../support/sipcluster/hosts.ts";
@@ -57,9 +57,10 @@ test.each<[string, HostInput]>([
   ["being deleted", { status: toStatus("powering off before delete") }],
   ["in an unknown state", { status: toStatus("constructor") }],
   [
-    "taken, but by no complete name of a cluster",
+    "labelled for a SIPCluster that did not take it",
     { labels: { "sip.airshipit.org/cluster-name": "a" } },
   ],
+  ["labelled for a SIPCluster that did not take it", { labels: toClaimLabels("a") }],
 ])("toHostFacts() says why a host cannot be taken: %s", (trouble, input) => {
   expect(toHostFacts(toHost("h", input)).trouble).toBe(trouble);
 });
@@ -72,6 +73,7 @@ test("toHostFacts() says that a host is being deleted, paused or not, and touche
 
 describe("a host of a cluster", () => {
   const labels = toClaimLabels("a", { role: "ControlPlane", standby: true });
+  const assigned = { cluster: "tenant/a", role: "ControlPlane", standby: true } as const;
 
   test.each<[string, HostInput, boolean]>([
     ["is being inspected again", { status: toStatus("inspecting") }, false],
@@ -84,7 +86,7 @@ describe("a host of a cluster", () => {
     ["is being deprovisioned", { status: toStatus("deprovisioning") }, true],
     ["was installed otherwise", { status: toStatus("externally provisioned") }, true],
   ])("has no trouble while it %s", (_what, input, isInUse) => {
-    const { trouble, isInUse: isUsed } = toHostFacts(toHost("h", { labels, ...input }));
+    const { trouble, isInUse: isUsed } = toHostFacts(toHost("h", { labels, ...input }), assigned);
     expect([trouble, isUsed]).toEqual([undefined, isInUse]);
   });
 
@@ -93,7 +95,7 @@ describe("a host of a cluster", () => {
     ["unhealthy", annotate("capm3.metal3.io/unhealthy"), undefined],
     ["in error", { status: { operationalStatus: "error" } }, undefined],
   ])("may be %s", (trouble, input, isUntouchable) => {
-    const facts = toHostFacts(toHost("h", { labels, ...input }));
+    const facts = toHostFacts(toHost("h", { labels, ...input }), assigned);
     expect([facts.trouble, facts.isUntouchable]).toEqual([trouble, isUntouchable]);
   });
 });
@@ -104,8 +106,8 @@ test.each<[string, Record<string, string> | undefined, string | undefined, boole
   ["a claim", toClaimLabels("a"), "tenant/a", true],
   ["only the name", { "sip.airshipit.org/cluster-name": "a" }, undefined, true],
   ["only the namespace", { "sip.airshipit.org/cluster-namespace": "a" }, undefined, false],
-])("findOwner() and isTaken() with %s", (_what, labels, owner, taken) => {
-  expect([findOwner(labels), isTaken(labels)]).toEqual([owner, taken]);
+])("findLabelled() and isLabelled() with %s", (_what, labels, cluster, isAny) => {
+  expect([findLabelled(labels), isLabelled(labels)]).toEqual([cluster, isAny]);
 });
 
 test.each<[string, HostInput, boolean]>([

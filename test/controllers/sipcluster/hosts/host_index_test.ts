@@ -8,15 +8,22 @@ import {
   type BareMetalHost,
 } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import { HostIndex } from "../../../../lib/controllers/sipcluster/hosts/host_index.ts";
+import type { SipCluster } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { HostFacts } from "../../../../lib/controllers/sipcluster/schedule/types.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { type Key, Store } from "../../../../lib/kube/cache/store.ts";
-import { type HostInput, toClaimLabels, toHost } from "../../../support/sipcluster/hosts.ts";
+import {
+  type HostInput,
+  toClaimLabels,
+  toHost,
+  toRecording,
+} from "../../../support/sipcluster/hosts.ts";
 
 interface Stage {
   readonly store: Store<BareMetalHost>;
+  readonly clusters: Store<SipCluster>;
   readonly index: HostIndex;
-  /** Puts a host of this version into the store. */
+  /** Puts a host of this version into the store, and has the clusters record the hosts with their labels. */
   put(name: string, version: number, input?: HostInput): BareMetalHost;
   /** The keys that were told since the last time, sorted. */
   take(): Key[];
@@ -24,22 +31,34 @@ interface Stage {
 
 function start(): Stage {
   const store = new Store<BareMetalHost>({ resource: BARE_METAL_HOSTS, log: silentLogger });
-  const index = new HostIndex(store);
+  const clusters = toRecording([]);
+  const index = new HostIndex({ hosts: store, clusters });
   const told: Key[] = [];
   index.subscribe((keys) => told.push(...keys));
   return {
     store,
+    clusters,
     index,
     put(name, version, input = {}) {
       const host = toHost(name, input, { resourceVersion: String(version) });
       store.apply(host);
+      toRecording([...store.values()], clusters);
       return host;
     },
-    take: () => told.splice(0).toSorted(),
+    take: () => [...new Set(told.splice(0))].toSorted(),
   };
 }
 
 const toKeys = (hosts: Iterable<HostFacts>): Key[] => [...hosts].map(({ key }) => key).toSorted();
+const CLUSTER = { metadata: { namespace: "tenant", name: "a", uid: "a", resourceVersion: "1" } };
+const RECORD = {
+  uid: "uid-h",
+  namespace: "metal3",
+  name: "h",
+  role: "Worker",
+  standby: false,
+  addresses: [],
+} as const;
 const A = { labels: toClaimLabels("a") };
 const B = { labels: toClaimLabels("b") };
 
@@ -50,7 +69,7 @@ describe("HostIndex", () => {
   test("knows the hosts of each cluster, and those that none has", () => {
     const { index, put } = start();
     put("a1", 1, A);
-    put("a2", 2, { labels: toClaimLabels("a", { role: "Storage" }) });
+    put("a2", 2, { labels: toClaimLabels("a", { role: "ControlPlane" }) });
     put("b1", 3, B);
     put("free", 4);
     put("half", 5, { labels: { "sip.airshipit.org/cluster-name": "a" } });
@@ -59,9 +78,58 @@ describe("HostIndex", () => {
     expect(toKeys(index.listOf("tenant/c"))).toEqual([]);
     expect(toKeys(index.listOfOthers("tenant/a"))).toEqual(["metal3/b1"]);
     expect(toKeys(index.listFree())).toEqual(["metal3/free"]);
-    expect(toKeys(index.listOwnerless())).toEqual(["metal3/half"]);
+    expect(toKeys(index.listClaimants(""))).toEqual(["metal3/half"]);
     put("half", 6);
-    expect(toKeys(index.listOwnerless())).toEqual([]);
+    expect(toKeys(index.listClaimants(""))).toEqual([]);
+  });
+
+  test("knows by the record whose a host is, whatever its labels say", () => {
+    const { index, store, clusters } = start();
+    store.replace([toHost("h", A), toHost("i"), toHost("j", B)], "1");
+    expect(toKeys(index.listClaimants("tenant/a"))).toEqual(["metal3/h"]);
+    const hosts = ["i", "j"].map((name) => ({ ...RECORD, uid: `uid-${name}`, name }));
+    clusters.replace([{ ...CLUSTER, status: { hosts } }], "2");
+    expect(toKeys(index.listOf("tenant/a"))).toEqual(["metal3/i", "metal3/j"]);
+    expect(toKeys(index.listClaimants("tenant/a"))).toEqual(["metal3/h"]);
+    expect(toKeys(index.listFree())).toEqual([]);
+    clusters.replace([], "3");
+    expect(toKeys(index.listOf("tenant/a"))).toEqual([]);
+    expect(toKeys(index.listClaimants("tenant/b"))).toEqual(["metal3/j"]);
+  });
+
+  test.each([
+    ["a host of another UID", { ...RECORD, uid: "another" }, A, "claimant"],
+    ["an entry without a UID", { ...RECORD, uid: undefined }, A, "claimant"],
+    ["a pending entry, with the labels", { ...RECORD, pending: true }, A, "own"],
+    ["a pending entry, without the labels", { ...RECORD, pending: true }, {}, "free"],
+  ])("reads %s", (_what, { uid, ...record }, input, expected) => {
+    const { index, store, clusters } = start();
+    store.replace([toHost("h", input)], "1");
+    const hosts = [{ ...record, ...(uid !== undefined && { uid }) }];
+    clusters.replace([{ ...CLUSTER, status: { hosts } }], "2");
+    const lists = {
+      own: index.listOf("tenant/a"),
+      claimant: index.listClaimants("tenant/a"),
+      free: index.listFree(),
+    };
+    const found = Object.entries(lists).filter(([, hosts]) => [...hosts].length > 0);
+    expect(found.map(([name]) => name)).toEqual([expected]);
+  });
+
+  test("gives a host that two clusters record to the one that its labels name", () => {
+    const { index, store, clusters } = start();
+    store.replace([toHost("h", B)], "1");
+    const status = { hosts: [RECORD] };
+    const other = { ...CLUSTER, metadata: { ...CLUSTER.metadata, name: "b", uid: "b" } };
+    clusters.replace(
+      [
+        { ...CLUSTER, status },
+        { ...other, status },
+      ],
+      "2",
+    );
+    expect(toKeys(index.listOf("tenant/b"))).toEqual(["metal3/h"]);
+    expect(toKeys(index.listOf("tenant/a"))).toEqual([]);
   });
 
   test("follows a host from cluster to cluster, and to its end", () => {
@@ -80,9 +148,9 @@ describe("HostIndex", () => {
   });
 
   test("has what was in the store before it", () => {
-    const { store, put } = start();
+    const { store: hosts, clusters, put } = start();
     put("h", 1, A);
-    expect(toKeys(new HostIndex(store).listOf("tenant/a"))).toEqual(["metal3/h"]);
+    expect(toKeys(new HostIndex({ hosts, clusters }).listOf("tenant/a"))).toEqual(["metal3/h"]);
   });
 
   test("is read when the store has its first list", () => {

@@ -43,6 +43,7 @@ const CLUSTER: ServedCluster = {
     ["Worker", 3],
   ]),
   services: [],
+  unknownClaims: [],
 };
 
 const SHORT: Schedule = {
@@ -259,9 +260,21 @@ const CASES: readonly {
 describe("listFindings() with", () => {
   for (const { title, cluster, lines } of CASES) {
     test(title, () => {
-      expect(listFindings({ ...CLUSTER, ...cluster }).map(toLine)).toEqual([...lines]);
+      const [claims, ...found] = listFindings({ ...CLUSTER, ...cluster }).toReversed();
+      expect(found.toReversed().map(toLine)).toEqual([...lines]);
+      expect(claims && toLine(claims)).toStartWith("UnknownClaims=False NoUnknownClaims");
     });
   }
+
+  test("hosts that have the labels of the cluster, and that it did not take", () => {
+    const unknownClaims = ["evil/cp-1 (its namespace is not allowed)", "metal/w (in use)"];
+    const lines = listFindings({ ...CLUSTER, unknownClaims }).map(toLine);
+    expect(lines[0]).toStartWith("Ready=True");
+    expect(lines.at(-1)).toBe(
+      "UnknownClaims=True LabelsWithoutRecord: BareMetalHosts evil/cp-1 (its namespace is not allowed), metal/w (in " +
+        "use) have the labels of the cluster, which did not take them. The labels have no effect: remove them",
+    );
+  });
 });
 
 test("listInvalidFindings() names the problems, and says that nothing is looked after", () => {

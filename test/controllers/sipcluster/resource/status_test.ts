@@ -9,7 +9,7 @@ import type {
   SipCluster,
   SipClusterStatus,
 } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
-import { HOSTS_LISTED_MAX } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { ADDRESSES_LISTED_MAX } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { Machine } from "../../../../lib/controllers/sipcluster/services/types.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12, 0, 0, 123);
@@ -17,6 +17,7 @@ const LATER = NOON + 3_600_000;
 
 function toMachine(name: string, fields: Partial<Machine> = {}): Machine {
   return {
+    uid: `uid-${name}`,
     namespace: "metal",
     name,
     role: "Worker",
@@ -60,6 +61,7 @@ const SERVED: ServedOutcome = {
     toMachine("c", { standby: true }),
   ],
   services: [{ service: "jumpHost", isReady: true }],
+  unknownClaims: [],
   endpoints: [
     { service: "jumpHost", nodePort: 30_000 },
     { service: "auth", nodePort: 0 },
@@ -109,6 +111,13 @@ describe("planStatus()", () => {
           message: "No host waits to be given back",
           ...condition,
         },
+        {
+          type: "UnknownClaims",
+          status: "False",
+          reason: "NoUnknownClaims",
+          message: "No other host has the labels of the cluster",
+          ...condition,
+        },
       ],
       counts: {
         ControlPlane: { wanted: 0, active: 0, standby: 0, summary: "0/0" },
@@ -116,6 +125,7 @@ describe("planStatus()", () => {
       },
       hosts: [
         {
+          uid: "uid-a",
           namespace: "metal",
           name: "a",
           role: "Worker",
@@ -123,8 +133,22 @@ describe("planStatus()", () => {
           addresses: ["10.0.0.1", "fd00::1"],
           networks: { "oam-ipv4": "10.0.0.1", "oam-ipv6": "fd00::1", pxe: "10.0.0.1" },
         },
-        { namespace: "metal", name: "b", role: "Worker", standby: false, addresses: [] },
-        { namespace: "metal", name: "c", role: "Worker", standby: true, addresses: [] },
+        {
+          uid: "uid-b",
+          namespace: "metal",
+          name: "b",
+          role: "Worker",
+          standby: false,
+          addresses: [],
+        },
+        {
+          uid: "uid-c",
+          namespace: "metal",
+          name: "c",
+          role: "Worker",
+          standby: true,
+          addresses: [],
+        },
       ],
       endpoints: [{ service: "jumpHost", nodePort: 30_000 }],
     });
@@ -180,11 +204,15 @@ describe("planStatus()", () => {
     expect(findCondition(next, "ServicesReady")?.status).toBe("True");
   });
 
-  test("lists a limited number of hosts, and counts all", () => {
-    const machines = Array.from({ length: HOSTS_LISTED_MAX + 1 }, (_, at) => toMachine(`h${at}`));
-    const status = settle({ ...SERVED, machines });
-    expect(status.hosts?.length).toBe(HOSTS_LISTED_MAX);
-    expect(status.counts?.Worker?.active).toBe(HOSTS_LISTED_MAX + 1);
+  test("records all hosts, with the addresses of a limited number", () => {
+    const addresses = new Map([["oam", "192.0.2.1"]]);
+    const machines = Array.from({ length: ADDRESSES_LISTED_MAX + 1 }, (_, at) =>
+      toMachine(`h${at}`, { addresses }),
+    );
+    const { hosts = [], counts } = settle({ ...SERVED, machines });
+    expect(hosts.filter((one) => one.addresses.length > 0)).toHaveLength(ADDRESSES_LISTED_MAX);
+    expect(hosts.at(-1)).toMatchObject({ uid: `uid-h${ADDRESSES_LISTED_MAX}`, addresses: [] });
+    expect(counts?.Worker?.active).toBe(ADDRESSES_LISTED_MAX + 1);
   });
 
   test("takes over the condition that the original operator wrote", () => {
@@ -206,6 +234,7 @@ describe("planStatus()", () => {
       "Scheduled",
       "ServicesReady",
       "ContractionBlocked",
+      "UnknownClaims",
     ]);
     expect(findCondition(next, "Ready")?.lastTransitionTime).toBe("2021-07-01T00:00:00Z");
   });

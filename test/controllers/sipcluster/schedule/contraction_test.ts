@@ -74,7 +74,12 @@ describe("planContraction() gives back", () => {
       "hosts of racks that other roles crowd",
       [toRack("1"), toRack("2"), toRack("3")],
       {
-        neighbours: [{ ...toHost("x", toRack("1")), claim: { cluster: CLUSTER, standby: false } }],
+        neighbours: [
+          {
+            ...toHost("x", toRack("1")),
+            assigned: { cluster: CLUSTER, role: "ControlPlane", standby: false },
+          },
+        ],
       },
       "a; ",
     ],

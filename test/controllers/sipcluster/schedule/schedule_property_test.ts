@@ -29,9 +29,7 @@ function drawHost(random: Random, at: number): HostFacts {
   for (const role of ROLES) if (random.chance(0.6)) labels[role] = "yes";
   const isUntouchable = random.chance(0.05);
   const isTroubled = isUntouchable || random.chance(0.15);
-  const role = random.chance(0.35)
-    ? random.pick([...ROLES, ...ROLES, ...ROLES, "none" as const])
-    : undefined;
+  const role = random.chance(0.35) ? random.pick(ROLES) : undefined;
   return toHost(`h${at}`, {
     labels,
     isUntouchable,
@@ -70,7 +68,7 @@ function toTotal({ nodes }: Input, role: Role): number {
 }
 
 function listClaimed(hosts: readonly HostFacts[], role: Role): readonly HostFacts[] {
-  return hosts.filter(({ claim }) => claim?.role === role);
+  return hosts.filter(({ assigned }) => assigned?.role === role);
 }
 
 /** Whether two hosts in these roles may stand beside each other. Written without a look at the scheduler. */
@@ -85,7 +83,7 @@ function mayMeet({ nodes, scheduling }: Input, one: Placed, other: Placed): bool
 
 /** Whether a role may take a host. */
 function suits({ nodes }: Input, host: HostFacts, role: Role): boolean {
-  const isUsed = host.claim !== undefined && host.isInUse;
+  const isUsed = host.assigned !== undefined && host.isInUse;
   if (host.trouble !== undefined || isUsed || host.isUntouchable === true) return false;
   return nodes[role]?.labelSelector === undefined || host.labels[role] === "yes";
 }
@@ -129,14 +127,14 @@ describe.each([
       const decision = schedule(input);
       const byKey = new Map(input.hosts.map((host) => [host.key, host]));
       const leaving = new Set(decision.giveBack.map(({ host }) => host));
-      const before = (host: HostFacts): Role | undefined => host.claim?.role;
+      const before = (host: HostFacts): Role | undefined => host.assigned?.role;
       const moved = decision.keep.filter(({ host, role }) => {
         const known = byKey.get(host);
         return known !== undefined && before(known) !== role;
       });
       const isMoved = new Set(moved.map(({ host }) => host));
-      const isKept = ({ key, claim, trouble, isInUse, isUntouchable }: HostFacts): boolean =>
-        claim !== undefined &&
+      const isKept = ({ key, assigned, trouble, isInUse, isUntouchable }: HostFacts): boolean =>
+        assigned !== undefined &&
         !leaving.has(key) &&
         !isMoved.has(key) &&
         (trouble === undefined || isInUse || isUntouchable === true);
@@ -158,7 +156,7 @@ describe.each([
         const known = byKey.get(host);
         return known === undefined ? [] : [[known, role]];
       });
-      for (const one of team.filter(([host, role]) => host.claim?.role !== role)) {
+      for (const one of team.filter(([host, role]) => host.assigned?.role !== role)) {
         expect(suits(input, ...one)).toBe(true);
         expect(team.filter((other) => other !== one && !mayMeet(input, one, other))).toEqual([]);
       }
@@ -181,8 +179,8 @@ describe.each([
         const isFixed = host.isUntouchable === true;
         if (isFixed) expect(after[at]).toEqual(host);
         const mayLeave = input.scheduling?.releaseConsumedHosts === true;
-        if (host.claim && host.isInUse && !mayLeave)
-          expect(after[at]?.claim?.role).toBe(host.claim?.role);
+        if (host.assigned && host.isInUse && !mayLeave)
+          expect(after[at]?.assigned?.role).toBe(host.assigned?.role);
       }
     }
   });

@@ -346,21 +346,6 @@ describe("schedule() replaces", () => {
     expect(describeAssignments(decision.giveBack)).toEqual(["a Worker"]);
     expect(decision.add).toEqual([]);
   });
-
-  test("a host whose label names no role by itself, if a role misses one", () => {
-    const hosts = [toHost("a"), toHost("b", { role: "none" }), toHost("c", { role: "none" })];
-    const decision = decide(hosts, { Worker: toNodeSet(1) });
-    expect(describeAssignments(decision.keep)).toEqual(["b Worker"]);
-    expect(describeAssignments(decision.giveBack)).toEqual(["c none"]);
-    expect(decision.add).toEqual([]);
-  });
-
-  test("no host whose label names no role while it is in use, but names it", () => {
-    const hosts = [toHost("a", { role: "none", isInUse: true })];
-    const decision = decide(hosts, { Worker: toNodeSet(0) });
-    expect(writesNothing(hosts, decision)).toBe(true);
-    expect(describeAssignments(decision.blocked)).toEqual(["a none"]);
-  });
 });
 
 describe("schedule() changes over", () => {
@@ -531,12 +516,4 @@ test("hosts that the selector does not match any more stay, and are listed", () 
   const shrinks = decide(hosts, { Worker: { labelSelector, count: { active: 1 } } });
   expect(shrinks.giveBack.map(({ host }) => host)).toEqual(["metal/a", "metal/c"]);
   expect(shrinks.unmatched).toEqual([]);
-});
-
-test.each([
-  [{}, "it has no label with a role"],
-  [{ "sip.airshipit.org/node-type": "Workers" }, 'there is no role "Workers"'],
-])("a host without a role is given back, and its label %p is named", (labels, why) => {
-  const { giveBack } = decide([toHost("a", { role: "none", labels })], {});
-  expect(giveBack).toEqual([{ host: "metal/a", standby: false, why }]);
 });

@@ -136,7 +136,7 @@ test("a load balancer with an address that is not known at all stays as it is", 
   await stage.stop();
   objects.delete("secrets", { namespace: HOSTS, name: "r1-control-plane-1-networkdata" });
   const path = { namespace: TENANT, name: "a", subresource: "status" };
-  objects.patch("sipclusters", path, { status: { hosts: [] } });
+  objects.patch("sipclusters", path, { status: { hosts: null } });
   await stage.run();
   const says = await stage.untilCondition("a", "ServicesReady", "False AddressesUnknown");
   expect(says).toContain(`not known: ${HOSTS}/r1-control-plane-1 (no Secret with its network data`);

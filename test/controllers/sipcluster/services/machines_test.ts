@@ -23,9 +23,10 @@ function toStatus(networks?: Readonly<Record<string, string>>): HostStatus {
 function member(fields: Partial<Member> = {}): Member {
   return {
     key: "metal/w",
+    uid: "uid-w",
     namespace: "metal",
     name: "w",
-    claim: { cluster: "tenant/a", role: "Worker", standby: false },
+    assigned: { cluster: "tenant/a", role: "Worker", standby: false },
     secret: "w-data",
     ...fields,
   };
@@ -79,14 +80,6 @@ describe("listMachines()", () => {
     const { machines } = listMachines([member(fields)], ["oam"]);
     expect(machines.map((one) => Object.fromEntries(one.addresses))).toEqual([addresses]);
     expect([...(machines[0]?.unknown ?? [])]).toEqual(unknown);
-  });
-
-  test("leaves out hosts without a role", () => {
-    const claim = { cluster: "tenant/a", standby: false };
-    expect(listMachines([member({ claim, ...GONE })], ["oam"])).toMatchObject({
-      machines: [],
-      troubled: [],
-    });
   });
 
   test("names each host that must be read again soon", () => {

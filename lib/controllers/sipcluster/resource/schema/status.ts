@@ -3,7 +3,7 @@
  * @module
  */
 import type { Endpoint, HostStatus, RoleCounts, SipClusterStatus } from "../sip_cluster.ts";
-import { HOSTS_LISTED_MAX, ROLES } from "../sip_cluster.ts";
+import { ADDRESSES_LISTED_MAX, HOSTS_MAX, ROLES } from "../sip_cluster.ts";
 import {
   conditions,
   list,
@@ -20,12 +20,13 @@ import {
 
 const COUNTS = object<RoleCounts>({
   wanted: required(STATUS_NUMBER, "Active and standby hosts that the spec wants."),
-  active: required(STATUS_NUMBER, "Active hosts with the labels of the cluster."),
-  standby: required(STATUS_NUMBER, "Standby hosts with the labels of the cluster."),
-  summary: required(STATUS_TEXT, "Hosts with the labels of the cluster, and hosts that it wants."),
+  active: required(STATUS_NUMBER, "Active hosts of the cluster."),
+  standby: required(STATUS_NUMBER, "Standby hosts of the cluster."),
+  summary: required(STATUS_TEXT, "Hosts of the cluster, and hosts that it wants."),
 });
 
 const HOST = object<HostStatus>({
+  uid: optional(STATUS_TEXT, "UID of the BareMetalHost."),
   namespace: required(STATUS_TEXT, "Namespace of the BareMetalHost."),
   name: required(STATUS_TEXT, "Name of the BareMetalHost."),
   role: required(oneOf(ROLES), "What the host is for."),
@@ -37,6 +38,10 @@ const HOST = object<HostStatus>({
   networks: optional(
     mapOf(STATUS_TEXT, 64),
     "The same by the ID of the network. They count while its network data cannot be read.",
+  ),
+  pending: optional(
+    trueOrFalse(),
+    "Whether Landfall is writing or removing the labels of the host. It belongs to the cluster while they say so.",
   ),
 });
 
@@ -52,7 +57,7 @@ export const STATUS: Schema<SipClusterStatus> = object<SipClusterStatus>({
     "The generation of the spec that this status is about.",
   ),
   conditions: optional(
-    conditions("Ready, Scheduled, ServicesReady or ContractionBlocked"),
+    conditions("Ready, Scheduled, ServicesReady, ContractionBlocked or UnknownClaims"),
     "What the cluster has, and what it waits for.",
   ),
   counts: optional(
@@ -63,8 +68,9 @@ export const STATUS: Schema<SipClusterStatus> = object<SipClusterStatus>({
     "How many hosts the cluster has.",
   ),
   hosts: optional(
-    list(HOST, HOSTS_LISTED_MAX),
-    `The hosts of the cluster, sorted, at most ${HOSTS_LISTED_MAX} of them.`,
+    list(HOST, HOSTS_MAX),
+    "The hosts of the cluster, sorted: the record of which hosts it has. Landfall writes their labels from it. The " +
+      `addresses are those of the first ${ADDRESSES_LISTED_MAX} hosts.`,
   ),
   endpoints: optional(list(ENDPOINT, 4096), "Where clients reach the services."),
 });

@@ -7,7 +7,7 @@ import type { Machine } from "../types.ts";
 
 /** A machine as people name it on the jump host. */
 export interface Host {
-  /** Its name, or name and namespace if several machines of the cluster have that name. */
+  /** Its name; with its namespace if that is not the one of the cluster, so that it stands for no other name. */
   readonly name: string;
   readonly machine: Machine;
   /** Absent if it has none on the network of the jump host. */
@@ -30,18 +30,22 @@ const USER = "ubuntu";
 /** The file that `sshrc` writes. */
 const IDENTITIES = `${PATHS.home}/.ssh/identities`;
 
-/** Names the machines, in their order. @param network ID of the network from which addresses are taken */
+/**
+ * Names the machines of a cluster, in their order.
+ *
+ * @param home The namespace of the cluster
+ * @param network ID of the network from which addresses are taken
+ */
 export function toHosts(
   machines: readonly Machine[],
+  home: string,
   network: string | undefined,
 ): readonly Host[] {
-  const counts = new Map<string, number>();
-  for (const { name } of machines) counts.set(name, (counts.get(name) ?? 0) + 1);
   return machines.map((machine) => {
     const { name, namespace, addresses } = machine;
     const address = parseIp(addresses.get(network ?? "") ?? "")?.text;
     return {
-      name: counts.get(name) === 1 ? name : `${name}.${namespace}`,
+      name: namespace === home ? name : `${name}.${namespace}`,
       machine,
       ...(address !== undefined && { address }),
     };

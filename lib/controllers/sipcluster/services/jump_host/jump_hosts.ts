@@ -89,7 +89,7 @@ function toData(
   if (hostKey === undefined) return { problem: `Secret ${names.hostKeys} does not exist yet` };
   if ("problem" in hostKey) return hostKey;
   const { namespace = "" } = cluster.metadata;
-  const hosts = toHosts(machines, nodeInterfaceId);
+  const hosts = toHosts(machines, namespace, nodeInterfaceId);
   const data = {
     authorized_keys: keys.text,
     drain: DRAIN,

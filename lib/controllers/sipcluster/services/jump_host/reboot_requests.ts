@@ -14,7 +14,6 @@ import {
   PAUSED,
   REBOOT,
 } from "../../../../kube/kinds/bare_metal_host.ts";
-import { findOwner } from "../../hosts/facts.ts";
 import type { SipCluster } from "../../resource/sip_cluster.ts";
 import { REBOOT_REQUEST } from "../../words.ts";
 import { CONFIG_MAPS, type ConfigMap } from "../owned_kinds.ts";
@@ -33,6 +32,8 @@ export interface RebootOptions {
   readonly clock: Clock;
   /** A ConfigMap of the cluster, as it was last seen. */
   readonly findConfigMap: (key: Key) => ConfigMap | undefined;
+  /** Whether the cluster has a host. */
+  readonly isOwn: (host: BareMetalHost) => boolean;
 }
 
 /** What became of a request. */
@@ -85,7 +86,7 @@ export async function handleRebootRequests(
     const { changes, pending, recheckMs } = planRequests(seen.data ?? {}, options.clock.now());
     if (recheckMs !== undefined) rechecksMs.push(recheckMs);
     if (changes.size > 0 || pending.length > 0 || hasMore(seen)) {
-      outcomes.push(...(await answerAll(options, { namespace, name }, toKey(cluster), signal)));
+      outcomes.push(...(await answerAll(options, { namespace, name }, signal)));
     }
   }
   return {
@@ -107,7 +108,6 @@ function hasMore({ binaryData, immutable }: RequestMap): boolean {
 async function answerAll(
   options: RebootOptions,
   path: { readonly namespace: string; readonly name: string },
-  cluster: Key,
   signal: AbortSignal,
 ): Promise<readonly RebootOutcome[]> {
   const { client, clock } = options;
@@ -126,7 +126,7 @@ async function answerAll(
     const { changes, pending } = planRequests(map.data ?? {}, clock.now());
     if (changes.size > 0 || hasMore(map)) await write(changes, { binaryData: null });
     for (const request of pending) {
-      const answer = await reboot(client, request, cluster, signal);
+      const answer = await reboot(options, request, signal);
       outcomes.push({ host: request.host, ...answer });
       await write(toAnswer(request.id, answer, clock.now()));
     }
@@ -142,9 +142,8 @@ function toPreconditions({ metadata: { uid } }: RequestMap): DeleteOptions {
 }
 
 async function reboot(
-  client: Pick<KubeClient, "read" | "patch">,
+  { client, isOwn }: Pick<RebootOptions, "client" | "isOwn">,
   { id, host: key }: RebootRequest,
-  cluster: Key,
   signal: AbortSignal,
 ): Promise<RebootAnswer> {
   const [namespace = "", name = ""] = key.split("/");
@@ -152,7 +151,7 @@ async function reboot(
   for (let triesLeft = TRIES_MAX; ; triesLeft -= 1) {
     try {
       const host = await client.read(BARE_METAL_HOSTS, path, signal);
-      const verdict = judge(host, id, cluster);
+      const verdict = isOwn(host) ? judge(host, id) : { answer: NOT_OURS };
       if ("answer" in verdict) return verdict.answer;
       const { resourceVersion } = host.metadata;
       const body = { metadata: { resourceVersion, annotations: verdict.annotations } };
@@ -167,11 +166,9 @@ async function reboot(
 
 /** Pure: what to answer, or which annotations to write first. */
 function judge(
-  { metadata: { labels, annotations = {}, deletionTimestamp } }: BareMetalHost,
+  { metadata: { annotations = {}, deletionTimestamp } }: BareMetalHost,
   id: string,
-  cluster: Key,
 ): { readonly answer: RebootAnswer } | { readonly annotations: Readonly<Record<string, string>> } {
-  if (findOwner(labels) !== cluster) return { answer: NOT_OURS };
   if (annotations[REBOOT_REQUEST] === id) return { answer: ASKED };
   if (deletionTimestamp !== undefined) return { answer: refuse("is being deleted") };
   if (annotations[PAUSED] !== undefined) return { answer: refuse("is paused") };

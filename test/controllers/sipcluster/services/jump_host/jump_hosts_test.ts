@@ -17,7 +17,8 @@ const HOST_KEYS: ReadonlyMap<string, HostKey> = new Map([
   ["jumphost-tenant-2-host-keys", { publicKey: "ssh-ed25519 BBBB" }],
 ]);
 const MACHINES: readonly Machine[] = ["one", "two"].map((name, at) => ({
-  namespace: "hosts",
+  uid: `uid-${name}`,
+  namespace: "infra",
   name,
   role: "Worker",
   standby: at === 1,
@@ -234,7 +235,8 @@ describe("planJumpHosts()", () => {
 
   const many = Array.from({ length: 20_000 }, (_, at) => ({
     ...MACHINES[0],
-    namespace: "hosts",
+    uid: "u",
+    namespace: "infra",
     name: `host-${at}`,
     role: "Worker" as const,
     standby: false,

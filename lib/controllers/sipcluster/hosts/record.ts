@@ -1,0 +1,167 @@
+/**
+ * Which hosts a cluster records as its own. The record in the status is the only word about who has a host: who may
+ * write a BareMetalHost may write its labels, and only Landfall may write the status of a SIPCluster. Pure.
+ *
+ * A host whose labels are about to be written or removed is `pending`: it belongs to the cluster only while its labels
+ * say so. So a process can end between the two writes.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
+import { nameSome } from "../../kinds/problems.ts";
+import { HOST_NAMESPACES_FLAG } from "../flags.ts";
+import { type HostStatus, type Role, ROLES, type SipCluster } from "../resource/sip_cluster.ts";
+import { toMatcher } from "../schedule/label_selector.ts";
+import { byKey } from "../schedule/own_hosts.ts";
+import type { HostFacts, Schedule } from "../schedule/types.ts";
+import { NODE_TYPE, STANDBY } from "../words.ts";
+import { findLabelled } from "./facts.ts";
+import type { HostIndex } from "./host_index.ts";
+
+/** Whether a cluster may take a host, by their namespaces. Both keys are `namespace/name`. */
+export type AllowsHost = (cluster: Key, host: Key) => boolean;
+
+/** Every namespace. */
+const EVERY = "*";
+
+/** Reads the namespaces of the flag. A cluster may always take hosts of its own namespace. */
+export function toAllowsHost(text: string): AllowsHost {
+  const allowed = new Set(listNames(text));
+  return (cluster, host) => {
+    const namespace = toNamespace(host);
+    return allowed.has(EVERY) || allowed.has(namespace) || namespace === toNamespace(cluster);
+  };
+}
+
+/** The names in a list with commas. */
+function listNames(text: string): readonly string[] {
+  return text.split(",").flatMap((one) => one.trim() || []);
+}
+
+/** What a cluster must record before its hosts count. */
+type Adoption =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "adopt";
+      readonly record: readonly HostStatus[];
+      readonly adopted: readonly Key[];
+    }
+  /** Hosts have its labels, and their namespace is not allowed. `message` says so, without a full stop. */
+  | { readonly kind: "blocked"; readonly message: string };
+
+/**
+ * Decides which hosts a cluster adopts by their labels: one whose record is missing, because another controller or an
+ * earlier version served it or because its status was lost; and hosts of the record that were created again. Of hosts
+ * that the status does not name, only those that the selector matches.
+ */
+export function planAdoption(
+  cluster: SipCluster,
+  index: Pick<HostIndex, "find" | "listClaimants">,
+  allows: AllowsHost,
+): Adoption {
+  const key = toKey(cluster);
+  const { hosts } = cluster.status ?? {};
+  const isRecorded = hosts?.every(({ uid }) => uid !== undefined) === true;
+  const named = new Set(hosts?.map(toKeyOf));
+  const claimants = [...index.listClaimants(key)]
+    .filter((facts) => !isRecorded || named.has(facts.key))
+    .toSorted(byKey);
+  const foreign = claimants.filter((facts) => !allows(key, facts.key));
+  if (!isRecorded && foreign.length > 0) {
+    return { kind: "blocked", message: describeForeign(foreign.map((one) => one.key)) };
+  }
+  const adopted = claimants.flatMap((facts) => {
+    const role = findRole(facts);
+    const host = index.find(facts.key);
+    if (role === undefined || host === undefined || foreign.includes(facts)) return [];
+    const matches = toMatcher(cluster.spec?.nodes?.[role]?.labelSelector);
+    const isNamed = !isRecorded && named.has(facts.key);
+    const standby = facts.labels[STANDBY] === "true";
+    return isNamed || matches(facts.labels) ? toRecorded(host, { role, standby }, hosts) : [];
+  });
+  if (adopted.length === 0 && (isRecorded || hosts === undefined)) return { kind: "none" };
+  const keys = new Set(adopted.map(toKeyOf));
+  const rest = (hosts ?? []).filter((one) => one.uid !== undefined && !keys.has(toKeyOf(one)));
+  return { kind: "adopt", record: sort([...rest, ...adopted]), adopted: [...keys] };
+}
+
+/**
+ * What a cluster records before labels are written: hosts that it is to get or to give back are pending.
+ *
+ * @param decision `release`: it gives all back
+ * @returns `undefined` if its status says so already
+ */
+export function planRecord(
+  { status: { hosts = [] } = {}, ...cluster }: SipCluster,
+  decision: Pick<Schedule, "add" | "giveBack" | "keep"> | "release",
+  index: Pick<HostIndex, "find" | "findFacts">,
+): readonly HostStatus[] | undefined {
+  const key = toKey(cluster);
+  const { keep, add, giveBack } = decision === "release" ? NOTHING : decision;
+  const kept = new Map(keep.map((one) => [one.host, one]));
+  const given = new Set(giveBack.map(({ host }) => host));
+  const own = hosts.filter((one) => index.findFacts(toKeyOf(one))?.assigned?.cluster === key);
+  const next = own.map((one): HostStatus => {
+    if (decision === "release" || given.has(toKeyOf(one))) return { ...one, pending: true };
+    const isFixed = index.findFacts(toKeyOf(one))?.isUntouchable === true;
+    const { role, standby } = (isFixed ? undefined : kept.get(toKeyOf(one))) ?? one;
+    return { ...one, role, standby };
+  });
+  const added = add.flatMap((one) => {
+    const host = index.find(one.host);
+    return host ? { ...toRecorded(host, one, []), pending: true } : [];
+  });
+  const record = sort([...next, ...added]);
+  return isDeepStrictEqual(record, hosts) ? undefined : record;
+}
+
+const NOTHING = { keep: [], add: [], giveBack: [] };
+
+/** The hosts that a cluster lost since its last status, and that it did not give back, with the reason. */
+export function listLost(
+  { status, ...cluster }: SipCluster,
+  index: Pick<HostIndex, "find" | "findFacts">,
+): readonly { readonly host: Key; readonly isGone: boolean }[] {
+  const recorded = (status?.hosts ?? []).filter(
+    ({ pending, uid }) => !pending && uid !== undefined,
+  );
+  return recorded.flatMap((one) => {
+    const host = toKeyOf(one);
+    const { uid, labels } = index.find(host)?.metadata ?? {};
+    if (uid !== one.uid) return { host, isGone: true };
+    return findLabelled(labels) === toKey(cluster) ? [] : { host, isGone: false };
+  });
+}
+
+function describeForeign(hosts: readonly Key[]): string {
+  const namespaces = [...new Set(hosts.map(toNamespace))].join(",");
+  const flag = `start Landfall with --${HOST_NAMESPACES_FLAG.name}=${namespaces}`;
+  const what = "have the labels of this SIPCluster, and are in a namespace that is not allowed";
+  return `BareMetalHosts ${nameSome(hosts)} ${what}: ${flag}, or remove their labels. Landfall changes nothing`;
+}
+
+function toRecorded(
+  { metadata: { uid = "", namespace = "", name } }: BareMetalHost,
+  { role, standby }: Pick<HostStatus, "role" | "standby">,
+  hosts: readonly HostStatus[] = [],
+): HostStatus {
+  const before = hosts.find((one) => one.namespace === namespace && one.name === name);
+  return { addresses: [], ...before, uid, namespace, name, role, standby };
+}
+
+function sort(hosts: readonly HostStatus[]): readonly HostStatus[] {
+  return hosts.toSorted((one, other) => byKey({ key: toKeyOf(one) }, { key: toKeyOf(other) }));
+}
+
+function findRole({ labels }: HostFacts): Role | undefined {
+  return ROLES.find((role) => role === labels[NODE_TYPE]);
+}
+
+function toKeyOf(metadata: HostStatus): Key {
+  return toKey({ metadata });
+}
+
+function toNamespace(key: Key): string {
+  return key.slice(0, key.indexOf("/"));
+}

@@ -1,0 +1,270 @@
+/**
+ * Who may say which cluster has a host: only the status of the cluster, which tenants cannot write.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import type { FlagValues } from "../../../lib/controllers/definition.ts";
+import type {
+  HostStatus,
+  SipClusterSpec,
+} from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import type { JsonObject, ObjectName } from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  createHost,
+  HOST_LABELS,
+  OAM_NETWORK,
+  planHosts,
+} from "../../../lib/simulator/metal3/hosts.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { toClaimLabels } from "../../support/sipcluster/hosts.ts";
+import { HOSTS, SipStage, TENANT } from "../../support/sipcluster/stage.ts";
+
+const RACKS = ["r1", "r2", "r3"].map((name) => ({
+  name,
+  flavors: { "control-plane": 1, worker: 1 },
+}));
+const READY = "True ReconciliationSucceeded";
+const CLAIMED = "True LabelsWithoutRecord";
+const CONSUMER: JsonObject = { consumerRef: { apiVersion: "v1", kind: "X", name: "x" } };
+const EVIL = "evil";
+
+function toSpec(controlPlanes: number, workers: number): SipClusterSpec {
+  const select = (flavor: string): object => ({ matchLabels: { [HOST_LABELS.flavor]: flavor } });
+  const jumpHost = { image: "registry.example/jump-host:1", nodeSSHPrivateKeys: "node-keys" };
+  return {
+    nodes: {
+      ControlPlane: { labelSelector: select("control-plane"), count: { active: controlPlanes } },
+      Worker: { labelSelector: select("worker"), count: { active: workers } },
+    },
+    services: {
+      loadBalancerControlPlane: [{ nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 }],
+      jumpHost: [{ ...jumpHost, nodeInterfaceId: OAM_NETWORK, nodePort: 30_002 }],
+    },
+  };
+}
+
+/** A host of a tenant in her own namespace, with labels of her choice. */
+function forge(
+  { kubernetes: { objects } }: SipStage,
+  path: ObjectName,
+  { labels, spec = {} }: { readonly labels: Record<string, string>; readonly spec?: JsonObject },
+): void {
+  if (objects.get("namespaces", { name: EVIL }) === undefined) {
+    objects.create("namespaces", { metadata: { name: EVIL } });
+  }
+  const networkData = JSON.stringify({
+    networks: [{ id: OAM_NETWORK, type: "ipv4", ip_address: "203.0.113.66" }],
+  });
+  const metadata = { ...path, name: `${path.name}-data` };
+  objects.create("secrets", { metadata, data: { networkData: btoa(networkData) } });
+  const reference = { networkData: { name: metadata.name, namespace: path.namespace ?? "" } };
+  objects.create("baremetalhosts", {
+    metadata: { ...path, labels },
+    spec: { online: true, ...reference, ...spec },
+  });
+}
+
+/** Everything that Landfall made for a cluster, and which hosts have its labels. */
+function describeWork(stage: SipStage): unknown {
+  const owned = ["configmaps", "secrets", "deployments"].flatMap((plural) =>
+    stage.listOwned(plural).map(({ metadata: { name }, data = null, spec = null }) => {
+      return { plural, name, data, spec };
+    }),
+  );
+  const own = stage.hosts.filter(({ metadata }) => metadata["namespace"] !== EVIL);
+  return { owned, own: own.map(({ metadata }) => [metadata.name, metadata["labels"]]) };
+}
+
+const listReasons = (stage: SipStage, name: string): string[] =>
+  stage.listEvents(name).map((event) => event.split(" ")[0] ?? "");
+
+test("a tenant who labels hosts of her own namespace changes nothing for a cluster", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(2, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const before = describeWork(stage);
+  const labels = toClaimLabels("a", { role: "ControlPlane" });
+  for (const name of ["cp-1", "r1-control-plane-1", "registry.example.org"]) {
+    forge(stage, { namespace: EVIL, name }, { labels, spec: CONSUMER });
+  }
+  const free = { [HOST_LABELS.flavor]: "control-plane" };
+  forge(stage, { namespace: EVIL, name: "aaa-free" }, { labels: free });
+  const says = await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+  expect(says).toContain("evil/cp-1 (its namespace is not allowed)");
+  await stage.untilQuiet();
+  expect(describeWork(stage)).toEqual(before);
+  expect(stage.read("a")?.status?.hosts?.map(({ namespace }) => namespace)).toEqual([
+    HOSTS,
+    HOSTS,
+    HOSTS,
+  ]);
+  const events = stage.kubernetes.objects.list("events", EVIL);
+  expect(JSON.stringify(events)).toContain(
+    "has the labels of the SIPCluster tenant/a, which did not take it",
+  );
+  expect(listReasons(stage, "a")).not.toContain("HostReleased");
+  // More is wanted than there is: the free host of the tenant is counted and not taken.
+  stage.change("a", { nodes: { ControlPlane: { count: { active: 4 } } } });
+  const short = await stage.untilCondition("a", "Scheduled", "False Unschedulable");
+  expect(short).toContain("1 in a namespace that --sip-host-namespaces does not allow");
+});
+
+test("labels that somebody adds are removed, unless the host is in use", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const { objects } = stage.kubernetes;
+  const labels = toClaimLabels("a");
+  const read = (name: string): unknown =>
+    objects.get("baremetalhosts", { namespace: HOSTS, name })?.metadata["labels"];
+  stage.consume("r3-worker-1");
+  for (const name of ["r2-worker-1", "r3-worker-1"]) {
+    objects.patch("baremetalhosts", { namespace: HOSTS, name }, { metadata: { labels } });
+  }
+  const says = await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+  expect(says).toStartWith(
+    `BareMetalHosts ${HOSTS}/r3-worker-1 (used by a consumer) have the labels`,
+  );
+  await stage.untilQuiet();
+  expect(read("r2-worker-1")).not.toHaveProperty("sip.airshipit.org/cluster-name");
+  expect(read("r3-worker-1")).toMatchObject(labels);
+  stage.consume("r3-worker-1", false);
+  await stage.untilCondition("a", "UnknownClaims", "False NoUnknownClaims");
+  expect(read("r3-worker-1")).not.toHaveProperty("sip.airshipit.org/cluster-name");
+  expect(stage.read("a")?.status?.hosts).toHaveLength(2);
+});
+
+/** A cluster that is served, with its controller stopped. */
+async function startServed(flags: FlagValues = {}): Promise<SipStage> {
+  const stage = await SipStage.start(RACKS, flags);
+  stage.create("a", toSpec(2, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  await stage.stop();
+  return stage;
+}
+
+function setHosts(stage: SipStage, hosts: readonly HostStatus[] | null): void {
+  const path = { namespace: TENANT, name: "a", subresource: "status" };
+  const status = JSON.parse(JSON.stringify({ hosts }));
+  stage.kubernetes.objects.patch("sipclusters", path, { status });
+}
+
+function withoutUids(stage: SipStage): readonly HostStatus[] {
+  return (stage.read("a")?.status?.hosts ?? []).map(({ uid: _uid, ...host }) => host);
+}
+
+test.each([
+  ["of an earlier version", withoutUids],
+  ["that was lost", () => null],
+])("a cluster with a status %s adopts its hosts, once", async (_what, toHosts) => {
+  await using stage = await startServed();
+  const before = { work: describeWork(stage), hosts: stage.read("a")?.status?.hosts };
+  setHosts(stage, toHosts(stage));
+  await stage.run();
+  await until(
+    "its hosts are recorded",
+    () => stage.read("a")?.status?.hosts?.[0]?.uid !== undefined,
+  );
+  await stage.untilQuiet();
+  const { hosts } = stage.read("a")?.status ?? {};
+  expect({ work: describeWork(stage), hosts }).toEqual(before);
+  const adopted = stage.listEvents("a").filter((event) => event.startsWith("HostsAdopted"));
+  expect(adopted).toEqual([
+    expect.stringContaining(`${HOSTS}/r1-control-plane-1, ${HOSTS}/r1-worker-1`),
+  ]);
+});
+
+test("a cluster whose status was lost adopts no host that its selector does not match", async () => {
+  await using stage = await startServed();
+  const labels = toClaimLabels("a", { role: "ControlPlane" });
+  const path = { namespace: HOSTS, name: "r3-worker-1" };
+  stage.kubernetes.objects.patch("baremetalhosts", path, { metadata: { labels } });
+  setHosts(stage, null);
+  await stage.run();
+  await until("its hosts are recorded", () => stage.read("a")?.status?.hosts?.length === 3);
+  await stage.untilQuiet();
+  expect(stage.listHosts("a").map((host) => host.split(" ")[0])).not.toContain("r3-worker-1");
+});
+
+test("hosts that were created again with their labels stay with their cluster", async () => {
+  await using stage = await startServed();
+  const before = stage.listHosts("a");
+  setHosts(
+    stage,
+    (stage.read("a")?.status?.hosts ?? []).map((host) => ({ ...host, uid: "of-before" })),
+  );
+  await stage.run();
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  expect(stage.listHosts("a")).toEqual(before);
+  expect(stage.read("a")?.status?.hosts?.map(({ uid }) => uid)).not.toContain("of-before");
+});
+
+test("a cluster without a record changes nothing while the operator does not allow the namespace", async () => {
+  await using stage = await startServed({ "sip-host-namespaces": "*" });
+  setHosts(stage, withoutUids(stage));
+  const before = describeWork(stage);
+  stage.setFlags({});
+  await stage.run();
+  const message = await stage.untilCondition("a", "Ready", "False HostNamespaceNotAllowed");
+  expect(message).toContain(`${HOSTS}/r1-control-plane-1`);
+  expect(message).toContain(
+    `start Landfall with --sip-host-namespaces=${HOSTS}, or remove their labels`,
+  );
+  await stage.untilQuiet();
+  expect(describeWork(stage)).toEqual(before);
+  stage.delete("a");
+  expect(await stage.untilCondition("a", "Ready", "False UnableToDecommission")).toBe(message);
+  expect(describeWork(stage)).toEqual(before);
+});
+
+test("a new cluster is not stopped by labels that were there before it", async () => {
+  await using stage = await SipStage.start(RACKS);
+  forge(stage, { namespace: EVIL, name: "w" }, { labels: toClaimLabels("a"), spec: CONSUMER });
+  stage.create("a", toSpec(1, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+});
+
+test.each([
+  ["was labelled", toClaimLabels("a"), true],
+  ["was not labelled, and something else uses it", {}, false],
+])("a host that was to be taken when the process ended, and %s", async (_what, labels, isOwn) => {
+  await using stage = await startServed();
+  const { objects } = stage.kubernetes;
+  const path = { namespace: HOSTS, name: "r3-worker-1" };
+  const { uid } = objects.get("baremetalhosts", path)?.metadata ?? {};
+  const host = {
+    uid: String(uid),
+    ...path,
+    role: "Worker",
+    standby: false,
+    addresses: [],
+  } as const;
+  setHosts(stage, [...(stage.read("a")?.status?.hosts ?? []), { ...host, pending: true }]);
+  objects.patch("baremetalhosts", path, { metadata: { labels } });
+  stage.consume("r3-worker-1");
+  await stage.run();
+  await until("nothing is pending", () => {
+    const { hosts = [] } = stage.read("a")?.status ?? {};
+    return hosts.every(({ pending }) => pending !== true);
+  });
+  await stage.untilQuiet();
+  const names = stage.read("a")?.status?.hosts?.map(({ name }) => name);
+  expect(names?.includes("r3-worker-1")).toBe(isOwn);
+});
+
+test("a cluster may always take hosts of its own namespace, and by default no others", async () => {
+  await using stage = await SipStage.start(RACKS, { "sip-host-namespaces": "" });
+  const plans = planHosts(TENANT, [{ name: "own", flavors: { "control-plane": 1, worker: 1 } }]);
+  for (const plan of plans) createHost(stage.kubernetes.objects, plan);
+  stage.create("a", toSpec(1, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.read("a")?.status?.hosts?.map(({ namespace }) => namespace)).toEqual([
+    TENANT,
+    TENANT,
+  ]);
+});
