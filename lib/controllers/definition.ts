@@ -17,6 +17,7 @@ import type { ConfigIssue } from "../core/errors.ts";
 import type { Fence } from "../core/fence.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { LoopContext } from "../engine/object_loop.ts";
+import type { Finding } from "../cloud/inspection.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import type { Caches } from "../kube/cache/caches.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
@@ -311,6 +312,16 @@ export interface ControllerDefinition<S = unknown> {
   findManagementPlace?(flags: FlagValues): ManagementPlace | undefined;
   /** Namespaces in which it makes objects with these flags, and which it does not make itself. @default {none} */
   listNamespaces?(flags: FlagValues): readonly NamedNamespace[];
+  /**
+   * Finds what does not fit together in the cluster, for `landfall check`. It lists what it needs.
+   *
+   * @throws {KubeError} if the API server does not say
+   */
+  inspect?(
+    client: Pick<KubeClient, "list">,
+    flags: FlagValues,
+    signal: AbortSignal,
+  ): Promise<readonly Finding[]>;
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */

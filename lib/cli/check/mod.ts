@@ -54,6 +54,7 @@ import {
 import { addLoadBalancers } from "./controllers/load_balancers.ts";
 import { addMachines, checkManagement } from "./controllers/machines.ts";
 import { type CheckedServices, checkServices } from "./controllers/services.ts";
+import { inspectControllers } from "./controllers/inspection.ts";
 import { listMissingNamespaces } from "./controllers/namespaces.ts";
 import { checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
@@ -196,6 +197,7 @@ async function checkKinds(
     const lacking = [
       ...(await listMissingKinds(client, chosen, deadline)),
       ...(await listMissingNamespaces(client, chosen, flags, deadline)),
+      ...(await inspectControllers(client, chosen, flags, deadline)),
     ];
     const { namespace } = election ?? { namespace: "kube-system" };
     const search = { client, chosen, install, flags, namespace, nowMs: systemClock.now() };

@@ -80,5 +80,6 @@ export const sipClusterController: ControllerDefinition = {
   loadKinds: async () => [(await import("./resource/crd.ts")).SIP_CLUSTER_KIND],
   loadProgramKinds: async () => [(await import("./services/auth/dex_crds.ts")).DEX_PROGRAM_KINDS],
   listRights,
+  inspect: async (...search) => (await import("./inspection.ts")).inspectHosts(...search),
   load: () => import("./mod.ts"),
 };

@@ -1,0 +1,80 @@
+/**
+ * The whole command for the controller of SIPClusters, on a simulated API server.
+ * @module
+ */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { check } from "../../../../lib/cli/check/mod.ts";
+import type { CheckReport } from "../../../../lib/cli/check/report.ts";
+import { sipClusterController } from "../../../../lib/controllers/sipcluster/definition.ts";
+import { startBareServer } from "../../../support/process/bare_server.ts";
+import { toClaimLabels } from "../../../support/sipcluster/hosts.ts";
+
+let cluster: Awaited<ReturnType<typeof startBareServer>>;
+
+beforeEach(async () => {
+  cluster = await startBareServer();
+  const { kubernetes } = cluster;
+  for (const kind of sipClusterController.watches) {
+    if (kind.apiVersion.includes("airship") || kind.apiVersion.includes("metal3")) {
+      kubernetes.installKind(kind);
+    }
+  }
+  for (const name of ["tenant", "metal"]) {
+    kubernetes.objects.create("namespaces", { metadata: { name } });
+  }
+  const spec = {
+    nodes: { Worker: { labelSelector: { matchLabels: { flavor: "w" } }, count: { active: 1 } } },
+    services: {},
+  };
+  kubernetes.objects.create("sipclusters", { metadata: { namespace: "tenant", name: "a" }, spec });
+});
+afterEach(() => cluster.stop());
+
+async function listBad(...flags: readonly string[]): Promise<string[]> {
+  let out = "";
+  const print = (text: string): void => {
+    out += text;
+  };
+  const argv = [`--kubeconfig=${cluster.kubeconfig}`, "--controllers=sipcluster", "--output=json"];
+  await check([...argv, ...flags], { env: {}, print, complain: print });
+  const { kubernetes } = JSON.parse(out) as CheckReport;
+  return kubernetes.findings
+    .filter(({ code }) => code === "hostNamespaces")
+    .map(({ level, message, advice }) => `${level}: ${message}; ${advice}`);
+}
+
+const ALLOW = "set --sip-host-namespaces=metal if you trust all who may write hosts there";
+
+test.each([
+  [
+    "match a SIPCluster that lacks some",
+    { flavor: "w" },
+    "warning: SIPClusters tenant/a lack hosts, and hosts that match are in namespaces that are not allowed: metal",
+  ],
+  [
+    "have the labels of a SIPCluster without a record",
+    toClaimLabels("a"),
+    "failure: SIPClusters tenant/a have hosts by their labels, whose namespaces are not allowed, so Landfall changes " +
+      "nothing there: metal",
+  ],
+])(
+  "check() says that hosts that %s are in a namespace that is not allowed",
+  async (_what, labels, says) => {
+    const { objects } = cluster.kubernetes;
+    objects.create("baremetalhosts", { metadata: { namespace: "metal", name: "h", labels } });
+    expect(await listBad()).toEqual([`${says}; ${ALLOW}`]);
+    expect(await listBad("--sip-host-namespaces=metal")).toEqual([]);
+    const status = {
+      hosts: [],
+      conditions: [{ type: "Scheduled", status: "True", reason: "HostsLabelled" }],
+    };
+    const path = { namespace: "tenant", name: "a", subresource: "status" };
+    objects.patch("sipclusters", path, { status });
+    expect(await listBad()).toEqual([]);
+  },
+);
+
+test("check() says nothing about hosts that it may not list: the right is named as missing", async () => {
+  cluster.kubernetes.faults.deny({ verb: "list", resource: "baremetalhosts" });
+  expect(await listBad()).toEqual([]);
+});
