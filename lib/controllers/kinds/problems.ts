@@ -4,7 +4,7 @@
  */
 import { describeError } from "../../core/errors.ts";
 import { joinFew } from "../../core/text/printable.ts";
-import type { KubeError } from "../../kube/api/errors.ts";
+import { isKubeError, type KubeError } from "../../kube/api/errors.ts";
 import type { ConsumerReference } from "../../kube/kinds/bare_metal_host.ts";
 import { SECRETS } from "../../kube/kinds/secret.ts";
 
@@ -56,9 +56,23 @@ export function nameSome(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
+/** How the API server says that a right is missing in a namespace. */
+const NO_RIGHT = /cannot \w+ resource .* in the namespace "([^"]+)"/;
+
+/** Describes an error, and says what to do if a right is missing in a namespace. */
+export function describeCause(error: unknown): string {
+  const cause = describeError(error);
+  const [, namespace] = isKubeError(error, "forbidden") ? (NO_RIGHT.exec(cause) ?? []) : [];
+  if (namespace === undefined) return cause;
+  return (
+    `${cause}. To let Landfall work in namespace ${namespace}, bind its ClusterRole for tenants or hosts there: ` +
+    "rbac.tenantNamespaces or rbac.hostNamespaces of the chart"
+  );
+}
+
 /** Describes a refusal. Messages of the API server may repeat values: those of a Secret are not shown. */
 export function describeRefusal(error: KubeError, kind: string | undefined): string {
-  if (kind !== SECRETS.kind) return describeError(error);
+  if (kind !== SECRETS.kind || NO_RIGHT.test(error.message)) return describeCause(error);
   const fields = error.fields.map(({ field }) => field).join(", ");
   return fields === "" ? `${error.code ?? ""} ${error.reason ?? ""}`.trim() : fields;
 }

@@ -32,7 +32,7 @@ import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import type { ObjectWriter } from "../kinds/object_writer.ts";
-import { describeProblems, nameSome, type SpecProblem } from "../kinds/problems.ts";
+import { describeCause, describeProblems, nameSome, type SpecProblem } from "../kinds/problems.ts";
 import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { type Member, type Outcome, planStatus } from "./resource/status.ts";
 import { byKey } from "./schedule/own_hosts.ts";
@@ -199,11 +199,13 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const isRefused = isKubeError(error, "forbidden") || isKubeError(error, "invalid");
     const step = task?.kind === "release" ? task.kind : this.#stage;
     if (!isRefused || task === undefined || step === undefined) return undefined;
-    const { message } = error;
+    const message = describeCause(error);
     this.#options.last.set(this.#key, { state: "failing" });
+    const isForbidden = step === "services" && isKubeError(error, "forbidden");
+    const refused = isForbidden ? "rights" : step;
     const cluster = this.#findNewest(task.cluster);
-    if (step === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
-    else await this.#write(cluster, { kind: "refused", step, message }, signal);
+    if (refused === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
+    else await this.#write(cluster, { kind: "refused", step: refused, message }, signal);
     return undefined;
   }
 

@@ -5,10 +5,10 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
-import { describeError } from "../../core/errors.ts";
 import { type Convergence, Converger, type PassResult, type Plan } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type KubeClient, readIfPresent } from "../../kube/api/client.ts";
+import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { trimObject } from "../../kube/kinds/resource.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
@@ -17,9 +17,10 @@ import { MachineReconciler, type MachinesResult } from "./machines/machine_recon
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
+import { describeCause } from "../kinds/problems.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES, type VinoSpec } from "./resource/vino.ts";
-import type { MachinesReport, Outcome } from "./status/outcome.ts";
+import type { MachinesReport, Obstacle, Outcome } from "./status/outcome.ts";
 import { findWarning } from "./status/warning.ts";
 import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
@@ -186,14 +187,13 @@ class VinoConvergence implements Convergence<Task, undefined> {
     return toPassResult(result);
   }
 
-  /** Says in the status that the cloud does not answer, or that Kubernetes refuses IPPools, before the back-off. */
+  /** Says in the status that the cloud does not answer, or what Kubernetes refuses, before the back-off. */
   async fail(error: unknown): Promise<ReconcileResult | undefined> {
     // The watch brings the newer Vino, or its end, mostly at once.
     if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
-    const why = error instanceof CloudError ? "silent" : "poolsRefused";
-    if (why === "poolsRefused" && !(error instanceof IpPoolError)) return undefined;
+    const why = findWhy(error);
     const vino = this.#findVino();
-    const outcome = vino && toFailure(vino, why, describeError(error));
+    const outcome = vino && why && toFailure(vino, why, describeCause(error));
     try {
       if (outcome) await this.#write(vino, outcome);
     } catch {
@@ -347,12 +347,15 @@ function findObstacle(
   return undefined;
 }
 
+/** What an error of a reconcile says about the whole Vino. `undefined`: it ends by itself. */
+function findWhy(error: unknown): Obstacle | undefined {
+  if (error instanceof CloudError) return "silent";
+  if (error instanceof IpPoolError) return "poolsRefused";
+  return isKubeError(error, "forbidden") ? "forbidden" : undefined;
+}
+
 /** `undefined`: the spec cannot be used, which the status says. @param message A sentence without a full stop */
-function toFailure(
-  vino: Vino,
-  why: "poolsRefused" | "silent",
-  message: string,
-): Outcome | undefined {
+function toFailure(vino: Vino, why: Obstacle, message: string): Outcome | undefined {
   if (vino.metadata.deletionTimestamp !== undefined) {
     const isPatient = why === "silent" && !deletesMachines(vino);
     return {

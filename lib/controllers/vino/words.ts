@@ -46,6 +46,7 @@ type EventName =
   | "noAddress"
   | "addressesDiffer"
   | "poolsRefused"
+  | "forbidden"
   | "poolVanished"
   | "tooMany"
   | "ready"
@@ -206,6 +207,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "Kubernetes refuses the IPPools, for example because the namespace of --ip-pool-namespace does not exist. The " +
       "message says what to do. Nothing is changed until then.",
+  },
+  forbidden: {
+    reason: "Forbidden",
+    type: "Warning",
+    meaning:
+      "Landfall has no right to something that it needs in the namespace of the Vino, or a quota or an admission " +
+      "plugin refuses it. The message names it.",
   },
   poolVanished: {
     reason: "IPPoolVanished",

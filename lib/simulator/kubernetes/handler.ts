@@ -82,7 +82,11 @@ export async function handle(context: HandlerContext, request: Request): Promise
     }
     if (path === undefined) return discoverOrPass(context, url.pathname, request);
     if (context.faults.denies({ verb, resource, namespace: path.namespace })) {
-      throw new ApiError(403, "Forbidden", `${resource} is forbidden: User cannot ${verb} it`);
+      const { group } = path.kind;
+      const where =
+        path.namespace === "" ? "at the cluster scope" : `in the namespace "${path.namespace}"`;
+      const why = `cannot ${verb} resource "${resource}" in API group "${group}" ${where}`;
+      throw new ApiError(403, "Forbidden", `${resource} is forbidden: User "simulated" ${why}`);
     }
     const table = tableOptionsOf(request, url.searchParams, context.clock.now());
     const call = { request, query: url.searchParams, path, form: { table } };

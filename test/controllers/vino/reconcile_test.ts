@@ -8,6 +8,7 @@ import { RefusedMachineError } from "../../../lib/cloud/capabilities/refused_err
 import { IpPoolError } from "../../../lib/controllers/vino/addresses/pools/pool_error.ts";
 import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
 
@@ -334,6 +335,29 @@ describe("IPPools that Kubernetes refuses", () => {
       ]);
     }
   });
+});
+
+test("a right that is missing is in the status and in one Event, and the work is tried again", async () => {
+  const rig = await startReady(1);
+  const answer =
+    'secrets "bmc" is forbidden: User "landfall" cannot get resource "secrets" in API group "" ' +
+    'in the namespace "metal"';
+  const failure = new KubeError("forbidden", answer);
+  rig.addressFailure = failure;
+  rig.edit({ spec: toVinoSpec(2) });
+  await expect(rig.reconcile()).rejects.toBe(failure);
+  await expect(rig.reconcile()).rejects.toBe(failure);
+  expect(rig.events.filter((one) => one === "Forbidden")).toHaveLength(1);
+  const message =
+    `${answer}. To let Landfall work in namespace metal, bind its ClusterRole for tenants or hosts there: ` +
+    "rbac.tenantNamespaces or rbac.hostNamespaces of the chart";
+  expect(rig.server?.status?.conditions?.slice(0, 2)).toMatchObject([
+    { type: "Ready", reason: "Forbidden", message },
+    { type: "MachinesReady", reason: "Forbidden", message },
+  ]);
+  rig.addressFailure = undefined;
+  await rig.reconcile();
+  expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
 });
 
 describe("a silent cloud", () => {

@@ -68,17 +68,21 @@ export function listInvalidFindings(problems: readonly SpecProblem[]): readonly 
 }
 
 /**
- * What was refused: by Kubernetes, to write labels of hosts, to read their network data, or to read what services need;
- * by the operator, hosts of some namespaces.
+ * What was refused: by Kubernetes, to write labels of hosts, to read their network data, or to read what services need,
+ * and the last because a right is missing (`rights`); by the operator, hosts of some namespaces.
  */
-export type RefusedStep = "hostNamespaces" | "labels" | "networkData" | "services";
+export type RefusedStep = "hostNamespaces" | "labels" | "networkData" | "rights" | "services";
 
 /** The conditions that change if Kubernetes refuses what hosts or services need; the others stay. */
 export function listRefusedFindings(step: RefusedStep, message: string): readonly Finding[] {
-  if (step === "services") {
+  if (step === "services" || step === "rights") {
     return [
       toFinding("Ready", Ready.services, message),
-      toFinding("ServicesReady", ServicesReady.refused, message),
+      toFinding(
+        "ServicesReady",
+        ServicesReady[step === "rights" ? "forbidden" : "refused"],
+        message,
+      ),
     ];
   }
   return [

@@ -22,6 +22,7 @@ export type MachinesWord =
   | "noAddress"
   | "addressesDiffer"
   | "poolsRefused"
+  | "forbidden"
   | "failed"
   | "tooMany";
 
@@ -90,6 +91,11 @@ const MACHINES_NOT_READY: Readonly<Record<Exclude<MachinesWord, "done" | "waitin
       "IPPoolFailure",
       "Kubernetes refuses the IPPools, for example because their namespace does not exist. The message says what " +
         "to do. Nothing is changed until then.",
+    ),
+    forbidden: no(
+      "Forbidden",
+      "Landfall has no right to something that it needs in the namespace of the Vino, or a quota or an admission " +
+        "plugin refuses it. The message names it. Nothing is changed until then.",
     ),
     failed: no(
       "MachineFailure",

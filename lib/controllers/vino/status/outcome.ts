@@ -54,6 +54,9 @@ export interface MachinesReport {
   readonly removals: readonly VinoRemoval[];
 }
 
+/** What stops the work on all machines of a Vino until it ends. */
+export type Obstacle = "forbidden" | "poolsRefused" | "silent";
+
 /** What a reconcile came to. */
 export type Outcome =
   | { readonly kind: "invalid"; readonly problems: readonly SpecProblem[] }
@@ -65,21 +68,21 @@ export type Outcome =
   | {
       readonly kind: "refused";
       readonly spec: VinoSpec;
-      readonly why: "noCapability" | "noPool" | "poolsRefused" | "silent" | "tooMany";
+      readonly why: "noCapability" | "noPool" | "tooMany" | Obstacle;
       /** A sentence without a full stop. */
       readonly message: string;
     }
   | { readonly kind: "served"; readonly spec: VinoSpec; readonly report: MachinesReport }
   | {
       readonly kind: "deleting";
-      /** Absent: the cloud does not say, or Kubernetes refuses the IPPools. */
+      /** Absent: the cloud does not say, or Kubernetes refuses something. */
       readonly report?: MachinesReport;
       /** Whether its machines stay in the cloud. @default {false} */
       readonly keepsMachines?: boolean;
       /** Whether the report is made without an answer of the cloud. @default {false} */
       readonly isWithoutCloud?: boolean;
       /** Why there is no report. @default {"silent"} */
-      readonly why?: "poolsRefused" | "silent";
+      readonly why?: Obstacle;
       /** Why it cannot go on by itself, in a sentence without a full stop. */
       readonly obstacle?: string;
     };

@@ -291,3 +291,24 @@ test.each([
 ])("--sip-tolerations=%s: is it accepted? %p", (text, isAccepted) => {
   expect(TOLERATIONS_FLAG.findProblem(text) === undefined).toBe(isAccepted);
 });
+
+test("a right that is missing in one namespace is named there, and stops no cluster elsewhere", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { faults, objects } = stage.kubernetes;
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 0 };
+  const names = { configSecret: "dex-config", tlsSecret: "dex-tls" };
+  const auth = { nodePort: 0, issuerURL: "https://dex.example.org", ...names };
+  const elsewhere = { namespace: "elsewhere", name: "b" };
+  objects.create("namespaces", { metadata: { name: elsewhere.namespace } });
+  for (const verb of ["get", "create", "patch"])
+    faults.deny({ verb, resource: "secrets", namespace: TENANT });
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer], auth: [auth] }));
+  const message = await stage.untilCondition("a", "ServicesReady", "False Forbidden");
+  expect(message).toContain(`in the namespace "${TENANT}"`);
+  expect(message).toContain(`To let Landfall work in namespace ${TENANT}, bind its ClusterRole`);
+  stage.create("b", toSpec({ loadBalancerControlPlane: [loadBalancer] }), elsewhere);
+  await until("the other one is ready", () => {
+    const found = objects.get("sipclusters", elsewhere);
+    return JSON.stringify(found?.["status"] ?? "").includes("ReconciliationSucceeded");
+  });
+});

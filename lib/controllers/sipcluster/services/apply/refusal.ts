@@ -5,7 +5,7 @@
 import { describeError } from "../../../../core/errors.ts";
 import { KubeError } from "../../../../kube/api/errors.ts";
 import { isFields } from "../../../../core/text/values.ts";
-import { describeRefusal } from "../../../kinds/problems.ts";
+import { describeCause, describeRefusal } from "../../../kinds/problems.ts";
 import type { OwnedObject } from "../types.ts";
 
 /** Why an object is not as wanted. */
@@ -51,7 +51,7 @@ export function toRefusal(
   if (!(error instanceof KubeError)) return undefined;
   const what = nameObject(body);
   if (error.kind === "forbidden") {
-    return { reason: REASONS.forbidden, message: `${what}: ${describeError(error)}` };
+    return { reason: REASONS.forbidden, message: `${what}: ${describeCause(error)}` };
   }
   if (error.kind === "notFound" || error.kind === "alreadyExists") {
     return { reason: REASONS.refused, message: `${what}: ${describeError(error)}` };

@@ -4,6 +4,7 @@
  */
 import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { isKubeError } from "../../../../kube/api/errors.ts";
+import { describeCause } from "../../../kinds/problems.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
@@ -57,7 +58,7 @@ async function ensureHostKey(
     return toHostKey(names.hostKeys, secret);
   } catch (error) {
     if (!isKubeError(error, "forbidden")) throw error;
-    return { problem: `Secret ${names.hostKeys} cannot be read or made: ${error.message}` };
+    return { problem: `Secret ${names.hostKeys} cannot be read or made: ${describeCause(error)}` };
   }
 }
 

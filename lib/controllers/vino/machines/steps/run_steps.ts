@@ -12,7 +12,7 @@ import {
 } from "../../../../cloud/capabilities/machines.ts";
 import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { type Clock, startDeadline } from "../../../../core/clock.ts";
-import { describeError } from "../../../../core/errors.ts";
+import { describeCause } from "../../../kinds/problems.ts";
 import { type Fence, LeadershipLostError } from "../../../../core/fence.ts";
 import type { ProgressTracker, StepFailure } from "./progress_tracker.ts";
 import type { MachineTask } from "./tasks.ts";
@@ -105,7 +105,7 @@ async function readSeed(
     return await input.readSeed(task, signal);
   } catch (error) {
     signal.throwIfAborted();
-    tracker.noteFailure(task.name, { kind: "retry", message: describeError(error) });
+    tracker.noteFailure(task.name, { kind: "retry", message: describeCause(error) });
     return FAILED;
   }
 }
@@ -140,6 +140,6 @@ function toFailure({ summary }: MachineStep, error: unknown): StepFailure {
   const refusal = error instanceof RefusedMachineError ? error.problem : undefined;
   return {
     kind: refusal?.kind === "decision" ? "decision" : "retry",
-    message: refusal?.message ?? `Cannot ${summary}: ${describeError(error)}`,
+    message: refusal?.message ?? `Cannot ${summary}: ${describeCause(error)}`,
   };
 }
