@@ -2,7 +2,7 @@
  * The kustomization.yaml of the manifests: the one place where users set their image.
  * @module
  */
-import { IMAGE } from "./names.ts";
+import { IMAGE, WRITTEN } from "./names.ts";
 import { type Comments, toYaml, toYamlFile } from "./yaml.ts";
 
 const COMMENTS: Comments = {
@@ -24,15 +24,24 @@ const OF_CLOUD: Comments = {
 
 /** Renders the file of a cloud. */
 export function renderKustomization(): string {
-  return renderResources(["daemonset.yaml"], OF_CLOUD);
+  return renderResources({ resources: ["daemonset.yaml"] }, OF_CLOUD);
 }
 
-/** Renders the file for these files of its folder. */
-export function renderResources(resources: readonly string[], comments: Comments = {}): string {
+/** Renders a component with one file. */
+export function renderComponent(file: string): string {
+  const [apiVersion, kind] = ["kustomize.config.k8s.io/v1alpha1", "Component"];
+  return toYamlFile(WRITTEN, [toYaml({ apiVersion, kind, resources: [file] })]);
+}
+
+/** Renders the file for these files and components of its folder. */
+export function renderResources(
+  parts: { readonly resources: readonly string[]; readonly components?: readonly string[] },
+  comments: Comments = {},
+): string {
   const kustomization = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
     kind: "Kustomization",
-    resources,
+    ...parts,
     images: [{ name: IMAGE.repository, newName: IMAGE.repository, newTag: IMAGE.tag }],
   };
   return toYamlFile(HEAD, [toYaml(kustomization, { ...comments, ...COMMENTS })]);

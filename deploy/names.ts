@@ -6,7 +6,15 @@ import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { type ControllerDefinition, listInstalled } from "../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { VERSION } from "../lib/cli/version.ts";
-import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
+import {
+  listRights,
+  needAll,
+  type NeededRight,
+  type Policy,
+  type PolicyRule,
+  splitRights,
+  toPolicy,
+} from "../lib/app/rights.ts";
 import { CLOUD, type Cloud } from "./clouds.ts";
 import type { LeaseName } from "../lib/kube/election/lease.ts";
 
@@ -93,7 +101,22 @@ export function toInstalled({ name: controller }: Pick<ControllerDefinition, "na
   };
 }
 
+/** Rights in the form of RBAC, by where they are granted. */
+export interface ScopedPolicy extends Policy {
+  /** In each namespace of tenants, or everywhere. */
+  readonly tenants: readonly PolicyRule[];
+  /** In each other namespace with hosts. */
+  readonly hosts: readonly PolicyRule[];
+}
+
+/** Turns rights into rules by where they are granted. */
+export function toScopedPolicy(rights: readonly NeededRight[]): ScopedPolicy {
+  const { base, tenants, hosts } = splitRights(rights);
+  const [ofTenants, ofHosts] = [tenants, hosts].map((some) => toPolicy(some).clusterRules);
+  return { ...toPolicy(base), tenants: ofTenants ?? [], hosts: ofHosts ?? [] };
+}
+
 /** The rights of these controllers, with the Lease of a cloud. */
-export function toCloudPolicy(cloud: Cloud): Policy {
-  return toPolicy(listRights(needAll(toLease(cloud), CONTROLLERS, cloud)));
+export function toCloudPolicy(cloud: Cloud): ScopedPolicy {
+  return toScopedPolicy(listRights(needAll(toLease(cloud), CONTROLLERS, cloud)));
 }

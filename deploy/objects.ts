@@ -2,7 +2,6 @@
  * The objects of the plain manifests.
  * @module
  */
-import type { Policy } from "../lib/app/rights.ts";
 import type { Cloud } from "./clouds.ts";
 import {
   INSTALLED,
@@ -10,6 +9,7 @@ import {
   LABELS,
   NAME,
   NAMESPACE,
+  type ScopedPolicy,
   SECURE_PORT,
   SELECTOR,
 } from "./names.ts";
@@ -35,23 +35,45 @@ export function createServiceAccount({ name, labels }: Installed = INSTALLED): P
 
 /** What {@linkcode createRbac} grants. */
 export interface Grant {
-  /** Name of all four objects. Each way to install uses its own, so that removing one keeps the others working. */
+  /** Name of its objects. Each way to install uses its own, so that removing one keeps the others working. */
   readonly name: string;
-  readonly policy: Policy;
+  readonly policy: ScopedPolicy;
   /** @default {those of an installation for a cloud} */
   readonly labels?: Installed["labels"];
 }
 
-/** ClusterRole, Role and their bindings. */
-export function createRbac(subject: Subject, { name, policy, labels = LABELS }: Grant): Piece[] {
+const apiVersion = `${RBAC_GROUP}/v1`;
+
+/** Names of the ClusterRoles that are bound where an administrator says. @param name {@linkcode Grant.name} */
+export function toScopedNames(name: string): { readonly tenants: string; readonly hosts: string } {
+  return { tenants: `${name}-tenant`, hosts: `${name}-hosts` };
+}
+
+/** Binds a ClusterRole in a namespace, or everywhere. */
+export function createBinding(
+  subject: Subject,
+  role: string,
+  { namespace, labels }: { readonly namespace?: string; readonly labels: Installed["labels"] },
+): Piece {
+  return {
+    apiVersion,
+    kind: namespace === undefined ? "ClusterRoleBinding" : "RoleBinding",
+    metadata: { name: role, labels, ...(namespace !== undefined && { namespace }) },
+    roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: role },
+    subjects: [toSubject(subject)],
+  };
+}
+
+function toSubject(subject: Subject): Piece {
   const isUser = subject.kind === "User";
-  const subjects = [
-    isUser ? { ...subject, apiGroup: RBAC_GROUP } : { ...subject, namespace: NAMESPACE },
-  ];
-  const apiVersion = `${RBAC_GROUP}/v1`;
-  const role = (kind: string): Piece => ({ apiGroup: RBAC_GROUP, kind, name });
+  return isUser ? { ...subject, apiGroup: RBAC_GROUP } : { ...subject, namespace: NAMESPACE };
+}
+
+/** ClusterRole, Role and their bindings; and ClusterRoles that an administrator binds where tenants and hosts are. */
+export function createRbac(subject: Subject, { name, policy, labels = LABELS }: Grant): Piece[] {
   const namespace = NAMESPACE;
   const metadata = { name, labels };
+  const names = toScopedNames(name);
   return [
     {
       apiVersion,
@@ -59,13 +81,15 @@ export function createRbac(subject: Subject, { name, policy, labels = LABELS }: 
       metadata,
       rules: policy.clusterRules,
     },
-    {
-      apiVersion,
-      kind: "ClusterRoleBinding",
-      metadata,
-      roleRef: role("ClusterRole"),
-      subjects,
-    },
+    createBinding(subject, name, { labels }),
+    ...(["tenants", "hosts"] as const)
+      .filter((scope) => policy[scope].length > 0)
+      .map((scope) => ({
+        apiVersion,
+        kind: "ClusterRole",
+        metadata: { name: names[scope], labels },
+        rules: policy[scope],
+      })),
     {
       apiVersion,
       kind: "Role",
@@ -76,8 +100,8 @@ export function createRbac(subject: Subject, { name, policy, labels = LABELS }: 
       apiVersion,
       kind: "RoleBinding",
       metadata: { ...metadata, namespace },
-      roleRef: role("Role"),
-      subjects,
+      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name },
+      subjects: [toSubject(subject)],
     },
   ];
 }

@@ -10,7 +10,6 @@ import {
   type Needs,
   type NeededRight,
   type PolicyRule,
-  toPolicy,
 } from "../lib/app/rights.ts";
 import {
   type ControllerDefinition,
@@ -20,7 +19,8 @@ import {
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { assert } from "../lib/core/errors.ts";
 import { listEventRights, listReviewRights } from "../lib/kube/access/rights.ts";
-import { LEASE } from "./names.ts";
+import { toPolicySpec } from "./admission_policy.ts";
+import { LEASE, type ScopedPolicy, toScopedPolicy } from "./names.ts";
 import { toYaml } from "./yaml.ts";
 
 const LEASE_VALUE = '{{ include "landfall.lease" . }}';
@@ -49,6 +49,23 @@ ${renderBase(base.cluster)}${toYaml(toRules(COMMON).cluster)}${render(({ cluster
 {{- define "landfall.leaseRules" -}}
 ${renderBase(leases)}${render(({ lease }) => lease)}{{- end }}
 
+{{- /* What controllers need only in the namespaces of tenants: rbac.tenantNamespaces. */}}
+{{- define "landfall.tenantRules" -}}
+${render(({ tenants }) => tenants)}{{- end }}
+
+{{- /* What they need of that in other namespaces with hosts: rbac.hostNamespaces. */}}
+{{- define "landfall.hostsRules" -}}
+${render(({ hosts }) => hosts)}{{- end }}
+
+{{- define "landfall.policySpec" -}}
+${toYaml(
+  toPolicySpec({
+    users: ['{{ include "landfall.user" . }}'],
+    confinements: registry.flatMap(({ confinement }) => confinement ?? []),
+    service: '{{ include "landfall.redfishName" . }}',
+  }),
+)}{{- end }}
+
 {{- /* The controllers that need no Lease but their own, with that Lease. */}}
 {{- define "landfall.separable" -}}
 ${renderLeases(registry.filter(isSeparable))}{{- end }}
@@ -59,17 +76,17 @@ ${renderLeases(registry.filter(isStandalone))}{{- end }}
 `;
 }
 
-/** Rules of the chart's ClusterRole, and of its Role in the namespace of the Leases. */
-interface Rules {
+/** Rules of the chart's ClusterRoles, and of its Role in the namespace of the Leases. */
+interface Rules extends Pick<ScopedPolicy, "hosts" | "tenants"> {
   readonly cluster: readonly PolicyRule[];
   readonly lease: readonly PolicyRule[];
 }
 
 function toRules(rights: readonly NeededRight[]): Rules {
-  const { clusterRules, rules } = toPolicy(rights);
+  const { clusterRules, rules, ...scoped } = toScopedPolicy(rights);
   const { [LEASE.namespace]: lease = [], ...others } = Object.fromEntries(rules);
   assert(Object.keys(others).length === 0, `the chart has a Role only in ${LEASE.namespace}`);
-  return { cluster: clusterRules, lease };
+  return { ...scoped, cluster: clusterRules, lease };
 }
 
 /** What a controller needs that the chart does not grant anyway. The rights of a cloud are not granted to all. */

@@ -2,6 +2,8 @@
  * What people read against the program: links lead somewhere, and what is named is there.
  * @module
  */
+import { CHART_VALUES } from "../deploy/values/chart_values.ts";
+import type { ChartValues } from "../deploy/values/chart_value.ts";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -210,6 +212,7 @@ describe("pages for people", () => {
       ...settings.flatMap(({ path }) => [path, ...path.split(".")]),
       ...Object.keys(REASONS),
       ...listKindFields(),
+      ...listValues(CHART_VALUES),
     ]);
     const named = listNames(/^((?:[a-z]+\.)?[a-z]+(?:[A-Z]+[a-z]*)+|deletion\.\w+)(?=$|:)/g);
     expect(named.length).toBeGreaterThan(10);
@@ -297,4 +300,11 @@ function listKindFields(): readonly string[] {
 /** `deploy/landfall`, as kubectl abbreviates a Deployment. */
 function isKubectlName(name: string): boolean {
   return name === "deploy/landfall";
+}
+
+/** Values of the chart by their paths. */
+function listValues(values: ChartValues): string[] {
+  return Object.entries(values).flatMap(([key, one]) =>
+    "values" in one ? listValues(one.values).map((path) => `${key}.${path}`) : [key],
+  );
 }

@@ -2,11 +2,13 @@
  * Values of the Helm chart for objects other than the pods: rights, Service, budget, monitoring.
  * @module
  */
+import { POLICY_FROM } from "../admission_policy.ts";
 import { type ControllerKinds, KINDS } from "../crds.ts";
 import type { ChartGroup, ChartValues } from "./chart_value.ts";
 import {
   DURATION,
   HTTPS_ORIGIN,
+  NAMESPACES,
   OBJECT_NAME,
   OBJECTS,
   PORT,
@@ -33,7 +35,34 @@ export function listObjectValues(): ChartValues {
     },
     rbac: {
       help: "The rights of the service account.",
-      values: { create: value("Whether the chart creates roles and bindings.", true, SWITCH) },
+      values: {
+        create: value("Whether the chart creates roles and bindings.", true, SWITCH),
+        tenantNamespaces: value(
+          "Namespaces that have SIPClusters or Vinos: only there, Landfall has the right to write their Secrets,\n" +
+            "hosts and workloads. They must exist. It can become each account in them, so never name a namespace\n" +
+            "with accounts of other programs.",
+          [],
+          NAMESPACES,
+        ),
+        hostNamespaces: value(
+          "Other namespaces from which SIPClusters may take hosts, for --sip-host-namespaces. There, Landfall has\n" +
+            "the right to label hosts, and to read their network data. They must exist.",
+          [],
+          NAMESPACES,
+        ),
+        clusterWide: value(
+          "true: the rights of tenantNamespaces in all namespaces, for SIPClusters and Vinos anywhere. Then the\n" +
+            "service account is as good as cluster-admin: it can read Secrets of all programs (SECURITY.md).",
+          false,
+          SWITCH,
+        ),
+        admissionPolicy: value(
+          "With SIPClusters or Vinos: whether the chart creates a ValidatingAdmissionPolicy that limits what the\n" +
+            `service account may write. It never does so before Kubernetes ${POLICY_FROM}, which has no such kind.`,
+          true,
+          SWITCH,
+        ),
+      },
     },
     crds: {
       help:

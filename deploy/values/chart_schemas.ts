@@ -34,6 +34,12 @@ export const OBJECT_NAME: Schema = {
   pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$",
   maxLength: 253,
 };
+/** Names of namespaces (RFC 1123). */
+export const NAMESPACES: Schema = {
+  type: "array",
+  items: { type: "string", pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", maxLength: 63 },
+  uniqueItems: true,
+};
 /** Name of a Service: fewer characters are allowed than in other names (RFC 1035). */
 export const SERVICE_NAME: Schema = {
   type: "string",

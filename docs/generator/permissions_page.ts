@@ -5,6 +5,7 @@
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { listFurtherRights, listRights, needAll, type NeededRight } from "../../lib/app/rights.ts";
 import { formatResource } from "../../lib/cli/check/permissions.ts";
+import type { Scope } from "../../lib/kube/access/rights.ts";
 import type { Registries } from "./registries.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
@@ -39,7 +40,8 @@ The rights that Landfall needs in the cluster. \`landfall check\` tests each of 
 mandatory, Landfall works, but tells you less.
 
 ${toTable(HEADER, toRows(listRights(needs)))}
-The manifests and the Helm chart have the rights with a namespace in a Role, and the others in a ClusterRole. The
+The manifests and the Helm chart have the rights with a namespace in a Role, and the others in a ClusterRole. Those in
+namespaces of tenants or hosts are in a ClusterRole of their own, which you bind in the namespaces that you choose. The
 name of the Lease is that of \`--leader-elect-resource-name\`. RBAC cannot restrict \`create\` to a name.
 
 You can remove \`get\` and \`delete\` of Nodes with \`deletion.enabled: false\`, the rights on Leases with
@@ -77,11 +79,16 @@ ${when} ${who}
 ${toTable(HEADER, toRows(rights))}`;
 }
 
+const PLACES: Readonly<Record<Scope, string>> = {
+  tenants: "of tenants",
+  hosts: "of tenants and hosts",
+};
+
 function toRows(rights: readonly NeededRight[]): string[][] {
-  return rights.map(({ access, purpose, mandatory, controllers }) => [
+  return rights.map(({ access, scope, purpose, mandatory, controllers }) => [
     toCode(access.verb),
     toCode(formatResource(access)),
-    toCode(access.namespace),
+    scope === undefined ? toCode(access.namespace) : PLACES[scope],
     toCode(access.name),
     mandatory ? "yes" : "no",
     purpose,

@@ -22,6 +22,7 @@ import {
   listEventRights,
   listReviewRights,
   type Right,
+  type Scope,
 } from "../kube/access/rights.ts";
 
 /** What decides which rights a process needs. */
@@ -121,11 +122,18 @@ function mergeRights(rights: readonly NeededRight[]): NeededRight[] {
 function mergeTwo(one: NeededRight, other: NeededRight): NeededRight {
   return {
     access: one.access,
+    ...toWider(one.scope, other.scope),
     purpose: [...new Set([one.purpose, other.purpose])].join(", "),
     mandatory: one.mandatory || other.mandatory,
     ...(one.controllers &&
       other.controllers && { controllers: [...one.controllers, ...other.controllers] }),
   };
+}
+
+/** Hosts may be in more namespaces than tenants. */
+function toWider(one: Scope | undefined, other: Scope | undefined): { readonly scope?: Scope } {
+  if (one === undefined || other === undefined) return {};
+  return { scope: one === other ? one : "hosts" };
 }
 
 function toKey({ group, resource, subresource, namespace, name, verb }: Access): string {
@@ -146,6 +154,26 @@ export interface Policy {
   readonly clusterRules: readonly PolicyRule[];
   /** Rules of a Role in each namespace. */
   readonly rules: ReadonlyMap<string, readonly PolicyRule[]>;
+}
+
+/** Rights by where they are needed. */
+interface ScopedRights<R extends Right> {
+  /** Always. */
+  readonly base: readonly R[];
+  /** In the namespaces of tenants. */
+  readonly tenants: readonly R[];
+  /** In other namespaces with hosts: a part of those of tenants. */
+  readonly hosts: readonly R[];
+}
+
+/** Divides rights by where they are needed. */
+export function splitRights<R extends Right>(rights: readonly R[]): ScopedRights<R> {
+  const tenants = rights.filter(({ scope }) => scope !== undefined);
+  return {
+    base: rights.filter(({ scope }) => scope === undefined),
+    tenants,
+    hosts: tenants.filter(({ scope }) => scope === "hosts"),
+  };
 }
 
 /** Turns rights into rules: one rule for each resource and name. Its verbs keep the order of the rights. */

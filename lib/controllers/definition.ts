@@ -250,6 +250,14 @@ export interface ControllerModule<S = unknown> {
   registerMetrics?(registry: MetricsRegistry): unknown;
 }
 
+/** What an admission policy lets a controller write, in addition to what its rights say. */
+export interface Confinement {
+  /** Labels by which its Secrets are known, `key` or `key=value`: each of them has one. */
+  readonly secretLabels: readonly string[];
+  /** How the names of the ServiceAccounts begin with which it runs Pods. */
+  readonly podAccounts: readonly string[];
+}
+
 /** A namespace that a flag names. */
 export interface NamedNamespace {
   readonly namespace: string;
@@ -322,6 +330,8 @@ export interface ControllerDefinition<S = unknown> {
     flags: FlagValues,
     signal: AbortSignal,
   ): Promise<readonly Finding[]>;
+  /** What an admission policy lets it write. @default {it writes no Secrets and no Deployments} */
+  readonly confinement?: Confinement;
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */

@@ -3,8 +3,6 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { parseAllDocuments } from "yaml";
-import type { PolicyRule } from "../../lib/app/rights.ts";
 import type { SipCluster } from "../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { CONDITION_WORDS } from "../../lib/controllers/sipcluster/resource/words.ts";
 import { planLoadBalancers } from "../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
@@ -16,7 +14,6 @@ import { readSource } from "../support/sources.ts";
 
 const GUIDE = await readSource("docs/guides/sipclusters/guide.md");
 const TROUBLE = await readSource("docs/guides/sipclusters/troubleshooting.md");
-const MANIFEST = await readSource("deploy/manifests/sipcluster/deployment.yaml");
 
 /** What other programs and other parts of Landfall say, and commands. */
 const OF_OTHERS = new RegExp(
@@ -32,21 +29,6 @@ const OF_OTHERS = new RegExp(
 );
 
 describe("docs/guides/sipclusters/guide.md", () => {
-  test("its narrowed rights are together those of the manifests", () => {
-    const blocks = listCodeBlocks(GUIDE, "yaml");
-    const narrow = blocks.find((text) => text.includes("kind: ClusterRole")) ?? "";
-    const wide = listRights(MANIFEST);
-    const all = [...listRights(narrow)];
-    const dex = [...wide].filter((right) => right.startsWith("dex.coreos.com/"));
-    expect(all.filter((right) => !right.includes("*") && !wide.has(right))).toEqual([]);
-    const expanded = new Set(
-      all.flatMap((right) =>
-        right.includes("*") ? dex.filter((one) => verb(one) === verb(right)) : [right],
-      ),
-    );
-    expect([...wide].filter((right) => !expanded.has(right))).toEqual([]);
-  });
-
   test.each([0, 1, 2])("its template gives a configuration for %i hosts", (count) => {
     const template = listCodeBlocks(GUIDE, "").find((text) => text.includes("{{ range")) ?? "";
     const cluster: SipCluster = {
@@ -102,28 +84,3 @@ describe("docs/guides/sipclusters/troubleshooting.md", () => {
     expect(unknown).toEqual([]);
   });
 });
-
-/** A ClusterRole, or another object. */
-interface Role {
-  readonly kind: string;
-  readonly rules?: readonly PolicyRule[];
-}
-
-/** `group/resource verb` of every rule of ClusterRoles. */
-function listRights(text: string): ReadonlySet<string> {
-  const objects = parseAllDocuments(text).map((one): Role | null => one.toJS());
-  const rights = new Set<string>();
-  for (const object of objects) {
-    const rules = object?.kind === "ClusterRole" ? (object.rules ?? []) : [];
-    for (const { apiGroups, resources, verbs } of rules) {
-      for (const resource of resources) {
-        for (const one of verbs) rights.add(`${apiGroups.join()}/${resource} ${one}`);
-      }
-    }
-  }
-  return rights;
-}
-
-function verb(right: string): string {
-  return right.split(" ")[1] ?? "";
-}

@@ -17,14 +17,16 @@ import { saySkipped } from "../support/skip.ts";
 const FOLDER = "test/cluster";
 const BINARY = "dist/landfall";
 const TIMEOUT_MS = 2_400_000;
-/** The contracts of the API and of CRDs, and a story of each controller. */
+/** The contracts of the API and of CRDs, what accounts can become, and a story of each controller. */
 const OLDEST = [
   "contract",
+  "accounts",
   "nodes/initialise",
   "nodes/deletion",
   "nodes/out_of_service",
   "services/story",
   "sipcluster/crd",
+  "sipcluster/namespaces",
   "sipcluster/story",
   "vino/crd",
   "vino/story",

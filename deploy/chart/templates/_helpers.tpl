@@ -139,6 +139,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- $_ := set $instead (printf "vino-redfish-%s" .) "redfish.enabled sets it: set the other values of redfish instead" }}
 {{- end }}
 {{- end }}
+{{- if .Values.rbac.hostNamespaces }}
+{{- $_ := set $instead "sip-host-namespaces" "rbac.hostNamespaces sets it, and the rights for it" }}
+{{- end }}
 {{- range .Values.extraArgs }}
 {{- $flag := regexReplaceAll "^--?([^=]*)(=.*)?$" . "${1}" | replace "_" "-" }}
 {{- if and (hasKey $instead $flag) (ne . "--leader-elect") (ne . "--leader-elect=true") }}

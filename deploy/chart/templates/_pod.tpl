@@ -42,6 +42,9 @@ containers:
       - --secure-port=10258
       - --debug-address=127.0.0.1:10260
       - --v={{ .Values.logVerbosityLevel }}
+      {{- if and .Values.rbac.hostNamespaces (include "landfall.hostsRules" . | trim) }}
+      - --sip-host-namespaces={{ join "," .Values.rbac.hostNamespaces }}
+      {{- end }}
       {{- if .Values.redfish.enabled }}
       {{- include "landfall.redfishArgs" . | nindent 6 }}
       {{- end }}

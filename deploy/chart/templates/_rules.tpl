@@ -43,25 +43,93 @@
   verbs: [list, watch, patch]
 - apiGroups: [metal3.io]
   resources: [baremetalhosts]
-  verbs: [list, watch, get, patch]
+  verbs: [list, watch]
 - apiGroups: [apps]
   resources: [deployments]
-  verbs: [list, watch, get, create, patch, delete]
+  verbs: [list, watch]
 - apiGroups: [""]
   resources: [services]
-  verbs: [list, watch, get, create, patch, delete]
+  verbs: [list, watch]
 - apiGroups: [""]
   resources: [configmaps]
-  verbs: [list, watch, get, create, patch, delete]
+  verbs: [list, watch]
 - apiGroups: [airship.airshipit.org]
   resources: [sipclusters/status]
   verbs: [patch]
 - apiGroups: [airship.airshipit.org]
   resources: [sipclusters/finalizers]
   verbs: [update]
+{{- end }}
+{{- if or (has "vino" (splitList "," (include "landfall.controllers" .))) }}
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [list, watch]
+- apiGroups: [airship.airshipit.org]
+  resources: [vinoes]
+  verbs: [list, watch, get, patch]
+- apiGroups: [airship.airshipit.org]
+  resources: [ippools]
+  verbs: [list, watch, create, patch]
+- apiGroups: [metal3.io]
+  resources: [baremetalhosts]
+  verbs: [list, watch]
+- apiGroups: [airship.airshipit.org]
+  resources: [vinoes/status]
+  verbs: [patch]
+- apiGroups: [airship.airshipit.org]
+  resources: [vinoes/finalizers]
+  verbs: [update]
+{{- end }}
+{{- end }}
+
+{{- define "landfall.leaseRules" -}}
+{{- if ne (include "landfall.isSeparate" .) "true" -}}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: ['{{ include "landfall.lease" . }}']
+  verbs: [get, update]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+{{- end }}
+{{- if or (has "sipcluster" (splitList "," (include "landfall.controllers" .))) }}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [landfall-sipcluster]
+  verbs: [get, update]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+{{- end }}
+{{- if or (has "vino" (splitList "," (include "landfall.controllers" .))) }}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [landfall-vino]
+  verbs: [get, update]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+{{- end }}
+{{- end }}
+
+{{- /* What controllers need only in the namespaces of tenants: rbac.tenantNamespaces. */}}
+{{- define "landfall.tenantRules" -}}
+{{- if or (has "sipcluster" (splitList "," (include "landfall.controllers" .))) }}
+- apiGroups: [metal3.io]
+  resources: [baremetalhosts]
+  verbs: [get, patch]
 - apiGroups: [""]
   resources: [secrets]
   verbs: [get, create, delete]
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [get, create, patch, delete]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, create, patch, delete]
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, create, patch, delete]
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [get, create, patch, delete]
@@ -112,58 +180,113 @@
   verbs: [create, delete, get, list, update]
 {{- end }}
 {{- if or (has "vino" (splitList "," (include "landfall.controllers" .))) }}
-- apiGroups: [""]
-  resources: [nodes]
-  verbs: [list, watch]
-- apiGroups: [airship.airshipit.org]
-  resources: [vinoes]
-  verbs: [list, watch, get, patch]
-- apiGroups: [airship.airshipit.org]
-  resources: [ippools]
-  verbs: [list, watch, create, patch]
 - apiGroups: [metal3.io]
   resources: [baremetalhosts]
-  verbs: [list, watch, get, create, patch, delete]
-- apiGroups: [airship.airshipit.org]
-  resources: [vinoes/status]
-  verbs: [patch]
-- apiGroups: [airship.airshipit.org]
-  resources: [vinoes/finalizers]
-  verbs: [update]
+  verbs: [get, create, patch, delete]
 - apiGroups: [""]
   resources: [secrets]
   verbs: [get, create, patch]
 {{- end }}
 {{- end }}
 
-{{- define "landfall.leaseRules" -}}
-{{- if ne (include "landfall.isSeparate" .) "true" -}}
-- apiGroups: [coordination.k8s.io]
-  resources: [leases]
-  resourceNames: ['{{ include "landfall.lease" . }}']
-  verbs: [get, update]
-- apiGroups: [coordination.k8s.io]
-  resources: [leases]
-  verbs: [create]
-{{- end }}
+{{- /* What they need of that in other namespaces with hosts: rbac.hostNamespaces. */}}
+{{- define "landfall.hostsRules" -}}
 {{- if or (has "sipcluster" (splitList "," (include "landfall.controllers" .))) }}
-- apiGroups: [coordination.k8s.io]
-  resources: [leases]
-  resourceNames: [landfall-sipcluster]
-  verbs: [get, update]
-- apiGroups: [coordination.k8s.io]
-  resources: [leases]
-  verbs: [create]
+- apiGroups: [metal3.io]
+  resources: [baremetalhosts]
+  verbs: [get, patch]
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get]
 {{- end }}
-{{- if or (has "vino" (splitList "," (include "landfall.controllers" .))) }}
-- apiGroups: [coordination.k8s.io]
-  resources: [leases]
-  resourceNames: [landfall-vino]
-  verbs: [get, update]
-- apiGroups: [coordination.k8s.io]
-  resources: [leases]
-  verbs: [create]
 {{- end }}
+
+{{- define "landfall.policySpec" -}}
+failurePolicy: Fail
+matchConstraints:
+  resourceRules:
+    - apiGroups: [""]
+      apiVersions: ["*"]
+      operations: [CREATE, UPDATE, DELETE]
+      resources: [configmaps, secrets, serviceaccounts, services]
+    - apiGroups: [apps]
+      apiVersions: ["*"]
+      operations: [CREATE, UPDATE, DELETE]
+      resources: [deployments]
+    - apiGroups: [discovery.k8s.io]
+      apiVersions: ["*"]
+      operations: [CREATE, UPDATE, DELETE]
+      resources: [endpointslices]
+    - apiGroups: [policy]
+      apiVersions: ["*"]
+      operations: [CREATE, UPDATE, DELETE]
+      resources: [poddisruptionbudgets]
+    - apiGroups: [rbac.authorization.k8s.io]
+      apiVersions: ["*"]
+      operations: [CREATE, UPDATE, DELETE]
+      resources: [roles, rolebindings]
+matchConditions:
+  - name: is-landfall
+    expression: request.userInfo.username in ['{{ include "landfall.user" . }}']
+variables:
+  - name: resource
+    expression: request.resource.resource
+  - name: isGone
+    expression: request.operation == 'DELETE'
+  - name: labels
+    expression: "object != null && has(object.metadata.labels) ? object.metadata.labels : {}"
+  - name: oldLabels
+    expression: "oldObject != null && has(oldObject.metadata.labels) ? oldObject.metadata.labels : {}"
+  - name: body
+    expression: dyn(object)
+  - name: pod
+    expression: variables.body.spec.template.spec
+  - name: containers
+    expression: "variables.pod.containers + (has(variables.pod.initContainers) ?
+      variables.pod.initContainers : [])"
+validations:
+  - expression: request.namespace != 'kube-system' || variables.resource == 'endpointslices'
+    message: Landfall writes no Secret, account, role or workload in kube-system
+    reason: Forbidden
+  - expression: variables.resource != 'endpointslices' || variables.isGone ||
+      ('kubernetes.io/service-name' in variables.labels &&
+      variables.labels['kubernetes.io/service-name'] == '{{ include "landfall.redfishName" . }}')
+    message: Landfall writes only EndpointSlices of the Service {{ include "landfall.redfishName" . }}
+    reason: Forbidden
+  - expression: variables.resource != 'secrets' || variables.isGone || (variables.body.type in
+      ['Opaque', 'kubernetes.io/tls'] && ('landfall.dev/sip-cluster' in variables.labels ||
+      ('app.kubernetes.io/part-of' in variables.labels &&
+      variables.labels['app.kubernetes.io/part-of'] == 'sip') || 'landfall.dev/vino-uid' in
+      variables.labels))
+    message: Landfall writes only Secrets of type Opaque or kubernetes.io/tls, with a label of Landfall
+    reason: Forbidden
+  - expression: variables.resource != 'secrets' || oldObject == null || ('landfall.dev/sip-cluster' in
+      variables.oldLabels || ('app.kubernetes.io/part-of' in variables.oldLabels &&
+      variables.oldLabels['app.kubernetes.io/part-of'] == 'sip') || 'landfall.dev/vino-uid' in
+      variables.oldLabels)
+    message: Landfall changes and deletes only Secrets that have a label of Landfall already
+    reason: Forbidden
+  - expression: variables.resource != 'deployments' || variables.isGone ||
+      !has(variables.pod.serviceAccountName) || variables.pod.serviceAccountName == '' || ['dex-',
+      'jumphost-'].exists(start, variables.pod.serviceAccountName.startsWith(start))
+    message: Landfall runs Pods only as ServiceAccounts that it makes
+    reason: Forbidden
+  - expression: variables.resource != 'deployments' || variables.isGone ||
+      (!has(variables.pod.hostNetwork) || !variables.pod.hostNetwork) &&
+      (!has(variables.pod.hostPID) || !variables.pod.hostPID) && (!has(variables.pod.hostIPC) ||
+      !variables.pod.hostIPC)
+    message: Landfall runs no Pods in the namespaces of their Node
+    reason: Forbidden
+  - expression: variables.resource != 'deployments' || variables.isGone || !has(variables.pod.volumes)
+      || !variables.pod.volumes.exists(one, has(one.hostPath))
+    message: Landfall mounts no files of Nodes
+    reason: Forbidden
+  - expression: variables.resource != 'deployments' || variables.isGone || variables.containers.all(one,
+      !has(one.securityContext) || ((!has(one.securityContext.privileged) ||
+      !one.securityContext.privileged) && (!has(one.securityContext.capabilities) ||
+      !has(one.securityContext.capabilities.add))))
+    message: Landfall runs no privileged containers
+    reason: Forbidden
 {{- end }}
 
 {{- /* The controllers that need no Lease but their own, with that Lease. */}}

@@ -233,8 +233,9 @@ async function checkRights(
     const { findings, ...found } = await checkLeases(search, deadline);
     const granting = { ...found, manifest, user };
     const step = await checkPermissions(reviewer, { ...needs, ...granting }, deadline);
-    const status = toStatus([...step.permissions, ...findings]);
-    return { ...step, status, findings, ...(user !== undefined && { user }) };
+    const all = [...step.findings, ...findings];
+    const status = toStatus([...step.permissions, ...all]);
+    return { ...step, status, findings: all, ...(user !== undefined && { user }) };
   });
 }
 

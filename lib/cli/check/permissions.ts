@@ -5,14 +5,15 @@
 import { listRights, type Needs } from "../../app/rights.ts";
 import type { FindingLevel } from "../../cloud/inspection.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import {
-  type Access,
-  type AccessAnswer,
-  reviewAccess,
-  type Right,
-} from "../../kube/access/rights.ts";
+import { type Access, type AccessAnswer, reviewAccess } from "../../kube/access/rights.ts";
 import { MANIFEST_USER, type RightsManifest } from "./manifests.ts";
-import { type PermissionAnswer, type PermissionsStep, toStatus } from "./report.ts";
+import {
+  type CheckFinding,
+  type PermissionAnswer,
+  type PermissionsStep,
+  toStatus,
+} from "./report.ts";
+import { type AnsweredRight, reviewScopes } from "./scopes.ts";
 
 /**
  * Asks about every permission that is needed.
@@ -33,19 +34,44 @@ export async function checkPermissions(
     needed.map(({ access }) => access),
     signal,
   );
-  const permissions = needed.map((one, at) => toPermission(one, answers[at]));
-  return {
-    status: toStatus(permissions),
-    findings: [],
-    permissions,
-    ...toAdvice(permissions, {
-      manifest,
-      user,
+  const everywhere = needed.map((right, at) => ({ right, answer: answers[at] ?? UNKNOWN }));
+  // What is missing everywhere may be there in each namespace that needs it.
+  const isNarrow = ({ right, answer }: AnsweredRight): boolean =>
+    right.scope !== undefined && answer.allowed === "no";
+  const missing = everywhere.filter(isNarrow).map(({ right }) => right);
+  const narrow =
+    missing.length === 0
+      ? { answers: [], hasNoPlace: false }
+      : await reviewScopes(client, missing, needs.registry, signal);
+  const wide = everywhere.filter((one) => !isNarrow(one)).map(toPermission);
+  const scoped = narrow.answers.map(toPermission);
+  const granting = { manifest, user };
+  const advice = [
+    ...toAdvice(wide, {
+      ...granting,
       ownLease: needs.lease?.name,
       inManifest: listInManifest(needs, manifest),
     }),
+    ...adviseBindings(scoped, granting),
+  ].join("; ");
+  const permissions = [...wide, ...scoped];
+  return {
+    status: toStatus(permissions),
+    findings: narrow.hasNoPlace ? [NO_PLACE] : [],
+    permissions,
+    ...(advice !== "" && { advice }),
   };
 }
+
+const UNKNOWN: AccessAnswer = { allowed: "unknown" };
+/** Not yet wrong: who installs Landfall makes its first objects later. */
+const NO_PLACE: CheckFinding = {
+  level: "ok",
+  code: "noTenants",
+  message:
+    "the rights that are needed in namespaces of tenants were not checked: no namespace has an object of these " +
+    "controllers",
+};
 
 interface Granting {
   /** The manifest that grants the permissions to {@linkcode MANIFEST_USER}. */
@@ -80,11 +106,9 @@ export function formatResource({ group, resource, subresource }: Access): string
   return group === "" ? full : `${full}.${group}`;
 }
 
-function toPermission(
-  { access, purpose, mandatory }: Right,
-  answer: AccessAnswer = { allowed: "unknown" },
-): PermissionAnswer {
-  const missing: FindingLevel = mandatory ? "failure" : "warning";
+function toPermission({ right, answer, isOfHosts = false }: AnsweredRight): PermissionAnswer {
+  const { access, purpose, mandatory } = right;
+  const missing: FindingLevel = mandatory && !isOfHosts ? "failure" : "warning";
   const level = answer.allowed === "yes" ? "ok" : missing;
   return { ...access, ...answer, level, purpose, mandatory };
 }
@@ -92,20 +116,43 @@ function toPermission(
 function toAdvice(
   permissions: readonly PermissionAnswer[],
   { inManifest, ...granting }: Advising & { readonly inManifest: ReadonlySet<string> },
-): { advice?: string } {
+): string[] {
   const missing = permissions.filter(({ allowed }) => allowed !== "yes");
-  if (missing.length === 0) return {};
+  if (missing.length === 0) return [];
   if (missing.every(({ reason = "" }) => /cannot impersonate/.test(reason))) {
-    return { advice: "allow your own user the verb impersonate, or leave out --as" };
+    return ["allow your own user the verb impersonate, or leave out --as"];
   }
   const { granted = [], further = [] } = Object.groupBy(missing, (access) =>
     inManifest.has(formatVerb(access)) ? "granted" : "further",
   );
-  const advice = [
+  return [
     ...(granted.length > 0 ? [adviseManifest(granted, granting)] : []),
     ...(further.length > 0 ? [adviseCommands(further, granting)] : []),
   ];
-  return { advice: advice.join("; ") };
+}
+
+/** How to let the user work in namespaces. The chart names its roles by the release. */
+function adviseBindings(
+  permissions: readonly PermissionAnswer[],
+  { manifest: { path, serviceAccount }, user = "NAME" }: Granting,
+): string[] {
+  const missing = permissions.filter(({ allowed }) => allowed !== "yes");
+  const ofTenants = missing.filter(({ verb }) => verb !== "get" && verb !== "patch");
+  const bind = (role: string, some: readonly PermissionAnswer[]): string[] =>
+    [...new Set(some.map(({ namespace = "" }) => namespace))].map((namespace) => {
+      const folder = path.split("/").at(-2);
+      const [account] = serviceAccount.split(":").slice(-1);
+      const name = `${user === serviceAccount ? account : `landfall-user-${folder}`}-${role}`;
+      return `kubectl -n ${namespace} create rolebinding ${name} --clusterrole=${name} --user=${user}`;
+    });
+  const tenants = new Set(ofTenants.map(({ namespace }) => namespace));
+  const ofHosts = missing.filter(({ namespace }) => !tenants.has(namespace));
+  const commands = [...bind("tenant", ofTenants), ...bind("hosts", ofHosts)];
+  if (commands.length === 0) return [];
+  return [
+    `to let it work in these namespaces, run ${commands.join(", ")}; or, with the chart, name them in ` +
+      "rbac.tenantNamespaces or rbac.hostNamespaces",
+  ];
 }
 
 const RECONCILE = "--dry-run=client -o yaml | kubectl auth reconcile -f -";

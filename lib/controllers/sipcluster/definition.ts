@@ -7,6 +7,8 @@ import { HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, TOLERATIONS_FLAG } from "./fla
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { listRights } from "./rights.ts";
+import { DEX } from "./services/auth/words.ts";
+import { JUMP_HOST } from "./services/jump_host/names.ts";
 import { CONFIG_MAPS, DEPLOYMENTS, OWNED_SERVICES } from "./services/owned_kinds.ts";
 import {
   CLUSTER_NAME,
@@ -18,7 +20,9 @@ import {
   LEASE,
   NAME,
   NODE_TYPE,
+  PART_OF_SIP,
   REBOOT_REQUEST,
+  SIP_CLUSTER_LABEL,
   STANDBY,
 } from "./words.ts";
 
@@ -31,6 +35,10 @@ export const sipClusterController: ControllerDefinition = {
   needsCloud: false,
   lease: LEASE,
   folder: "sipcluster",
+  confinement: {
+    secretLabels: [SIP_CLUSTER_LABEL, `${PART_OF_SIP.key}=${PART_OF_SIP.value}`],
+    podAccounts: [`${DEX}-`, `${JUMP_HOST}-`],
+  },
   component: COMPONENT,
   events: EVENT_WORDS,
   words: [

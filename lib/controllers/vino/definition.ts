@@ -2,7 +2,7 @@
  * The controller of Vinos for the registry.
  * @module
  */
-import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, VINO_UID } from "../../kube/kinds/bare_metal_host.ts";
 import { type ControllerDefinition, readTextFlag } from "../definition.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { HOST_WORDS } from "./hosts/word_table.ts";
@@ -38,6 +38,7 @@ export const vinoController: ControllerDefinition = {
   reportsLack: true,
   lease: LEASE,
   folder: "vino",
+  confinement: { secretLabels: [VINO_UID], podAccounts: [] },
   component: COMPONENT,
   events: EVENT_WORDS,
   words: [

@@ -1,9 +1,9 @@
 /**
  * Rights that the Vino controller needs in addition to those of every controller.
  *
- * Vinos may be in any namespace, and their hosts, Secrets and IPPools are beside them. So these are rights on all
- * namespaces, also on Secrets: RBAC can name an object only if its name is known before. Landfall never lists or
- * watches Secrets.
+ * Hosts and Secrets of a Vino are beside it, so the rights on them are needed only where Vinos are. On all namespaces,
+ * these rights make its account as good as cluster-admin: who can write and read any Secret gets the token of any
+ * account. RBAC can name an object only if its name is known before. Landfall never lists or watches Secrets.
  * @module
  */
 import { type Right, toRights } from "../../kube/access/rights.ts";
@@ -12,6 +12,7 @@ import { findRedfishService } from "./redfish/flags.ts";
 import { toSliceName } from "./redfish/words.ts";
 
 const VINO = { group: "airship.airshipit.org", resource: "vinoes" };
+const OF_TENANTS = { scope: "tenants" } as const;
 const IP_POOL = { group: "airship.airshipit.org", resource: "ippools" };
 
 /** Rights to make machines known, and to report. */
@@ -35,16 +36,19 @@ export function listRights({ flags }: { readonly flags: FlagValues }): Right[] {
       { group: "metal3.io", resource: "baremetalhosts" },
       ["get", "create", "patch", "delete"],
       "to publish machines as BareMetalHosts, and to take those back that are not wanted any more",
+      OF_TENANTS,
     ),
     ...toRights(
       { group: "", resource: "secrets" },
       ["get"],
       "to read user data for cloud-init and credentials of management controllers",
+      OF_TENANTS,
     ),
     ...toRights(
       { group: "", resource: "secrets" },
       ["create", "patch"],
       "to write network data, credentials and boot overrides of BareMetalHosts",
+      OF_TENANTS,
     ),
     ...toRights(IP_POOL, ["create", "patch"], "to record which addresses machines have"),
     ...listRedfishRights(flags),

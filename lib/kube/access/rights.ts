@@ -24,9 +24,17 @@ export interface Access {
   readonly name?: string;
 }
 
+/**
+ * The namespaces in which a right on all namespaces is enough: `tenants` are those with objects of the controller's
+ * own kind, and `hosts` those and others with BareMetalHosts for them. An administrator grants it there, or everywhere.
+ */
+export type Scope = "hosts" | "tenants";
+
 /** A right, and why Landfall needs it. */
 export interface Right {
   readonly access: Access;
+  /** Absent: it is needed as {@linkcode access} says. */
+  readonly scope?: Scope;
   /** Why: "to …". */
   readonly purpose: string;
   /** Whether Landfall cannot work without it. */
@@ -38,9 +46,11 @@ export function toRights(
   access: Omit<Access, "verb">,
   verbs: readonly string[],
   purpose: string,
-  { mandatory = true }: { readonly mandatory?: boolean } = {},
+  { mandatory = true, scope }: { readonly mandatory?: boolean; readonly scope?: Scope } = {},
 ): Right[] {
-  return verbs.map((verb) => ({ access: { ...access, verb }, purpose, mandatory }));
+  return verbs.map((verb) => {
+    return { access: { ...access, verb }, purpose, mandatory, ...(scope && { scope }) };
+  });
 }
 
 /** To hold a Lease. `create` has no name: RBAC cannot know the name of an object that does not exist yet. */

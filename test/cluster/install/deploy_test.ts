@@ -80,6 +80,10 @@ const CASES: Readonly<Record<string, object>> = {
     networkPolicy: { enabled: true },
     redfish: { enabled: true, tlsSecret: "redfish-tls", service: { type: "LoadBalancer" } },
   },
+  "SIPClusters in all namespaces": {
+    enabledControllers: ["sipcluster"],
+    rbac: { clusterWide: true },
+  },
   "SIPClusters beside a cloud": { enabledControllers: ["*", "sipcluster"] },
   "an inventory of its own": {
     cloudProvider: "static",
@@ -417,6 +421,54 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     expect(bound.map((one) => one["subjects"])).toEqual([[subject], [subject]]);
   });
 
+  describe("with SIPClusters and Vinos", () => {
+    const enabledControllers = ["sipcluster", "vino"];
+    const listBindings = async (rbac: object, ...more: string[]): Promise<string[]> => {
+      const values = { enabledControllers, existingConfigSecret: "mine", rbac };
+      const { stdout } = await renderChart(helm, values, RELEASE, CHART, more);
+      return readManifests(stdout)
+        .filter(({ kind }) => /Binding$/.test(kind))
+        .map(({ kind, metadata: { name, namespace } }) => `${kind} ${name} ${namespace ?? "*"}`);
+    };
+    const base = ["ClusterRoleBinding landfall *", "RoleBinding landfall kube-system"];
+    const policy = "ValidatingAdmissionPolicyBinding landfall *";
+
+    test("gives rights on Secrets and workloads only in the namespaces that values name", async () => {
+      expect(await listBindings({})).toEqual([...base, policy]);
+      const named = { tenantNamespaces: ["a", "b"], hostNamespaces: ["metal"] };
+      expect(await listBindings(named)).toEqual([
+        ...base,
+        "RoleBinding landfall-tenant a",
+        "RoleBinding landfall-tenant b",
+        "RoleBinding landfall-hosts metal",
+        policy,
+      ]);
+      const values = { enabledControllers: ["sipcluster"], rbac: named };
+      const { stdout } = await renderChart(helm, values);
+      expect(readContainer(readManifests(stdout)).args).toContain("--sip-host-namespaces=metal");
+      const all = readManifests(stdout).find(({ kind }) => kind === "ClusterRole");
+      expect(JSON.stringify(all?.["rules"])).not.toMatch(/secrets|rolebindings|serviceaccounts/);
+    });
+
+    test("gives them everywhere if values say so, and has no policy where it is off or unknown", async () => {
+      const everywhere = "ClusterRoleBinding landfall-tenant *";
+      expect(await listBindings({ clusterWide: true })).toEqual([
+        "ClusterRoleBinding landfall *",
+        everywhere,
+        "RoleBinding landfall kube-system",
+        policy,
+      ]);
+      expect(await listBindings({ admissionPolicy: false })).toEqual(base);
+      expect(await listBindings({}, "--kube-version=1.29.9")).toEqual(base);
+    });
+
+    test("refuses kube-system", async () => {
+      const rbac = { tenantNamespaces: ["kube-system"] };
+      const { code, stderr } = await renderChart(helm, { enabledControllers, rbac });
+      expect([code, stderr]).toEqual([1, expect.stringContaining("kube-system has accounts that")]);
+    });
+  });
+
   test("goes by a release with a dot in its name, which no Service may have", async () => {
     const { stdout } = await renderChart(helm, {}, { name: "xo.paris", namespace: "clouds" });
     const names = new Set(readManifests(stdout).map(({ metadata }) => metadata.name));
@@ -699,6 +751,10 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
     "static-pod/cloudstack/landfall.yaml",
     "manifests/sipcluster/deployment.yaml",
     "manifests/sipcluster/rbac-user.yaml",
+    "manifests/sipcluster/cluster-wide/clusterrolebinding.yaml",
+    "manifests/sipcluster/admission-policy/policy.yaml",
+    "manifests/vino/cluster-wide/clusterrolebinding.yaml",
+    "manifests/vino/admission-policy/policy.yaml",
   ])("%s is accepted without a warning", async (path) => {
     await applyAll(await readFile(join(ROOT, "deploy", path), "utf8"));
   });

@@ -115,6 +115,7 @@ describe.skipIf(skipsCluster()).each(listPrograms())("sipcluster alone ($name)",
     expect(await read("/readyz?verbose")).not.toContain("waiting");
     const report = await check();
     expect(report.permissions.findings).toMatchObject([
+      { code: "noTenants" },
       { code: "lease", message: expect.stringContaining("/landfall-sipcluster: held by ") },
     ]);
     expect(report.permissions.permissions.filter(({ level }) => level !== "ok")).toEqual([]);

@@ -6,14 +6,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { NeededRight } from "../../../lib/app/rights.ts";
-import type { SipClusterSpec } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { DEX_GROUP } from "../../../lib/controllers/sipcluster/services/auth/words.ts";
-import { OAM_NETWORK } from "../../../lib/simulator/metal3/hosts.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { type Controller, formatAccess } from "../../support/process/cluster_rig.ts";
 import { RIGHTS, SipClusterRig, USERNAME } from "../../support/sipcluster/sip_cluster_rig.ts";
-import { toRackSpec } from "../../support/sipcluster/specs.ts";
 import { ROOT } from "../../support/sources.ts";
 
 const kubectl = skipsCluster() ? undefined : await findKubectl();
@@ -38,38 +35,6 @@ describe.skipIf(kubectl === undefined)("a process with the rights of its manifes
   }, 120_000);
   afterAll(() => rig?.[Symbol.asyncDispose]());
 
-  /** A cluster that has one of every service, at ports that Kubernetes chooses. */
-  const applyAll = async (name: string): Promise<void> => {
-    const common = { nodeInterfaceId: OAM_NETWORK, nodePort: 0 };
-    const spec = toRackSpec({ controlPlanes: 1, workers: 1, nodePort: 0 });
-    const all: SipClusterSpec = {
-      ...spec,
-      services: {
-        loadBalancerControlPlane: [common],
-        jumpHost: [
-          { ...common, image: "example.org/jump-host:1", nodeSSHPrivateKeys: "ssh-private-keys" },
-        ],
-        auth: [
-          {
-            nodePort: 0,
-            issuerURL: "https://dex.example.org",
-            configSecret: "dex-config",
-            tlsSecret: "dex-tls",
-          },
-        ],
-      },
-    };
-    const toSecret = (secret: string, stringData: object): object => ({
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: secret, namespace: name },
-      stringData,
-    });
-    await rig.applyCluster(name, all, [
-      toSecret("dex-config", { "config.yaml": "issuer: https://dex.example.org" }),
-      toSecret("dex-tls", { "tls.crt": "crt", "tls.key": "key", "ca.crt": "ca" }),
-    ]);
-  };
   const listOwnRequests = async () => {
     const requests = await rig.cluster.listRequests();
     return requests.filter(({ username }) => username === USERNAME);
@@ -107,7 +72,7 @@ describe.skipIf(kubectl === undefined)("a process with the rights of its manifes
     "is refused nothing, and uses each right",
     async () => {
       await rig.addHosts([{ name: "r1", flavors: { "control-plane": 1, worker: 2 } }]);
-      await applyAll("all");
+      await rig.applyWhole("all");
       const path = "/apis/apps/v1/namespaces/all/deployments/dex-all";
       await rig.untilTrue("the last service", async () => (await rig.cluster.adminFetch(path)).ok);
       const patch = '--patch={"spec":{"nodes":{"Worker":{"count":{"active":0}}}}}';
@@ -138,7 +103,7 @@ describe.skipIf(kubectl === undefined)("a process with the rights of its manifes
     async (text, right) => {
       await rig.allow(RIGHTS.filter((one: NeededRight) => one !== right));
       const name = `without-${text.replaceAll(/\W+/g, "-")}`;
-      await applyAll(name);
+      await rig.applyWhole(name);
       const message = await rig.untilCondition(name, "ServicesReady", "False Forbidden");
       expect(message).toMatch(/forbidden/i);
       await rig.run("delete", "sip", name, "-n", name, "--wait=false");

@@ -18,6 +18,8 @@ import {
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
 import { readManifests } from "../../support/deploy/deploy_tools.ts";
+import { findKubectl } from "../../support/kube/kubectl.ts";
+import { Account } from "../../support/process/account.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -32,19 +34,11 @@ import { readBareMetalHostCrd } from "../../support/metal3/bare_metal_host_crd.t
 import { readSource } from "../../support/sources.ts";
 
 const FOLDER = "deploy/manifests/vino";
-const ACCOUNT = { namespace: "kube-system", name: "landfall-vino" } as const;
 const NAMESPACE = "metal";
 const NAME = "edge";
 const WAIT_MS = 60_000;
-const PATHS: Readonly<Record<string, string>> = {
-  ServiceAccount: "/api/v1/namespaces/kube-system/serviceaccounts",
-  Service: "/api/v1/namespaces/kube-system/services",
-  Deployment: "/apis/apps/v1/namespaces/kube-system/deployments",
-  ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-  ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-  Role: "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles",
-  RoleBinding: "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings",
-};
+/** In which nothing is bound. */
+const UNNAMED = "unnamed";
 
 const SPEC = {
   networks: [
@@ -66,10 +60,13 @@ const SPEC = {
   },
 };
 
-describe.skipIf(skipsCluster())("the manifests and the role of the controller vino", () => {
+const kubectl = skipsCluster() ? "" : ((await findKubectl()) ?? "");
+
+describe.skipIf(kubectl === "")("the manifests and the role of the controller vino", () => {
   let cluster: Cluster;
   let cloud: XenOrchestraSimulator;
   let landfall: LandfallProcess;
+  let start: () => LandfallProcess;
 
   const read = async <T extends KubeObject>(kind: Resource<T>, name = ""): Promise<T[]> => {
     const response = await cluster.adminFetch(toPath(kind, { namespace: NAMESPACE, name }));
@@ -97,22 +94,26 @@ describe.skipIf(skipsCluster())("the manifests and the role of the controller vi
     const crds = readManifests(await readSource(`${FOLDER}/crd.yaml`));
     for (const crd of [...crds, await readBareMetalHostCrd()]) await cluster.create(CRDS_PATH, crd);
     const objects = readManifests(await readSource(`${FOLDER}/deployment.yaml`));
-    for (const object of objects) await cluster.create(PATHS[object.kind] ?? "", object);
-    await cluster.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });
+    const account = await Account.install({ cluster, kubectl, controller: "vino" });
+    for (const name of [NAMESPACE, UNNAMED])
+      await cluster.create("/api/v1/namespaces", { metadata: { name } });
+    await account.bind(NAMESPACE, "tenant");
     const { template } = Object(objects.find(({ kind }) => kind === "Deployment")?.spec);
     const args: string[] = template.spec.containers[0].args;
     const config = join(cluster.folder, "vino.yaml");
     await writeFile(config, `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
-    const token = await cluster.createServiceAccountToken(ACCOUNT, 3_600);
+    const kubeconfig = await account.writeKubeconfig();
     const [program] = listPrograms();
-    landfall = startLandfall(program ?? { name: "none", command: [] }, [
-      ...args.slice(1).filter((arg) => !/^--(secure-port|debug-address|cloud-config)=/.test(arg)),
-      `--cloud-config=${config}`,
-      `--kubeconfig=${await cluster.writeTokenKubeconfig(token)}`,
-      "--secure-port=0",
-      "--debug-address=",
-      "--logging-format=json",
-    ]);
+    start = () =>
+      startLandfall(program ?? { name: "none", command: [] }, [
+        ...args.slice(1).filter((arg) => !/^--(secure-port|debug-address|cloud-config)=/.test(arg)),
+        `--cloud-config=${config}`,
+        `--kubeconfig=${kubeconfig}`,
+        "--secure-port=0",
+        "--debug-address=",
+        "--logging-format=json",
+      ]);
+    landfall = start();
   }, 120_000);
   afterAll(async () => {
     landfall?.signal("SIGKILL");
@@ -159,4 +160,37 @@ describe.skipIf(skipsCluster())("the manifests and the role of the controller vi
     const bad = records.filter(({ level, reason }) => level !== "info" && reason !== "gone");
     expect(bad).toEqual([]);
   });
+
+  test("say which right is missing where nothing is bound", async () => {
+    landfall = start();
+    const { apiVersion, kind } = VINOES;
+    const path = toPath(VINOES, { namespace: UNNAMED });
+    const userData = { userDataSecret: { name: "user-data" } };
+    const spec = { ...SPEC, xenOrchestra: { ...SPEC.xenOrchestra, ...userData } };
+    await cluster.create(path, { apiVersion, kind, metadata: { name: "other" }, spec: SPEC });
+    await cluster.create(path, { apiVersion, kind, metadata: { name: "seeded" }, spec });
+    const says = async (name: string): Promise<string> => {
+      const answer = await cluster.adminFetch(`${path}/${name}`);
+      const { status } = await readJson<Vino>(answer);
+      const conditions = status?.conditions ?? [];
+      return conditions
+        .map(({ type, reason, message }) => `${type} ${reason} ${message}`)
+        .join("\n");
+    };
+    const right = (what: string, name: string): RegExp =>
+      new RegExp(`${what}.* cannot ${name} .* in the namespace "${UNNAMED}".*bind its ClusterRole`);
+    const waiting = async (name: string, wanted: RegExp): Promise<void> => {
+      const isSaid = async (): Promise<boolean> => wanted.test(await says(name));
+      await until(`${name} says ${wanted}`, isSaid, WAIT_MS).catch(async (error) => {
+        throw new Error(`${error}: ${await says(name)}`);
+      });
+    };
+    await waiting(
+      "other",
+      right("HostsPublished UnableToPublishHosts", 'create resource "secrets"'),
+    );
+    await waiting("seeded", right("MachinesReady MachineFailure", 'get resource "secrets"'));
+    for (const name of ["other", "seeded"])
+      await cluster.adminFetch(`${path}/${name}`, { method: "DELETE" });
+  }, 90_000);
 });

@@ -76,8 +76,9 @@ export async function renderChart(
   values: object = {},
   release: { readonly name: string; readonly namespace: string } = RELEASE,
   chart: string = CHART,
+  more: readonly string[] = [],
 ): Promise<ToolResult> {
-  return await renderAll(helm, values, ["--no-hooks"], release, chart);
+  return await renderAll(helm, values, ["--no-hooks", ...more], release, chart);
 }
 
 /** Renders the objects of the chart's hook, and nothing else. */

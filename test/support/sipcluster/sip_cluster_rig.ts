@@ -23,7 +23,7 @@ import {
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
-import { planHosts, type RackPlan } from "../../../lib/simulator/metal3/hosts.ts";
+import { OAM_NETWORK, planHosts, type RackPlan } from "../../../lib/simulator/metal3/hosts.ts";
 import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
 import { requireTool } from "../deploy/deploy_tools.ts";
 import { readJson } from "../kube/contract/client.ts";
@@ -33,6 +33,7 @@ import { type Controller, waitUntil } from "../process/cluster_rig.ts";
 import { killAll, listPrograms, startLandfall } from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
 import { ROOT } from "../sources.ts";
+import { toRackSpec } from "./specs.ts";
 import { readBareMetalHostCrd, toHostStatus } from "../metal3/bare_metal_host_crd.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "landfall-sipcluster" } as const;
@@ -121,6 +122,32 @@ export class SipClusterRig implements AsyncDisposable {
       metadata: { name, namespace: name },
       spec,
     });
+  }
+
+  /** Applies a SIPCluster that has one of every service, at ports that Kubernetes chooses. */
+  async applyWhole(name: string): Promise<void> {
+    const common = { nodeInterfaceId: OAM_NETWORK, nodePort: 0 };
+    const jumpHost = { image: "example.org/jump-host:1", nodeSSHPrivateKeys: "ssh-private-keys" };
+    const issuerURL = "https://dex.example.org";
+    const auth = { nodePort: 0, issuerURL, configSecret: "dex-config", tlsSecret: "dex-tls" };
+    const spec: SipClusterSpec = {
+      ...toRackSpec({ controlPlanes: 1, workers: 1, nodePort: 0 }),
+      services: {
+        loadBalancerControlPlane: [common],
+        jumpHost: [{ ...common, ...jumpHost }],
+        auth: [auth],
+      },
+    };
+    const toSecret = (secret: string, stringData: object): object => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: secret, namespace: name },
+      stringData,
+    });
+    await this.applyCluster(name, spec, [
+      toSecret("dex-config", { "config.yaml": `issuer: ${issuerURL}` }),
+      toSecret("dex-tls", { "tls.crt": "crt", "tls.key": "key", "ca.crt": "ca" }),
+    ]);
   }
 
   /** Registers hosts in racks, with their network data. They are available. */

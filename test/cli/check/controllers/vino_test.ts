@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { check } from "../../../../lib/cli/check/mod.ts";
 import type { CheckReport } from "../../../../lib/cli/check/report.ts";
 import { vinoController } from "../../../../lib/controllers/vino/definition.ts";
+import { VINOES } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import {
   formatPrivilege,
@@ -116,12 +117,37 @@ test("check() looks whether the namespace of IPPools exists, and says if it cann
 });
 
 test("check() names the rights in the cluster that are missing, and the manifest that grants them", async () => {
-  cluster.kubernetes.faults.deny({ verb: "create", resource: "secrets" });
+  cluster.kubernetes.faults.deny({ verb: "patch", resource: "ippools" });
   const { permissions, code } = await report();
   expect(code).toBe(1);
   const missing = permissions.permissions.filter(({ level }) => level === "failure");
-  expect(missing.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["create secrets"]);
+  expect(missing.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["patch ippools"]);
   expect(permissions.advice).toContain("deploy/manifests/vino/rbac-user.yaml");
+});
+
+test("check() asks for rights on Secrets only where Vinos are, and says how to give them there", async () => {
+  cluster.kubernetes.installKind(VINOES);
+  const { faults, objects } = cluster.kubernetes;
+  // The user has the right in one namespace, and in no other.
+  for (const namespace of ["", "unnamed"])
+    faults.deny({ verb: "create", resource: "secrets", namespace });
+  const without = await report();
+  expect(without.code).toBe(0);
+  expect(without.permissions.findings.map(({ code }) => code)).toContain("noTenants");
+  expect(without.permissions.permissions.map(({ level }) => level)).not.toContain("failure");
+  for (const name of ["named", "unnamed"]) {
+    objects.create("namespaces", { metadata: { name } });
+    objects.create(VINOES.plural, { metadata: { name: "edge", namespace: name }, spec: {} });
+  }
+  const { permissions, code } = await report();
+  expect(code).toBe(1);
+  const missing = permissions.permissions.filter(({ level }) => level === "failure");
+  expect(missing).toMatchObject([
+    { verb: "create", resource: "secrets", namespace: "unnamed", allowed: "no" },
+  ]);
+  expect(permissions.advice).toContain(
+    "kubectl -n unnamed create rolebinding landfall-user-vino-tenant --clusterrole=landfall-user-vino-tenant",
+  );
 });
 
 const REDFISH = [

@@ -15,15 +15,16 @@ export interface JumpHostNames {
   readonly requests: string;
 }
 
-const COMPONENT = "jumphost";
+/** The beginning of these names, and the component in labels. */
+export const JUMP_HOST = "jumphost";
 
 /** @param index Position in `spec.services.jumpHost`, from 0 */
 export function toJumpHostNames({ metadata }: SipCluster, index: number): JumpHostNames {
-  const name = toObjectName(COMPONENT, metadata.name, index);
+  const name = toObjectName(JUMP_HOST, metadata.name, index);
   return { name, hostKeys: `${name}-host-keys`, requests: `${name}-requests` };
 }
 
 /** Labels of a jump host's objects, which select its Pod. @param name From {@linkcode toJumpHostNames} */
 export function toJumpHostLabels(name: string): Readonly<Record<string, string>> {
-  return toLabels({ component: COMPONENT, app: COMPONENT, instance: name });
+  return toLabels({ component: JUMP_HOST, app: JUMP_HOST, instance: name });
 }
