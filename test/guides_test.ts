@@ -33,11 +33,12 @@ import { readSource, ROOT } from "./support/sources.ts";
 /** Flags of other programs in the commands of the pages. */
 const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip node-labels provider-id",
+  "kube-apiserver": "authentication-config",
   kubectl:
     "all cascade cert certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
-    "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found key kubeconfig " +
-    "namespace non-resource-url patch replicas resource selector server server-side serviceaccount show-labels " +
-    "overwrite show-managed-fields subresource tail tcp timeout type user verb wait watch",
+    "field-manager field-selector for force-conflicts from-file group ignore-daemonsets ignore-not-found key " +
+    "kubeconfig namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
+    "show-labels overwrite show-managed-fields subresource tail tcp timeout type user verb wait watch",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",

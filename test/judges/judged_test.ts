@@ -4,15 +4,20 @@
  * @module
  */
 import { expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { toBareMetalHost } from "../../lib/controllers/vino/hosts/bare_metal_host_object.ts";
 import { toCredentialsName } from "../../lib/controllers/vino/hosts/names.ts";
 import { DEX_PROGRAM_KINDS } from "../../lib/controllers/sipcluster/services/auth/dex_crds.ts";
-import { toOidcData } from "../../lib/controllers/sipcluster/services/auth/flags.ts";
 import { ClusterApi } from "../../lib/simulator/metal3/cluster_api.ts";
 import { patchHostStatus } from "../../lib/simulator/metal3/hosts.ts";
 import dex from "../fixtures/judged/dex.json";
 import metal3 from "../fixtures/judged/metal3.json";
 import { createHosts, HOSTS } from "../support/metal3/objects.ts";
+import { createAuthority, createCertificate } from "../support/net/certificates.ts";
+import { findFreePort } from "../support/process/server_process.ts";
+import { beginLogin, DexDouble } from "../support/sipcluster/dex.ts";
 import { createRig, credentialsOf } from "../support/redfish/client.ts";
 import { ManagementRig } from "../support/vino/management_rig.ts";
 import { OWNER, toWanted } from "../support/vino/wanted_hosts.ts";
@@ -78,15 +83,39 @@ test("Cluster API's provider takes hosts in the states in which it did, in our d
   expect(found).toEqual(taken);
 });
 
-test("Dex has its newer kinds, and the API server names a user as it did", () => {
+test("Dex has its newer kinds", () => {
   const names = DEX_PROGRAM_KINDS.crds.map((crd) => Object(crd).metadata.name);
   for (const plural of dex.newerKinds) expect(names).toContain(`${plural}.${dex.group}`);
-  const { "kube-apiserver-flags": text = "" } = toOidcData({
-    issuerURL: "https://a",
-    clientID: "b",
-  });
-  const flags = new Map(text.split("\n").map((line) => line.split("=") as [string, string]));
-  const claim = flags.get("--oidc-username-claim") ?? "";
-  const { [claim]: user }: Readonly<Record<string, string>> = { email: dex.login.email };
-  expect(`${flags.get("--oidc-username-prefix")}${user}`).toBe(dex.login.kubernetesSays);
+});
+
+test("Dex's answers to a login are those of our double, on which API servers are tried", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-dex-"));
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const issuer = `https://127.0.0.1:${await findFreePort()}`;
+  const redirectURI = "http://localhost:8000";
+  const clients = [{ id: "kubernetes", public: true, redirectURIs: [redirectURI] }];
+  const config = JSON.stringify({ issuer, staticClients: clients });
+  const authority = await createAuthority(folder, "ca");
+  const extensions = ["subjectAltName=IP:127.0.0.1"];
+  const own = { folder, name: "dex", subject: "/CN=dex", extensions };
+  const certificate = await createCertificate(authority, own);
+  const person = { email: dex.login.email, groups: [] };
+  cleanup.use(await DexDouble.start(config, certificate, person));
+  const client = { ca: await readFile(authority.certPath, "utf8"), redirectURI };
+  const { verifier, code, client: unknown } = dex.refusals;
+
+  const login = await beginLogin(issuer, { ...client, clientID: "kubernetes" });
+  expect(await login.redeem("x".repeat(50))).toEqual(verifier);
+  const { body } = await login.redeem();
+  const { id_token, access_token: _, ...rest } = Object(body);
+  expect(rest).toEqual(dex.login.token);
+  const [header, claims] = String(id_token)
+    .split(".")
+    .slice(0, 2)
+    .map((part) => Object.keys(JSON.parse(Buffer.from(part, "base64url").toString())));
+  expect({ header, claims }).toEqual({ header: dex.login.header, claims: dex.login.claims });
+  expect(await login.redeem()).toEqual(code);
+  const stranger = beginLogin(issuer, { ...client, clientID: "none" });
+  await expect(stranger).rejects.toThrow(`: ${unknown.status} `);
 });

@@ -91,6 +91,8 @@ export interface ClusterOptions {
   readonly auditRules?: readonly object[];
   /** Admission plugins in addition to those that an API server has by itself. @default {none} */
   readonly admissionPlugins?: readonly string[];
+  /** Further flags: `--oidc-client-id=a`. @default {none} */
+  readonly flags?: readonly string[];
 }
 
 /** A request to delete a Node, as the audit log of the API server tells. */
@@ -167,6 +169,7 @@ interface Parts {
   readonly serving: CertificateFiles;
   readonly admin: CertificateFiles;
   readonly admissionPlugins: readonly string[];
+  readonly flags: readonly string[];
 }
 
 /**
@@ -191,9 +194,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     etcd = startEtcd(kubeAssets, { folder, etcdUrl, peerUrl });
     const certificates = await createCertificates(folder);
     await writeFile(toAuditPath(folder, "policy"), toAuditPolicy(options.auditRules));
-    const { admissionPlugins = [] } = options;
+    const { admissionPlugins = [], flags = [] } = options;
     const places = { assets: kubeAssets, folder, etcdUrl, peerUrl, port };
-    const parts = { ...places, signal, admissionPlugins, ...certificates };
+    const parts = { ...places, signal, admissionPlugins, flags, ...certificates };
     return await RunningCluster.start(parts, etcd);
   } catch (error) {
     await etcd?.stop("SIGKILL");
@@ -506,6 +509,7 @@ function apiServerFlags(parts: Parts): readonly string[] {
     ...(admissionPlugins.length > 0
       ? [`--enable-admission-plugins=${admissionPlugins.join(",")}`]
       : []),
+    ...parts.flags,
   ];
 }
 

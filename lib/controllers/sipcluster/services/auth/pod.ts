@@ -26,6 +26,8 @@ const USER = 1_001;
 const HTTPS_PORT = 5_554;
 const TELEMETRY_PORT = 5_558;
 const READ_ONLY_MODE = 0o440;
+/** Less than the time that a Pod has for its end. */
+const DRAIN_S = 10;
 
 /** Plans the Pods. They have rights only on the state of Dex, and run on different Nodes if there are several. */
 export function planPod(input: PodInput): Raw<V1PodSpec> {
@@ -83,6 +85,8 @@ function planContainer({ image }: PodInput): Raw<V1Container> {
     ],
     readinessProbe: { ...probe("/healthz/ready"), periodSeconds: 10, timeoutSeconds: 5 },
     livenessProbe: { ...probe("/healthz/live"), periodSeconds: 10, failureThreshold: 6 },
+    // Kubernetes sends logins to a Pod for a moment after it began to end it. Without this program, it ends at once.
+    lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_S)] } } },
     resources: { requests: { cpu: "50m", memory: "64Mi" }, limits: { memory: "512Mi" } },
     securityContext: CONTAINER_SECURITY,
     volumeMounts: [

@@ -96,12 +96,19 @@ describe("planAuth() of a whole entry", () => {
           },
           readinessProbe: { httpGet: { path: "/healthz/ready", port: "telemetry" } },
           livenessProbe: { httpGet: { path: "/healthz/live", port: "telemetry" } },
+          // Dex was seen to end 40 ms after the signal, while Kubernetes still sends logins to it.
+          lifecycle: { preStop: { exec: { command: ["sleep", "10"] } } },
         },
       ],
       volumes: [{ secret: { secretName: "dex-config" } }, { secret: { secretName: "dex-tls" } }],
     };
     expect(objects["Deployment/dex-acme"]).toMatchObject({
-      spec: { replicas: 2, template: { spec: pod } },
+      // A login begun at an old Pod ends at a new one, as it was seen: Dex keeps it in its kinds.
+      spec: {
+        replicas: 2,
+        strategy: { rollingUpdate: { maxUnavailable: 0 } },
+        template: { spec: pod },
+      },
     });
   });
 
@@ -152,6 +159,27 @@ describe("planAuth() tells a tenant", () => {
       },
     });
     expect(JSON.stringify(read({ ...WHOLE, clientID: "acme" }))).toContain("--oidc-client-id=acme");
+  });
+
+  test("the same as a file", () => {
+    const { data } = Object(read({ ...WHOLE, caSecret: "dex-ca-key-pair" }));
+    expect(JSON.parse(data["authentication-configuration"])).toMatchObject({
+      apiVersion: "apiserver.config.k8s.io/v1",
+      kind: "AuthenticationConfiguration",
+      jwt: [
+        {
+          issuer: {
+            url: "https://dex.example.com:30556",
+            audiences: ["kubernetes"],
+            certificateAuthority: CA,
+          },
+          claimMappings: {
+            username: { claim: "email", prefix: "oidc:" },
+            groups: { claim: "groups", prefix: "oidc:" },
+          },
+        },
+      ],
+    });
   });
 
   test.each([
