@@ -107,7 +107,7 @@ const SIP_STEPS: readonly KindStep<SipStage>[] = [
       stage.world.delete("red");
       const { objects } = stage.world.kubernetes;
       const listLeft = (): readonly ApiObject[] =>
-        ["services", "deployments", "secrets"].flatMap((plural) =>
+        ["services", "deployments", "configmaps"].flatMap((plural) =>
           objects.list(plural, TENANTS).filter(({ metadata }) => metadata.name.endsWith("-red")),
         );
       return becomes(

@@ -3,7 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { type Clock, toBackoffMs } from "../../../core/clock.ts";
+import type { Clock } from "../../../core/clock.ts";
 import { forEachAtOnce } from "../../../core/concurrency.ts";
 import { remember } from "../../../core/maps.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
@@ -47,8 +47,6 @@ interface Remembered {
   readonly networks: HostNetworks;
   /** What a Secret of the host said last. Absent: none could be read since the start of the process. */
   readonly last?: NetworkData;
-  /** Problems in a row. */
-  readonly failures: number;
   /** In monotonic milliseconds. */
   readonly untilMs: number;
 }
@@ -57,8 +55,6 @@ interface Remembered {
 const HOSTS_MAX = 10_000;
 /** Secrets that are read at once. */
 const READS_MAX = 8;
-/** A problem is looked at again after this, and then after twice as long, up to the period. */
-const PROBLEM_MS = 30_000;
 /** Share of a pause by which it may be longer. */
 const JITTER = 0.25;
 /** What a preprovisioning image may take, and a load balancer cannot: it has no IDs of networks. */
@@ -174,14 +170,11 @@ export class AddressReader {
   ): void {
     const { periodMs, clock } = this.#options;
     const before = this.#hosts.get(key);
-    const isBad = "problem" in networks;
-    const last = isBad ? (before?.uid === uid ? before?.last : undefined) : networks;
-    const failures = isBad ? (before?.failures ?? 0) + 1 : 0;
-    const goodMs = periodMs / 2;
-    const badMs = toBackoffMs(failures, { baseMs: PROBLEM_MS, capMs: goodMs, jitter: 0 });
-    const untilMs = clock.monotonic() + (isBad ? badMs : goodMs);
-    const known = { source, uid, generation, networks, failures, untilMs, ...(last && { last }) };
-    remember(this.#hosts, key, known, HOSTS_MAX);
+    const known = before?.uid === uid ? before?.last : undefined;
+    const last = "problem" in networks ? known : networks;
+    const untilMs = clock.monotonic() + periodMs / 2;
+    const now = { source, uid, generation, networks, untilMs, ...(last && { last }) };
+    remember(this.#hosts, key, now, HOSTS_MAX);
   }
 
   async #fetch(source: ObjectName, signal: AbortSignal): Promise<HostNetworks> {
