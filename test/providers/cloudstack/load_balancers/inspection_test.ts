@@ -180,7 +180,7 @@ describe("inspectLoadBalancing() of addresses", () => {
     // Nobody comes first on an address without tags: each of two that share it without a word is named.
     const { tags } = simulator.state;
     const [, other] = [...publicIps.values()].filter(({ state }) => state === "Allocated");
-    for (const { key } of [...tags.of(found.id)]) tags.remove(found.id, key);
+    for (const { key } of tags.of(found.id)) tags.remove(found.id, key);
     const tag = { resourceType: "PublicIpAddress", resourceId: other?.id ?? "", accountId: "" };
     tags.add({ ...tag, key: TAG_KEYS.keptFor, value: "shop" });
     const both = await list(CLAIM, { ...host, ingress: [{ ip }] });
