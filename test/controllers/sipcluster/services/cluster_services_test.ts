@@ -92,6 +92,24 @@ test("a configuration that a person edits or deletes is right again within secon
   await until("it is there again", () => readServers(stage).join() === before.join(), 5_000);
 });
 
+test("the Secret goes in which an older version had the configuration, and no one else's", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { objects } = stage.kubernetes;
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const path = { namespace: TENANT, name: "loadbalancer-controlplane-a" };
+  const { metadata } = Object(objects.get("deployments", path));
+  const { ownerReferences } = metadata;
+  objects.create("secrets", { metadata: { ...path, ownerReferences } });
+  objects.create("secrets", { metadata: { namespace: TENANT, name: "theirs" } });
+  const annotations = { "landfall.dev/sip-unwatched": `Secret/${path.name},Secret/theirs` };
+  objects.patch("deployments", path, { metadata: { annotations } });
+  await until("the Secret is gone", () => objects.get("secrets", path) === undefined);
+  expect(objects.get("secrets", { namespace: TENANT, name: "theirs" })).toBeDefined();
+});
+
 test("network data that comes late is followed within seconds, and costs nothing while all is well", async () => {
   await using stage = await SipStage.start([{ name: "r1", flavors: { "control-plane": 2 } }]);
   const { objects, requests } = stage.kubernetes;
