@@ -7,7 +7,13 @@ import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { findValueProblem } from "../../lib/cli/flags/values.ts";
 import { parseDuration, parseUuid } from "../../lib/core/text/values.ts";
 import { parseCidr, parseIp } from "../../lib/core/net/ip.ts";
-import { isLabelKey, isLabelValue, isSubdomain, toLabelValue } from "../../lib/core/text/label.ts";
+import {
+  isLabelKey,
+  isLabelValue,
+  isSubdomain,
+  parseLabelSelector,
+  toLabelValue,
+} from "../../lib/core/text/label.ts";
 import { toPlainText } from "../../lib/core/text/printable.ts";
 import { parseListenAddress } from "../../lib/core/net/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/mod.ts";
@@ -43,6 +49,8 @@ const READERS: readonly [string, (text: string) => unknown][] = [
   ["isLabelValue()", isLabelValue],
   ["toLabelValue()", toLabelValue],
   ["isSubdomain()", isSubdomain],
+  ["parseLabelSelector()", parseLabelSelector],
+  ["parseLabelSelector() of values", (text) => parseLabelSelector(`a in (${text})`)],
   ["parseListenAddress()", parseListenAddress],
   ["toPlainText()", toPlainText],
   ["checkServer()", (text) => checkServer(`https://a/${text}`, place)],

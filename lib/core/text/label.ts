@@ -79,7 +79,7 @@ export function isSubdomain(text: string): boolean {
 export interface Requirement {
   readonly key: string;
   readonly isNegated: boolean;
-  readonly values?: readonly string[];
+  readonly values?: ReadonlySet<string>;
 }
 
 /** All conditions must hold. An empty selector matches everything. */
@@ -91,7 +91,6 @@ export const LABEL_SELECTOR_FORM: string =
   '"key notin (a, b)", with a comma between them and without ">" and "<", ' +
   'for example "!example.com/bare-metal" or "pool in (a, b),disk!=hdd"';
 
-const COMMA_OUTSIDE_BRACKETS = /,(?![^(]*\))/;
 const SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const EQUALITY = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
 const EXISTENCE = /^(!?)\s*([^\s=!,()]+)$/;
@@ -99,7 +98,7 @@ const EXISTENCE = /^(!?)\s*([^\s=!,()]+)$/;
 /** Parses a selector; `undefined` if it is empty or is none. */
 export function parseLabelSelector(text: string): LabelSelector | undefined {
   const selector: Requirement[] = [];
-  for (const part of text.split(COMMA_OUTSIDE_BRACKETS)) {
+  for (const part of splitOutsideBrackets(text)) {
     const requirement = parsePart(part.trim());
     if (requirement === undefined || !isValid(requirement)) return undefined;
     selector.push(requirement);
@@ -114,25 +113,36 @@ export function matchesLabels(
 ): boolean {
   return selector.every(({ key, isNegated, values }) => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-    const isFound = value !== undefined && (values?.includes(value) ?? true);
+    const isFound = value !== undefined && (values?.has(value) ?? true);
     return isFound !== isNegated;
   });
+}
+
+/** Splits at commas. An expression that looks for the bracket behind each comma would take quadratic time. */
+function splitOutsideBrackets(text: string): readonly string[] {
+  const parts: string[] = [];
+  let isInside = false;
+  for (const piece of text.split(",")) {
+    parts.push(isInside ? `${parts.pop()},${piece}` : piece);
+    if (/[()]/.test(piece)) isInside = piece.lastIndexOf("(") > piece.lastIndexOf(")");
+  }
+  return parts;
 }
 
 function parsePart(part: string): Requirement | undefined {
   const [, setKey, operator, list = ""] = SET.exec(part) ?? [];
   if (setKey !== undefined) {
     const values = list.split(",").map((value) => value.trim());
-    return { key: setKey, isNegated: operator === "notin", values };
+    return { key: setKey, isNegated: operator === "notin", values: new Set(values) };
   }
   const [, key, sign, value = ""] = EQUALITY.exec(part) ?? [];
-  if (key !== undefined) return { key, isNegated: sign === "!=", values: [value] };
+  if (key !== undefined) return { key, isNegated: sign === "!=", values: new Set([value]) };
   const [, not, bare] = EXISTENCE.exec(part) ?? [];
   return bare === undefined ? undefined : { key: bare, isNegated: not === "!" };
 }
 
-function isValid({ key, values = [] }: Requirement): boolean {
-  return isLabelKey(key) && values.every(isLabelValue);
+function isValid({ key, values = new Set() }: Requirement): boolean {
+  return isLabelKey(key) && [...values].every(isLabelValue);
 }
 
 const HASH_LENGTH = 8;

@@ -30,10 +30,10 @@ export function toMatcher(selector: LabelSelector | undefined): (labels: Labels)
 
 type Term = (key: string, values: readonly string[]) => Requirement;
 
-const toIn: Term = (key, values) => ({ key, isNegated: false, values });
+const toIn: Term = (key, values) => ({ key, isNegated: false, values: new Set(values) });
 const TERMS: ReadonlyMap<string, Term> = new Map<string, Term>([
   ["In", toIn],
-  ["NotIn", (key, values) => ({ key, isNegated: true, values })],
+  ["NotIn", (key, values) => ({ key, isNegated: true, values: new Set(values) })],
   ["Exists", (key) => ({ key, isNegated: false })],
   ["DoesNotExist", (key) => ({ key, isNegated: true })],
 ]);
