@@ -21,9 +21,8 @@ function planAll(nodePort: number): readonly OwnedObject[] {
   const metadata = { name: "acme", namespace: NAMESPACE };
   const machines = [machine("a", "10.0.0.1"), machine("b", "2001:db8::2", { role: "Worker" })];
   const cluster = { metadata, spec: { services } };
-  return planLoadBalancers({ cluster, machines, tolerations: [] }).flatMap(
-    ({ objects }) => objects,
-  );
+  const plans = planLoadBalancers({ cluster, machines, tolerations: [] });
+  return [...plans].flatMap(({ objects }) => objects);
 }
 
 describe.skipIf(skipsCluster())("the objects of load balancers on a real API server", () => {

@@ -34,13 +34,12 @@ export function planConfigs(
   options?: LoadBalancerOptions,
 ): readonly string[] {
   const cluster = { metadata: { name: "acme", namespace: "infra" }, spec: { services } };
-  return planLoadBalancers({ cluster, machines, tolerations: [] }, options).map(
-    ({ objects, problem }) => {
-      if (problem) throw new Error(problem.message);
-      const found = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data");
-      return found?.[1]["haproxy.cfg"] ?? "";
-    },
-  );
+  const plans = planLoadBalancers({ cluster, machines, tolerations: [] }, options);
+  return Array.from(plans, ({ objects, problem }) => {
+    if (problem) throw new Error(problem.message);
+    const found = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data");
+    return found?.[1]["haproxy.cfg"] ?? "";
+  });
 }
 
 /** What a program said. */

@@ -27,15 +27,24 @@ type AddressResult =
 /** Longest text, in characters. Real ones have some thousand; the parser blocks the process. */
 export const TEXT_LENGTH_MAX = 262_144;
 
+/** More than a host has. */
+const NETWORKS_MAX = 1_000;
+
 const UNREADABLE = Symbol("neither JSON nor YAML");
+const ALIASED = Symbol("YAML with aliases");
+const ANCHOR = /(?:^|[\s,[{:])&\S/;
+const ALIAS = /[\s,[{:]\*\S/;
 
 /** Reads a text in JSON or YAML. Networks without an ID are left out. */
 export function parseNetworkData(text: string): NetworkData | NetworkDataProblem {
   if (text.length > TEXT_LENGTH_MAX) return { problem: "network data is too long" };
   const raw = parseText(text);
+  if (raw === ALIASED) return { problem: "network data has aliases of YAML (*name)" };
   if (raw === UNREADABLE) return { problem: "network data is neither JSON nor YAML" };
   const networks = isFields(raw) ? (raw["networks"] ?? []) : undefined;
   if (!Array.isArray(networks)) return { problem: "network data has no list of networks" };
+  if (networks.length > NETWORKS_MAX)
+    return { problem: `network data has more than ${NETWORKS_MAX} networks` };
   const addresses = new Map<string, string>();
   const problems = new Map<string, string>();
   for (const network of networks) {
@@ -77,6 +86,8 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    // Each is a copy: 256 KiB with aliases of a long text take 1.5 GB.
+    if (ANCHOR.test(text) && ALIAS.test(text)) return ALIASED;
     try {
       return Bun.YAML.parse(text);
     } catch {

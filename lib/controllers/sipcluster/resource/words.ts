@@ -50,6 +50,7 @@ type ConditionWords = {
       | "waiting"
       | "invalid"
       | "failed"
+      | "template"
       | "unknownAddresses"
       | "nodePort"
       | "nameTaken"
@@ -158,6 +159,11 @@ export const CONDITION_WORDS: ConditionWords = {
     failed: no(
       SERVICE_FAILURE,
       "A service cannot be made from the spec, or from the ConfigMap with its template.",
+    ),
+    template: no(
+      "TemplateTooLarge",
+      "A template for HAProxy takes too much work, or gives too much text. The message has the ConfigMap, the key " +
+        "and the line.",
     ),
     nodePort: no("NodePortUnavailable", "A node port is taken, or outside of the cluster's range."),
     nameTaken: no("NameTaken", "An object of the same name belongs to something else."),

@@ -2,6 +2,7 @@
  * The services of one cluster: plans them from what the labels of hosts say, applies them, and tells how they are.
  * @module
  */
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../core/clock.ts";
 import { fromSecondary, type KeySource } from "../../../engine/object_loop.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
@@ -140,7 +141,13 @@ export class ClusterServices {
     const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
     const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
     const lacksKey = [...hostKeys.values()].some((key) => "problem" in key);
-    const plans = this.#plan({ cluster, machines, hostKeys, auth }).map((plan) => this.#hold(plan));
+    const plans: ServicePlan[] = [];
+    const templates = this.#findTemplates(cluster);
+    for (const plan of this.#plan({ cluster, machines, hostKeys, auth }, templates)) {
+      plans.push(this.#hold(plan));
+      // To render the template of a user takes long.
+      await setImmediate();
+    }
     const { problems, againMs } = await this.#applier.apply(cluster, plans, signal);
     const states = plans.map((plan): ServiceState => {
       const problem = problems.find(({ service }) => service === plan.service);
@@ -193,7 +200,7 @@ export class ClusterServices {
     const isValid = checkSpec(cluster.spec).isValid;
     // What cannot be planned without keys and Secrets is found by its owner.
     const facts = { machines: [], hostKeys: new Map(), auth: NO_AUTH };
-    const plans = isValid ? this.#plan({ cluster, ...facts }) : [];
+    const plans = isValid ? [...this.#plan({ cluster, ...facts })] : [];
     return await this.#applier.remove(cluster, plans, signal);
   }
 
@@ -203,13 +210,14 @@ export class ClusterServices {
     this.#authSecrets.forget(key);
   }
 
-  #plan({ hostKeys, auth, ...planned }: PlanInput): readonly ServicePlan[] {
+  *#plan(
+    { hostKeys, auth, ...planned }: PlanInput,
+    templates: LoadBalancerOptions["templates"] = {},
+  ): Generator<ServicePlan> {
     const input = { ...planned, tolerations: this.#options.tolerations };
-    return [
-      ...planLoadBalancers(input, { templates: this.#findTemplates(input.cluster) }),
-      ...planJumpHosts({ ...input, hostKeys }),
-      ...planAuth({ ...input, facts: auth }),
-    ];
+    yield* planLoadBalancers(input, { templates });
+    yield* planJumpHosts({ ...input, hostKeys });
+    yield* planAuth({ ...input, facts: auth });
   }
 
   #findTemplates({

@@ -100,16 +100,15 @@ export function judgeHosts(list: MachineList): ServiceState | undefined {
 
 /** Addresses that several hosts have on a network: one of them answers for all. */
 function listTwins(machines: readonly Machine[]): readonly string[] {
-  const holders = new Map<string, string[]>();
-  for (const { namespace, name, addresses } of machines) {
-    for (const [network, address] of addresses) {
-      const place = `${address} on network ${quote(network)}`;
-      holders.set(place, [...(holders.get(place) ?? []), `${namespace}/${name}`]);
-    }
-  }
-  return [...holders]
-    .filter(([, hosts]) => hosts.length > 1)
-    .map(([place, hosts]) => `${place} (${nameSome(hosts)})`);
+  const holders = machines.flatMap(({ namespace, name, addresses }) =>
+    Array.from(addresses, ([network, address]) => ({
+      place: `${address} on network ${quote(network)}`,
+      host: `${namespace}/${name}`,
+    })),
+  );
+  return [...Map.groupBy(holders, ({ place }) => place)]
+    .filter(([, found]) => found.length > 1)
+    .map(([place, found]) => `${place} (${nameSome(found.map(({ host }) => host))})`);
 }
 
 interface Reading {

@@ -113,6 +113,12 @@ test.each<[string, string]>([
   expect([...parse(text).addresses]).toEqual([["0", "192.0.2.1"]]);
 });
 
+test("parseNetworkData() reads a thousand networks, and texts that look like aliases", () => {
+  expect(parse(`networks: [${`${ONE},`.repeat(1_000)}]`).addresses.size).toBe(1);
+  expect(parse('{"networks":[{"id":"*a &a","ip_address":"192.0.2.1"}]}').addresses.size).toBe(1);
+  expect(parse(`# an *important* note\nnetworks: [${ONE}]`).addresses.size).toBe(1);
+});
+
 test.each<[string, string]>([
   ["nothing", "{}"],
   ["no networks", "links: []"],
@@ -122,9 +128,17 @@ test.each<[string, string]>([
 });
 
 const SECRET = "hunter2";
+const ONE = "{id: a, ip_address: 192.0.2.1}";
 test.each<[string, string, string]>([
   ["no YAML", `{"networks": [ ${SECRET}: {`, "network data is neither JSON nor YAML"],
   ["brackets without end", "[".repeat(100_000) + SECRET, "network data is neither JSON nor YAML"],
+  [
+    "too many",
+    `networks: [${`${ONE},`.repeat(1_001)}]`,
+    "network data has more than 1000 networks",
+  ],
+  ["an alias", `a: &a ${ONE}\nnetworks: [*a]`, "network data has aliases of YAML (*name)"],
+  ["a merge key", `&a a: 1\nnetworks:\n- <<:  *a`, "network data has aliases of YAML (*name)"],
   ["text", SECRET, "network data has no list of networks"],
   ["an empty text", "", "network data has no list of networks"],
   ["a list", `[${SECRET}]`, "network data has no list of networks"],

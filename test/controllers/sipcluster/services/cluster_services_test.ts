@@ -163,6 +163,33 @@ test("a load balancer with an address that is not known at all stays as it is", 
   expect(readServers(stage)).toEqual(before);
 });
 
+test("a template that is too much work changes nothing, and other clusters go on", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { objects } = stage.kubernetes;
+  const loadBalancerControlPlane = [30_001, 30_002].map((nodePort) => {
+    return { nodeInterfaceId: OAM_NETWORK, nodePort };
+  });
+  stage.create("a", toSpec({ loadBalancerControlPlane }));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const before = readServers(stage);
+  const name = "loadbalancercontrolplane";
+  const variables = Array.from({ length: 40_000 }, (_, at) => `{{$v${at}:=.}}`).join("\n");
+  objects.create("configmaps", {
+    metadata: { namespace: TENANT, name },
+    data: { "loadBalancerControlPlane.cfg": variables },
+  });
+  const message = await stage.untilCondition("a", "ServicesReady", "False TemplateTooLarge");
+  expect(message).toContain(`ConfigMap ${name}: loadBalancerControlPlane.cfg, line `);
+  await stage.untilQuiet();
+  expect(readServers(stage)).toEqual(before);
+  stage.create("b", { ...toSpec({ jumpHost: [toJumpHost(30_003)] }, 0) });
+  await stage.untilCondition("b", "Ready", READY);
+  stage.delete("a");
+  await until("the cluster and its services are gone", () => stage.read("a") === undefined);
+  expect(stage.listOwned("services").map(({ metadata }) => metadata.name)).toEqual(["jumphost-b"]);
+});
+
 test("a cluster answers no requests to the jump host of another one whose objects have the same names", async () => {
   await using stage = await SipStage.start(RACKS);
   const { objects } = stage.kubernetes;

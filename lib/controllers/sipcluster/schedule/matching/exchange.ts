@@ -67,13 +67,12 @@ class Exchange {
   }
 
   run({ goal, maxSteps }: ExchangeOptions): Exchanged {
-    let best: readonly GroupPick[] = [...this.#picks];
-    for (let round = 1; this.#steps < maxSteps && best.length < goal; round += 1) {
+    // An exchange never makes the picks fewer.
+    for (let round = 1; this.#steps < maxSteps && this.#picks.size < goal; round += 1) {
       const role = this.#problem.needs.findIndex((_, role) => this.#selection.needOf(role) > 0);
       if (role < 0 || !this.#exchange(role, round)) break;
-      if (this.#picks.size > best.length) best = [...this.#picks];
     }
-    return { picks: best, steps: this.#steps };
+    return { picks: [...this.#picks], steps: this.#steps };
   }
 
   /** Gives the role one more host, at the cost of at most one other pick. False: there is none. */

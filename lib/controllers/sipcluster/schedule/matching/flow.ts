@@ -58,7 +58,7 @@ export class FlowNetwork {
   /** Lets as much flow as can. */
   maximize(): void {
     for (let levels = this.#findLevels(); levels; levels = this.#findLevels()) {
-      const next = Int32Array.from(this.#last);
+      const next = new Int32Array(this.#last);
       while (this.#send(levels, next));
     }
   }

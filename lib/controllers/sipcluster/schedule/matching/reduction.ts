@@ -101,13 +101,10 @@ export function toOriginalPicks(
   picks: readonly GroupPick[],
   { groups }: ReducedProblem,
 ): readonly GroupPick[] {
-  const used = new Map<number, number>();
-  return picks.map(({ role, group }) => {
-    let at = used.get(group) ?? 0;
-    used.set(group, at + 1);
-    const source = groups[group]?.sources.find(({ size }) => (at -= size) < 0);
-    return { role, group: source?.group ?? -1 };
-  });
+  const left = groups.map(({ sources }) =>
+    sources.flatMap(({ group, size }) => Array.from({ length: size }, () => group)).values(),
+  );
+  return picks.map(({ role, group }) => ({ role, group: left[group]?.next().value ?? -1 }));
 }
 
 function reduceDemand({ alone, beside }: Demand, decides: readonly boolean[]): Demand {

@@ -2,12 +2,11 @@
  * The configuration of a load balancer: Landfall's own, or that of a template.
  * @module
  */
-import { SERVICE_FAILURE } from "../../resource/words.ts";
+import { CONDITION_WORDS, SERVICE_FAILURE } from "../../resource/words.ts";
 import type { ServicePlan } from "../types.ts";
 import { formatConfig, formatHealthFrontend, type Port } from "./haproxy_config.ts";
 import type { Server } from "./servers.ts";
-import { TemplateProblem } from "./template/problem.ts";
-import { renderTemplate, type Value } from "./template/render.ts";
+import { renderTemplate, TemplateProblem, type Value } from "./template.ts";
 import type { LoadBalancerWords } from "./words.ts";
 
 /** `data` of a ConfigMap. */
@@ -60,25 +59,24 @@ function renderOwn({
 }: ConfigurationInput): string | Problem | undefined {
   if (template === undefined) return undefined;
   const { configMap, key } = words.template;
-  const refuse = (message: string): Problem => ({
-    reason: SERVICE_FAILURE,
+  const refuse = (message: string, reason: string = SERVICE_FAILURE): Problem => ({
+    reason,
     message: `ConfigMap ${configMap}: ${message}`,
   });
   const source = Object.hasOwn(template, key) ? template[key] : undefined;
   if (source === undefined || source.trim() === "") return refuse(`key ${key} has no text`);
   try {
-    // So a template with an error in a range is refused before there is a server.
-    renderTemplate(source, toData(SAMPLE_PORTS, SAMPLE_SERVERS));
-    const text = renderTemplate(source, toData(ports, servers));
+    const text = renderTemplate(source, toData(ports, servers), EXAMPLE);
     return text.endsWith("\n") ? text : `${text}\n`;
   } catch (error) {
     if (!(error instanceof TemplateProblem)) throw error;
-    return refuse(`${key}, line ${error.line}: ${error.message}`);
+    const { isTooLarge, line, message } = error;
+    const reason = isTooLarge ? CONDITION_WORDS.ServicesReady.template.reason : SERVICE_FAILURE;
+    return refuse(`${key}, line ${line}: ${message}`, reason);
   }
 }
 
-const SAMPLE_PORTS: readonly Port[] = [{ name: "sample", port: 30000 }];
-const SAMPLE_SERVERS: readonly Server[] = [{ name: "sample", address: "192.0.2.1" }];
+const EXAMPLE = toData([{ name: "a", port: 1 }], [{ name: "a", address: "192.0.2.1" }]);
 
 /** The names are those of the original operator. */
 function toData(ports: readonly Port[], servers: readonly Server[]): Value {

@@ -33,17 +33,19 @@ export interface LoadBalancerOptions {
 /** Where probes are answered, unless the load balancer listens there. */
 const HEALTH_PORT = 8404;
 
-/** Plans one service for each entry of `spec.services.loadBalancerControlPlane` and `loadBalancerWorker`. */
-export function planLoadBalancers(
+/**
+ * Plans one service for each entry of `spec.services.loadBalancerControlPlane` and `loadBalancerWorker`. To render a
+ * template takes long, so let other work go on between them.
+ */
+export function* planLoadBalancers(
   input: ServiceInput,
   { templates = {} }: LoadBalancerOptions = {},
-): ServicePlan[] {
+): Generator<ServicePlan> {
   const { services } = input.cluster.spec ?? {};
-  return LOAD_BALANCERS.flatMap((words) =>
-    listEntries(services, words.kind).map((entry, index) =>
-      planOne(input, { words, entry, index, template: templates[words.kind] }),
-    ),
-  );
+  for (const words of LOAD_BALANCERS) {
+    for (const [index, entry] of listEntries(services, words.kind).entries())
+      yield planOne(input, { words, entry, index, template: templates[words.kind] });
+  }
 }
 
 /** An entry with its ports. */

@@ -62,6 +62,41 @@ describe("configure()", () => {
     });
   }
 
+  const nest = (text: string): string =>
+    `${"{{ range $.ContainerPorts }}\n".repeat(8)}${text}${"{{ end }}".repeat(8)}`;
+  const variables = Array.from({ length: 90 }, (_, at) => `{{ $${at} := . }}`).join("");
+  test.each<[string, string, number, string]>([
+    ["many actions", `a\n${"{{ $a := . }}\n".repeat(40_000)}`, 13_159, "250000 steps"],
+    ["ranges inside ranges", nest(""), 8, "250000 steps"],
+    ["variables in ranges", variables + nest(""), 8, "250000 steps"],
+    ["a long result", nest("x".repeat(500)), 8, "1000000 characters"],
+    ["a long action", `\n{{ ${".a".repeat(200_000)} }}`, 2, "250000 steps"],
+    ["long blanks", `{{ range ${" ".repeat(400_000)} }}`, 1, "250000 steps"],
+  ])("says that a template with %s is too large, and where", (_what, text, line, limit) => {
+    const ports = Array.from({ length: 256 }, (_, at) => ({ name: `p${at}`, port: 30000 + at }));
+    const { problem } = make({ template: { [KEY]: text }, ports });
+    const [place, rest = ""] = problem?.message.split(`${KEY}, line `) ?? [];
+    expect([problem?.reason, place]).toEqual([
+      "TemplateTooLarge",
+      "ConfigMap loadbalancercontrolplane: ",
+    ]);
+    expect(Number.parseInt(rest, 10)).toBe(line);
+    expect(rest).toContain(limit);
+  });
+
+  test("renders the longest configuration over many servers and ports", () => {
+    const row = "  server {{ .Name }} {{ .IP }}:{{ $port }} check\n";
+    const head = "{{ range .ContainerPorts }}{{ $port := .ContainerPort }}{{ range $.Servers }}";
+    const text = `${head}${row}{{ end }}{{ end }}`;
+    const ports = Array.from({ length: 256 }, (_, at) => ({ name: `p${at}`, port: 30000 + at }));
+    const servers = Array.from({ length: 110 }, (_, at) => ({
+      name: `w${at}`,
+      address: `10.0.0.${at}`,
+    }));
+    const { config = "" } = make({ template: { [KEY]: text }, ports, servers });
+    expect(config.length).toBeGreaterThan(950_000);
+  });
+
   test("refuses what does not fit into a Secret, and says how much it is", () => {
     const ports = Array.from({ length: 300 }, (_, at) => ({ name: `p${at}`, port: 30000 + at }));
     const servers = Array.from({ length: 200 }, (_, at) => ({

@@ -30,7 +30,7 @@ function plan(
 ): ServicePlan[] {
   const metadata = { name: "acme", namespace: "acme-infra" };
   const cluster = { metadata, spec: { services } };
-  return planLoadBalancers({ cluster, machines, tolerations: [] }, options);
+  return [...planLoadBalancers({ cluster, machines, tolerations: [] }, options)];
 }
 
 /** The configuration in the ConfigMap of a plan. */
@@ -48,9 +48,8 @@ function listServers(of: ServicePlan | undefined): string[] {
 describe("planLoadBalancers()", () => {
   test("plans nothing without an entry", () => {
     expect(plan({})).toEqual([]);
-    expect(
-      planLoadBalancers({ cluster: { metadata: { name: "acme" } }, machines: [], tolerations: [] }),
-    ).toEqual([]);
+    const cluster = { metadata: { name: "acme" } };
+    expect([...planLoadBalancers({ cluster, machines: [], tolerations: [] })]).toEqual([]);
   });
 
   test("plans a load balancer for the API servers and one for the workers", () => {
