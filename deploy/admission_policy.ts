@@ -20,6 +20,11 @@ interface Limits {
   readonly service: string;
 }
 
+interface Validation {
+  readonly expression: string;
+  readonly message: string;
+}
+
 /** `spec` of the policy. */
 export function toPolicySpec({ users, confinements, service }: Limits): Piece {
   const labels = confinements.flatMap(({ secretLabels }) => secretLabels);
@@ -77,12 +82,14 @@ export function toPolicySpec({ users, confinements, service }: Limits): Piece {
         message: "Landfall changes and deletes only Secrets that have a label of Landfall already",
       },
       ...toPodValidations(accounts),
-    ].map((one) => ({ ...one, reason: "Forbidden" })),
+    ].map(({ expression, message }) => {
+      return { expression: toLines(expression), message, reason: "Forbidden" };
+    }),
   };
 }
 
 /** A Pod that is root on its Node, or runs as an account of another program, is the way to more rights. */
-function toPodValidations(accounts: readonly string[]): Piece[] {
+function toPodValidations(accounts: readonly string[]): Validation[] {
   const ofPods = "variables.resource != 'deployments' || variables.isGone || ";
   const name = "variables.pod.serviceAccountName";
   const isOwn = `${toList(accounts)}.exists(start, ${name}.startsWith(start))`;
@@ -123,6 +130,11 @@ function toRule(group: string, resources: readonly string[]): Piece {
   return { apiGroups: [group], apiVersions: ["*"], operations, resources };
 }
 
+/** One condition on a line. */
+function toLines(expression: string): string {
+  return expression.replaceAll(/ (\|\||&&) /g, " $1\n");
+}
+
 /** The labels of an object, also of one that is not there. */
 function toLabels(object: "object" | "oldObject"): string {
   return `${object} != null && has(${object}.metadata.labels) ? ${object}.metadata.labels : {}`;
@@ -140,5 +152,5 @@ function hasLabel(labels: string, wanted: string): string {
 }
 
 function toList(texts: readonly string[]): string {
-  return `[${texts.map((one) => `'${one}'`).join(", ")}]`;
+  return `[${texts.map((one) => `'${one}'`).join(",\n")}]`;
 }

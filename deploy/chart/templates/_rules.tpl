@@ -245,45 +245,71 @@ variables:
     expression: "variables.pod.containers + (has(variables.pod.initContainers) ?
       variables.pod.initContainers : [])"
 validations:
-  - expression: request.namespace != 'kube-system' || variables.resource == 'endpointslices'
+  - expression: |-
+      request.namespace != 'kube-system' ||
+      variables.resource == 'endpointslices'
     message: Landfall writes no Secret, account, role or workload in kube-system
     reason: Forbidden
-  - expression: variables.resource != 'endpointslices' || variables.isGone ||
+  - expression: |-
+      variables.resource != 'endpointslices' ||
+      variables.isGone ||
       ('kubernetes.io/service-name' in variables.labels &&
       variables.labels['kubernetes.io/service-name'] == '{{ include "landfall.redfishName" . }}')
     message: Landfall writes only EndpointSlices of the Service {{ include "landfall.redfishName" . }}
     reason: Forbidden
-  - expression: variables.resource != 'secrets' || variables.isGone || (variables.body.type in
-      ['Opaque', 'kubernetes.io/tls'] && ('landfall.dev/sip-cluster' in variables.labels ||
+  - expression: |-
+      variables.resource != 'secrets' ||
+      variables.isGone ||
+      (variables.body.type in ['Opaque', 'kubernetes.io/tls'] &&
+      ('landfall.dev/sip-cluster' in variables.labels ||
       ('app.kubernetes.io/part-of' in variables.labels &&
-      variables.labels['app.kubernetes.io/part-of'] == 'sip') || 'landfall.dev/vino-uid' in
-      variables.labels))
+      variables.labels['app.kubernetes.io/part-of'] == 'sip') ||
+      'landfall.dev/vino-uid' in variables.labels))
     message: Landfall writes only Secrets of type Opaque or kubernetes.io/tls, with a label of Landfall
     reason: Forbidden
-  - expression: variables.resource != 'secrets' || oldObject == null || ('landfall.dev/sip-cluster' in
-      variables.oldLabels || ('app.kubernetes.io/part-of' in variables.oldLabels &&
-      variables.oldLabels['app.kubernetes.io/part-of'] == 'sip') || 'landfall.dev/vino-uid' in
-      variables.oldLabels)
+  - expression: |-
+      variables.resource != 'secrets' ||
+      oldObject == null ||
+      ('landfall.dev/sip-cluster' in variables.oldLabels ||
+      ('app.kubernetes.io/part-of' in variables.oldLabels &&
+      variables.oldLabels['app.kubernetes.io/part-of'] == 'sip') ||
+      'landfall.dev/vino-uid' in variables.oldLabels)
     message: Landfall changes and deletes only Secrets that have a label of Landfall already
     reason: Forbidden
-  - expression: variables.resource != 'deployments' || variables.isGone ||
-      !has(variables.pod.serviceAccountName) || variables.pod.serviceAccountName == '' || ['dex-',
+  - expression: |-
+      variables.resource != 'deployments' ||
+      variables.isGone ||
+      !has(variables.pod.serviceAccountName) ||
+      variables.pod.serviceAccountName == '' ||
+      ['dex-',
       'jumphost-'].exists(start, variables.pod.serviceAccountName.startsWith(start))
     message: Landfall runs Pods only as ServiceAccounts that it makes
     reason: Forbidden
-  - expression: variables.resource != 'deployments' || variables.isGone ||
-      (!has(variables.pod.hostNetwork) || !variables.pod.hostNetwork) &&
-      (!has(variables.pod.hostPID) || !variables.pod.hostPID) && (!has(variables.pod.hostIPC) ||
+  - expression: |-
+      variables.resource != 'deployments' ||
+      variables.isGone ||
+      (!has(variables.pod.hostNetwork) ||
+      !variables.pod.hostNetwork) &&
+      (!has(variables.pod.hostPID) ||
+      !variables.pod.hostPID) &&
+      (!has(variables.pod.hostIPC) ||
       !variables.pod.hostIPC)
     message: Landfall runs no Pods in the namespaces of their Node
     reason: Forbidden
-  - expression: variables.resource != 'deployments' || variables.isGone || !has(variables.pod.volumes)
-      || !variables.pod.volumes.exists(one, has(one.hostPath))
+  - expression: |-
+      variables.resource != 'deployments' ||
+      variables.isGone ||
+      !has(variables.pod.volumes) ||
+      !variables.pod.volumes.exists(one, has(one.hostPath))
     message: Landfall mounts no files of Nodes
     reason: Forbidden
-  - expression: variables.resource != 'deployments' || variables.isGone || variables.containers.all(one,
-      !has(one.securityContext) || ((!has(one.securityContext.privileged) ||
-      !one.securityContext.privileged) && (!has(one.securityContext.capabilities) ||
+  - expression: |-
+      variables.resource != 'deployments' ||
+      variables.isGone ||
+      variables.containers.all(one, !has(one.securityContext) ||
+      ((!has(one.securityContext.privileged) ||
+      !one.securityContext.privileged) &&
+      (!has(one.securityContext.capabilities) ||
       !has(one.securityContext.capabilities.add))))
     message: Landfall runs no privileged containers
     reason: Forbidden
