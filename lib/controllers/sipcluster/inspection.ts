@@ -11,8 +11,8 @@ import { type FlagValues, readTextFlag } from "../definition.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { nameSome } from "../kinds/problems.ts";
 import { HOST_NAMESPACES_FLAG } from "./flags.ts";
-import { findLabelled, isLabelled } from "./hosts/facts.ts";
-import { type AllowsHost, toAllowsHost } from "./hosts/record.ts";
+import { findLabelled, isLabelled, toHostFacts } from "./hosts/facts.ts";
+import { type AllowsHost, planAdoption, toAllowsHost } from "./hosts/record.ts";
 import { ROLES, SIP_CLUSTERS, type SipCluster } from "./resource/sip_cluster.ts";
 import { toMatcher } from "./schedule/label_selector.ts";
 
@@ -38,13 +38,17 @@ function listFindings(
 ): readonly Finding[] {
   const labelled = new Map<Key, ReadonlySet<string>>();
   const wanted = new Map<Key, ReadonlySet<string>>();
+  const byKey = new Map(hosts.map((host) => [toKey(host), host]));
   for (const cluster of clusters) {
     const key = toKey(cluster);
     const foreign = hosts.filter((host) => !allows(key, toKey(host)));
-    const isRecorded = cluster.status?.hosts?.every(({ uid }) => uid !== undefined) === true;
-    if (!isRecorded) {
-      const own = foreign.filter(({ metadata }) => findLabelled(metadata.labels) === key);
-      if (own.length > 0) labelled.set(key, toNamespaces(own));
+    const claimants = hosts.filter(({ metadata }) => findLabelled(metadata.labels) === key);
+    const index = {
+      find: (host: Key) => byKey.get(host),
+      listClaimants: () => claimants.map((host) => toHostFacts(host)),
+    };
+    if (planAdoption(cluster, index, allows).kind === "blocked") {
+      labelled.set(key, toNamespaces(claimants.filter((host) => foreign.includes(host))));
     }
     if (findCondition(cluster.status, "Scheduled")?.status === "True") continue;
     const matchers = ROLES.flatMap((role) => cluster.spec?.nodes?.[role] ?? []).map((one) =>
@@ -75,7 +79,7 @@ function toFinding(
   if (namespaces.size === 0) return [];
   const all = [...new Set([...namespaces.values()].flatMap((some) => [...some]))].toSorted();
   const message = `SIPClusters ${nameSome([...namespaces.keys()])} ${what}: ${nameSome(all)}`;
-  const advice = `set --${HOST_NAMESPACES_FLAG.name}=${all.join(",")} if you trust all who may write hosts there`;
+  const advice = `if you trust all who may write hosts there, add to --${HOST_NAMESPACES_FLAG.name}: ${nameSome(all)}`;
   return [{ level, code: "hostNamespaces", message, advice }];
 }
 

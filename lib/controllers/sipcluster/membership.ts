@@ -52,7 +52,7 @@ export function changesLabels(
  */
 export async function applySchedule(
   cluster: SipCluster,
-  choice: Schedule,
+  choice: Pick<Schedule, "add" | "giveBack" | "keep">,
   options: MembershipOptions,
   signal: AbortSignal,
 ): Promise<{ readonly isOvertaken: boolean; readonly unmoved: ReadonlySet<Key> }> {
@@ -104,7 +104,7 @@ export async function applySchedule(
 }
 
 /**
- * Removes the labels from all hosts of a cluster that is being deleted.
+ * Removes the labels of a cluster that is being deleted from hosts.
  *
  * @returns The hosts that keep them, with the reasons, and whether another program was quicker with a host: then try
  * again, because no change of that host may follow
@@ -112,17 +112,15 @@ export async function applySchedule(
  */
 export async function releaseAll(
   cluster: SipCluster,
-  { isForced }: { readonly isForced: boolean },
-  options: MembershipOptions & { readonly index: Pick<HostIndex, "listOf"> },
+  { hosts, isForced }: { readonly hosts: readonly BareMetalHost[]; readonly isForced: boolean },
+  options: MembershipOptions,
   signal: AbortSignal,
 ): Promise<{ readonly kept: readonly string[]; readonly isOvertaken: boolean }> {
-  const { index, claims } = options;
+  const { claims } = options;
   const kept: string[] = [];
   let isOvertaken = false;
-  const keys = Array.from(index.listOf(toKey(cluster)), ({ key }) => key).toSorted();
-  for (const key of keys) {
-    const host = index.find(key);
-    if (host === undefined) continue;
+  for (const host of hosts) {
+    const key = toKey(host);
     const result = await claims.giveBack(host, isForced ? "none" : "occupied", signal);
     if (result.kind === "kept") kept.push(`${key} (${result.why})`);
     if (result.kind === "lost") isOvertaken = true;

@@ -69,8 +69,9 @@ class SipClusterController implements RunningController {
     const writer = new ObjectWriter(SIP_CLUSTERS, { client, clock, events });
     const allows = toAllowsHost(readTextFlag(context.flags, HOST_NAMESPACES_FLAG));
     const last = this.#last;
+    const claimed = new Map<Key, ReadonlySet<Key>>();
     const shared = { client, clock, events, log, metrics, clusters, index, addresses, missedHosts };
-    const options = { ...shared, services, writer, allows, last };
+    const options = { ...shared, services, writer, allows, claimed, last };
     const converger = new Converger({ clock, fence });
     this.#loop = new ObjectLoop({
       context,
@@ -93,6 +94,7 @@ class SipClusterController implements RunningController {
         index.stopWaiting(key);
         for (const one of [services, writer, missedHosts]) one.forget(key);
         last.delete(key);
+        claimed.delete(key);
       },
       sources: [index, missedHosts, ...services.sources],
     });

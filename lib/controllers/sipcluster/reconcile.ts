@@ -17,7 +17,13 @@ import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import type { MissedHosts } from "./hosts/missed_hosts.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
-import { type AllowsHost, listLost, planAdoption, planRecord } from "./hosts/record.ts";
+import {
+  type AllowsHost,
+  listLost,
+  planAdoption,
+  planRecord,
+  settleRecord,
+} from "./hosts/record.ts";
 import {
   applySchedule,
   changesLabels,
@@ -30,10 +36,10 @@ import {
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, type RefusedStep } from "./resource/conditions.ts";
-import { isKubeError } from "../../kube/api/errors.ts";
+import { isKubeError, KubeError } from "../../kube/api/errors.ts";
 import type { ObjectWriter } from "../kinds/object_writer.ts";
 import { describeCause, describeProblems, nameSome, type SpecProblem } from "../kinds/problems.ts";
-import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
+import type { HostStatus, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { type Member, type Outcome, planStatus } from "./resource/status.ts";
 import { byKey } from "./schedule/own_hosts.ts";
 import type { Schedule } from "./schedule/types.ts";
@@ -56,6 +62,8 @@ interface ClusterConvergenceOptions {
   readonly services: Pick<ClusterServices, "listMachines" | "serve" | "answerRequests" | "remove">;
   readonly writer: ObjectWriter<SipCluster>;
   readonly allows: AllowsHost;
+  /** Hosts with the labels of a cluster that it did not take, and that an Event reported. */
+  readonly claimed: Map<Key, ReadonlySet<Key>>;
   /** Of each cluster. */
   readonly last: Map<Key, LastDecision>;
 }
@@ -67,6 +75,12 @@ export interface LastDecision {
   readonly schedule?: Schedule;
 }
 
+const NOT_ALLOWED = "its namespace is not allowed";
+/** A tenant may label thousands. */
+const CLAIM_EVENTS_MAX = 20;
+const OLD_CRD =
+  "The CustomResourceDefinition of SIPClusters is older than Landfall, and the API server drops the record of hosts. " +
+  "Apply deploy/manifests/sipcluster/crd.yaml of this version";
 const UNLABELLED =
   "does not have the labels of the cluster any more: a person or another program removed or changed them. Landfall " +
   "writes them again";
@@ -125,7 +139,6 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const { writer, last } = this.#options;
     const { cluster } = task;
     if (task.kind === "adopt") {
-      if (await this.#beginRecord(cluster, signal)) return "again";
       // Before the first label: without it, a deletion would leave labels.
       const finalizers = [...(cluster.metadata.finalizers ?? []), FINALIZER];
       await writer.setFinalizers(cluster, finalizers, signal);
@@ -272,13 +285,19 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     last.set(this.#key, { state: "deleting" });
     const force = cluster.metadata.annotations?.[FORCE_RELEASE];
     const isForced = force === "true";
-    const holds = isForced ? [] : await this.#findHolds(signal);
+    const hosts = this.#listLeaving(isForced);
+    const holds = isForced ? [] : await this.#findHolds(hosts, signal);
     if (holds.length > 0) return await this.#keep(cluster, describeKept(holds, force), signal);
     const left = await services.remove(cluster, signal);
     if (left.length > 0) return await this.#waitForServices(cluster, left, signal);
     await this.#record(cluster, "release", signal);
     const membership = this.#toMembership();
-    const { kept, isOvertaken } = await releaseAll(cluster, { isForced }, membership, signal);
+    const { kept, isOvertaken } = await releaseAll(
+      cluster,
+      { hosts, isForced },
+      membership,
+      signal,
+    );
     if (isOvertaken) throw new OvertakenError();
     if (kept.length > 0) {
       // They are in use since a moment ago. The next reconcile makes their services again.
@@ -293,15 +312,27 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     return {};
   }
 
-  /** The hosts that stop the deletion. Only if the watch shows none, the API server is asked, too. */
-  async #findHolds(signal: AbortSignal): Promise<readonly string[]> {
-    const { client, index } = this.#options;
-    const seen = [...index.listOf(this.#key)].flatMap(({ key }) => index.find(key) ?? []);
-    const holds = listHolds(seen);
+  /** The hosts of the cluster, and those with its labels: what uses one of these may be its work, too. */
+  #listLeaving(isForced: boolean): readonly BareMetalHost[] {
+    const { allows, index } = this.#options;
+    const claimants = [...index.listClaimants(this.#key)].filter(
+      ({ key }) => isForced || allows(this.#key, key),
+    );
+    return [...index.listOf(this.#key), ...claimants]
+      .toSorted(byKey)
+      .flatMap(({ key }) => index.find(key) ?? []);
+  }
+
+  /** Which of these hosts stop the deletion. Only if the watch shows none, the API server is asked, too. */
+  async #findHolds(
+    hosts: readonly BareMetalHost[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const holds = listHolds(hosts);
     if (holds.length > 0) return holds;
-    const own = new Set(seen.map(({ metadata }) => metadata.uid));
-    const labelled = await listHostsOf(this.#key, client, signal);
-    return listHolds(labelled.filter(({ metadata }) => own.has(metadata.uid)));
+    const known = new Set(hosts.map(({ metadata }) => metadata.uid));
+    const labelled = await listHostsOf(this.#key, this.#options.client, signal);
+    return listHolds(labelled.filter(({ metadata }) => known.has(metadata.uid)));
   }
 
   /** Keeps what hosts in use need, and says which they are. */
@@ -316,6 +347,11 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
       await this.#writeDeleting(cluster, { obstacle }, signal);
       return {};
     }
+    const keep = [...this.#options.index.listOf(this.#key)].flatMap(({ key: host, assigned }) =>
+      assigned ? [{ host, role: assigned.role, standby: assigned.standby }] : [],
+    );
+    const stays = { keep, add: [], giveBack: [] };
+    await applySchedule(cluster, stays, this.#toMembership(), signal);
     const served = await this.#makeServices(cluster, checked.spec, signal);
     const result = await this.#answerRequests(cluster, served, [], signal);
     await this.#writeDeleting(cluster, { obstacle, served }, signal);
@@ -360,10 +396,15 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
    */
   async #adoptHosts({ kind, cluster }: Task, signal: AbortSignal): Promise<PassResult | undefined> {
     const { allows, events, index, last, writer } = this.#options;
+    const settled = this.#isTold ? undefined : settleRecord(cluster, index);
+    if (settled !== undefined) {
+      await this.#writeRecord(cluster, settled, signal);
+      return "again";
+    }
     const plan = planAdoption(cluster, index, allows);
     if (plan.kind === "none") return undefined;
     if (plan.kind === "adopt") {
-      await writer.patchStatus(cluster, { hosts: plan.record }, signal);
+      await this.#writeRecord(cluster, plan.record, signal);
       const message = `Landfall recorded BareMetalHosts with the labels of this SIPCluster: ${nameSome(plan.adopted)}`;
       if (plan.adopted.length > 0)
         events.record(cluster, toEvent(EVENT_WORDS.hostsAdopted, message));
@@ -374,18 +415,10 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const { message } = plan;
     last.set(this.#key, { state: "failing" });
     writer.warn(cluster, EVENT_WORDS.unknownClaim, message);
-    if (kind === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
+    if (kind === "release")
+      await this.#write(cluster, { kind: "deleting", obstacle: message }, signal);
     else await this.#write(cluster, { kind: "refused", step: "hostNamespaces", message }, signal);
     return {};
-  }
-
-  /** Records that a new cluster has no host: labels that are there before it took one say nothing. */
-  async #beginRecord(cluster: SipCluster, signal: AbortSignal): Promise<boolean> {
-    const { index, writer } = this.#options;
-    if (cluster.status !== undefined || [...index.listClaimants(this.#key)].length === 0)
-      return false;
-    await writer.patchStatus(cluster, { hosts: [] }, signal);
-    return true;
   }
 
   /** Writes down which hosts the cluster is to have, before their labels. */
@@ -394,9 +427,21 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     decision: Schedule | "release",
     signal: AbortSignal,
   ): Promise<void> {
-    const { index, writer } = this.#options;
+    const { index } = this.#options;
     const hosts = planRecord(cluster, decision, index);
-    if (hosts !== undefined) await writer.patchStatus(cluster, { hosts }, signal);
+    if (hosts !== undefined) await this.#writeRecord(cluster, hosts, signal);
+  }
+
+  /** @throws {KubeError} also if the API server drops what it does not know: then nothing may follow */
+  async #writeRecord(
+    cluster: SipCluster,
+    hosts: readonly HostStatus[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#stage = "labels";
+    const { status } = await this.#options.writer.patchStatus(cluster, { hosts }, signal);
+    if (status?.hosts?.every(({ uid }) => uid !== undefined)) return;
+    throw new KubeError("invalid", OLD_CRD);
   }
 
   /** Hosts that something uses since a moment ago keep their roles. */
@@ -439,23 +484,28 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
    * @returns The hosts that keep them, with the reasons
    */
   async #refuseClaims(signal: AbortSignal): Promise<readonly string[]> {
-    const { allows, events, index } = this.#options;
-    const kept: string[] = [];
-    const what = `has the labels of the SIPCluster ${this.#key}, which did not take it`;
-    for (const { key } of [...index.listClaimants(this.#key)].toSorted(byKey)) {
+    const { allows, claimed, events, index } = this.#options;
+    const told = claimed.get(this.#key);
+    const kept = new Map<Key, string>();
+    let eventsLeft = CLAIM_EVENTS_MAX;
+    const claimants = [...index.listClaimants(this.#key)].toSorted(byKey);
+    // A message names only the first: those of namespaces that the operator allows.
+    const groups = Map.groupBy(claimants, ({ key }) => allows(this.#key, key));
+    for (const { key } of [...(groups.get(true) ?? []), ...(groups.get(false) ?? [])]) {
       const host = index.find(key);
       if (host === undefined) continue;
-      const why = allows(this.#key, key)
-        ? await this.#unlabel(host, signal)
-        : "its namespace is not allowed";
-      const then = why === undefined ? "Landfall removed them" : "They have no effect: remove them";
-      events.record(
-        host,
-        toEvent(EVENT_WORDS.unknownClaim, `BareMetalHost ${key} ${what}. ${then}`),
-      );
-      if (why !== undefined) kept.push(`${key} (${why})`);
+      const why = allows(this.#key, key) ? await this.#unlabel(host, signal) : NOT_ALLOWED;
+      if (why !== undefined) kept.set(key, `${key} (${why})`);
+      if (told?.has(key) || eventsLeft === 0) continue;
+      eventsLeft -= 1;
+      const what = `BareMetalHost ${key} has the labels of the SIPCluster ${this.#key}`;
+      const then = why === undefined ? "Landfall removed them" : "Landfall does not count them";
+      const message = `${what}, and is not in its status.hosts. ${then}`;
+      events.record(host, toEvent(EVENT_WORDS.unknownClaim, message));
     }
-    return kept;
+    if (kept.size === 0) claimed.delete(this.#key);
+    else claimed.set(this.#key, new Set(kept.keys()));
+    return [...kept.values()];
   }
 
   /** @returns Why a host keeps the labels of the cluster */

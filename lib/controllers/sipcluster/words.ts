@@ -101,7 +101,7 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "UnknownClaim",
     type: "Warning",
     meaning:
-      "On a BareMetalHost: it has the labels of a SIPCluster that did not take it. The labels have no effect. " +
+      "On a BareMetalHost: it has the labels of a SIPCluster, and is not in its status.hosts. It does not count. " +
       "Landfall removes them, unless the host is in use, paused, or in a namespace that is not allowed.",
   },
   unschedulable: {

@@ -101,7 +101,7 @@ test("a tenant who labels hosts of her own namespace changes nothing for a clust
   ]);
   const events = stage.kubernetes.objects.list("events", EVIL);
   expect(JSON.stringify(events)).toContain(
-    "has the labels of the SIPCluster tenant/a, which did not take it",
+    "has the labels of the SIPCluster tenant/a, and is not in its status.hosts",
   );
   expect(listReasons(stage, "a")).not.toContain("HostReleased");
   // More is wanted than there is: the free host of the tenant is counted and not taken.
@@ -152,17 +152,24 @@ function setHosts(stage: SipStage, hosts: readonly HostStatus[] | null): void {
   stage.kubernetes.objects.patch("sipclusters", path, { status });
 }
 
+/** As a restore from a backup without status. */
+function loseStatus(stage: SipStage): void {
+  const path = { namespace: TENANT, name: "a", subresource: "status" };
+  stage.kubernetes.objects.patch("sipclusters", path, { status: null });
+}
+
 function withoutUids(stage: SipStage): readonly HostStatus[] {
   return (stage.read("a")?.status?.hosts ?? []).map(({ uid: _uid, ...host }) => host);
 }
 
 test.each([
-  ["of an earlier version", withoutUids],
-  ["that was lost", () => null],
-])("a cluster with a status %s adopts its hosts, once", async (_what, toHosts) => {
+  ["of an earlier version", (stage: SipStage) => setHosts(stage, withoutUids(stage))],
+  ["of the original operator", (stage: SipStage) => setHosts(stage, null)],
+  ["that was lost", loseStatus],
+])("a cluster with a status %s adopts its hosts, once", async (_what, change) => {
   await using stage = await startServed();
   const before = { work: describeWork(stage), hosts: stage.read("a")?.status?.hosts };
-  setHosts(stage, toHosts(stage));
+  change(stage);
   await stage.run();
   await until("its hosts are recorded, with addresses", () => {
     const [host] = stage.read("a")?.status?.hosts ?? [];
@@ -211,14 +218,79 @@ test("a cluster without a record changes nothing while the operator does not all
   await stage.run();
   const message = await stage.untilCondition("a", "Ready", "False HostNamespaceNotAllowed");
   expect(message).toContain(`${HOSTS}/r1-control-plane-1`);
-  expect(message).toContain(
-    `start Landfall with --sip-host-namespaces=${HOSTS}, or remove their labels`,
-  );
+  expect(message).toContain(`add to --sip-host-namespaces: ${HOSTS}. If not, remove their labels`);
   await stage.untilQuiet();
   expect(describeWork(stage)).toEqual(before);
   stage.delete("a");
   expect(await stage.untilCondition("a", "Ready", "False UnableToDecommission")).toBe(message);
+  // Also when it is looked at again.
+  const annotations = { note: "again" };
+  const path = { namespace: TENANT, name: "a" };
+  stage.kubernetes.objects.patch("sipclusters", path, { metadata: { annotations } });
+  await stage.stop();
+  await stage.run();
+  await stage.untilQuiet();
   expect(describeWork(stage)).toEqual(before);
+  const forced = { "landfall.dev/force-release": "true" };
+  stage.kubernetes.objects.patch("sipclusters", path, { metadata: { annotations: forced } });
+  await until("it is gone", () => stage.read("a") === undefined);
+  expect(stage.listTaken()).toEqual([]);
+});
+
+test("a label of a tenant does not stop a cluster of an earlier version whose hosts are allowed", async () => {
+  await using stage = await startServed();
+  setHosts(stage, withoutUids(stage));
+  forge(stage, { namespace: EVIL, name: "w" }, { labels: toClaimLabels("a"), spec: CONSUMER });
+  await stage.run();
+  await until(
+    "its hosts are recorded",
+    () => stage.read("a")?.status?.hosts?.[0]?.uid !== undefined,
+  );
+  await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+  expect(stage.read("a")?.status?.hosts).toHaveLength(3);
+});
+
+test("a cluster that is made again from a file without status and finalizer adopts its hosts", async () => {
+  await using stage = await startServed();
+  const { objects } = stage.kubernetes;
+  const path = { namespace: TENANT, name: "a" };
+  const before = stage.listHosts("a");
+  for (const { metadata } of stage.hosts) {
+    if (before.some((host) => host.startsWith(`${metadata.name} `))) stage.consume(metadata.name);
+  }
+  objects.delete("sipclusters", path);
+  objects.patch("sipclusters", path, { metadata: { finalizers: null } });
+  stage.create("a", toSpec(2, 1));
+  await stage.run();
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.listHosts("a")).toEqual(before);
+  expect(stage.read("a")?.status?.hosts).toHaveLength(3);
+  expect(listReasons(stage, "a")).toContain("HostsAdopted");
+});
+
+test("a cluster of the original operator adopts hosts in use that the selector does not match any more", async () => {
+  await using stage = await startServed();
+  const path = { namespace: HOSTS, name: "r1-worker-1" };
+  stage.consume("r1-worker-1");
+  const labels = { [HOST_LABELS.flavor]: "other" };
+  stage.kubernetes.objects.patch("baremetalhosts", path, { metadata: { labels } });
+  setHosts(stage, null);
+  await stage.run();
+  await until("its hosts are recorded", () => stage.read("a")?.status?.hosts?.length === 3);
+  await stage.untilQuiet();
+  expect(stage.listHosts("a")).toContain("r1-worker-1 Worker");
+});
+
+test("a deletion waits for hosts in use with the labels of the cluster, also if its spec is invalid", async () => {
+  await using stage = await startServed();
+  stage.consume("r1-worker-1");
+  setHosts(stage, null);
+  stage.change("a", { nodes: { Worker: { count: { active: -1 } } } });
+  stage.delete("a");
+  await stage.run();
+  await stage.untilCondition("a", "Ready", "False UnableToDecommission");
+  await stage.untilQuiet();
+  expect(stage.listOwned("deployments")).not.toEqual([]);
 });
 
 test("a new cluster is not stopped by labels that were there before it", async () => {

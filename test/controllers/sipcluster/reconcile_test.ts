@@ -18,6 +18,7 @@ import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { Converger } from "../../../lib/engine/converge.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store, toKey } from "../../../lib/kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
@@ -37,6 +38,8 @@ const CONSUMER: JsonObject = { spec: { consumerRef: { kind: "Metal3Machine", nam
 
 interface Plan {
   readonly isKept?: boolean;
+  /** Whether the API server drops fields of the status that its older CRD does not have. */
+  readonly hasOldCrd?: boolean;
   /** Namespaces of hosts. @default {all} */
   readonly allowed?: string;
   /** What Kubernetes says when services are made. */
@@ -105,7 +108,14 @@ async function reconcile(plan: Plan): Promise<Result> {
     if (toKey(object) === "tenant/a") clusters.learn(object, undefined);
     else hosts.learn(object as BareMetalHost, undefined);
   };
-  const client = server.client.followedBy(() => ({ learn, learnGone: () => undefined }));
+  const followed = server.client.followedBy(() => ({ learn, learnGone: () => undefined }));
+  const patch: KubeClient["patch"] = async (...words) => {
+    const answer = structuredClone(await followed.patch(...words));
+    const { status } = answer as SipCluster;
+    for (const host of status?.hosts ?? []) delete (host as { uid?: string }).uid;
+    return answer;
+  };
+  const client = plan.hasOldCrd ? Object.assign(Object.create(followed), { patch }) : followed;
   if (plan.refusesStatus) {
     kubernetes.faults.deny({ verb: "patch", resource: `${SIP_CLUSTERS.plural}/status` });
   }
@@ -128,6 +138,7 @@ async function reconcile(plan: Plan): Promise<Result> {
     index,
     addresses,
     writer: new ObjectWriter(SIP_CLUSTERS, { client, clock, events }),
+    claimed: new Map(),
     allows: toAllowsHost(plan.allowed ?? "*"),
     missedHosts: {
       note: (_cluster, hosts) => void done.push(...[...hosts].map((key) => `missed ${key}`)),
@@ -184,6 +195,13 @@ test("a cluster says what Kubernetes refuses, and is tried again", async () => {
   const { done, message } = await reconcile({ isKept: true, refusal });
   expect(done.slice(-2)).toEqual(["serve", String(refusal)]);
   expect(message).toContain("may not create Deployments");
+});
+
+test("a cluster says that the CRD is too old to record hosts, and labels none", async () => {
+  const { done, message, isLabelled } = await reconcile({ isKept: true, hasOldCrd: true });
+  expect(done).toEqual([expect.stringContaining("Apply deploy/manifests/sipcluster/crd.yaml")]);
+  expect(message).toStartWith("The CustomResourceDefinition of SIPClusters is older than Landfall");
+  expect(isLabelled).toBe(true);
 });
 
 test("a cluster is shown as failing, also if Kubernetes refuses the status that would say why", async () => {

@@ -104,7 +104,9 @@ export class HostClaims {
   /** Gives a host of the cluster back: removes all labels of the claim. Reads the host first. */
   async giveBack(host: BareMetalHost, spares: Sparing, signal: AbortSignal): Promise<ClaimResult> {
     const check = (seen: BareMetalHost): Verdict => {
-      if (findLabelled(seen.metadata.labels) !== this.#cluster) return { kind: "done", host: seen };
+      const { labels } = seen.metadata;
+      const isOthers = (findLabelled(labels) ?? this.#cluster) !== this.#cluster;
+      if (isOthers || hasLabels(seen, NO_CLAIM)) return { kind: "done", host: seen };
       const why = findKeeper(seen, spares);
       return why === undefined ? { kind: "write", labels: NO_CLAIM } : { kind: "kept", why };
     };

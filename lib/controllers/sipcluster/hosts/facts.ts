@@ -131,7 +131,7 @@ const TROUBLES = {
   detached: "detached",
   unhealthy: "unhealthy",
   error: "in error",
-  labels: "labelled for a SIPCluster that did not take it",
+  labels: "labelled for a SIPCluster that does not have it",
   consumer: "used by another consumer",
   image: "provisioned",
   unknown: "in an unknown state",

@@ -11,6 +11,7 @@ import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import { nameSome } from "../../kinds/problems.ts";
 import { HOST_NAMESPACES_FLAG } from "../flags.ts";
+import { checkCluster } from "../resource/check_spec.ts";
 import { type HostStatus, type Role, ROLES, type SipCluster } from "../resource/sip_cluster.ts";
 import { toMatcher } from "../schedule/label_selector.ts";
 import { byKey } from "../schedule/own_hosts.ts";
@@ -51,9 +52,13 @@ type Adoption =
   | { readonly kind: "blocked"; readonly message: string };
 
 /**
- * Decides which hosts a cluster adopts by their labels: one whose record is missing, because another controller or an
- * earlier version served it or because its status was lost; and hosts of the record that were created again. Of hosts
- * that the status does not name, only those that the selector matches.
+ * Decides which hosts a cluster adopts by their labels:
+ *
+ * - Its status has no record, because another controller or an earlier version served it: all with its labels. It is
+ *   blocked if that leaves out hosts which its status names, or all of them: then the operator forgot to allow their
+ *   namespace. Hosts of others with its labels block nothing
+ * - It has no status, because it is new or its status was lost: those that the selector matches
+ * - Hosts of its record were created again: those that the selector matches
  */
 export function planAdoption(
   cluster: SipCluster,
@@ -61,25 +66,29 @@ export function planAdoption(
   allows: AllowsHost,
 ): Adoption {
   const key = toKey(cluster);
-  const { hosts } = cluster.status ?? {};
+  const { status } = cluster;
+  const { hosts } = status ?? {};
   const isRecorded = hosts?.every(({ uid }) => uid !== undefined) === true;
-  const named = new Set(hosts?.map(toKeyOf));
+  const isOld = status !== undefined && !isRecorded;
+  const named = new Map(hosts?.map((host) => [toKeyOf(host), host]));
   const claimants = [...index.listClaimants(key)]
     .filter((facts) => !isRecorded || named.has(facts.key))
     .toSorted(byKey);
-  const foreign = claimants.filter((facts) => !allows(key, facts.key));
-  if (!isRecorded && foreign.length > 0) {
-    return { kind: "blocked", message: describeForeign(foreign.map((one) => one.key)) };
-  }
+  const checked = checkCluster(cluster);
+  const fits = ({ labels }: HostFacts, role: Role): boolean =>
+    isOld || (checked.isValid && toMatcher(checked.spec.nodes?.[role]?.labelSelector)(labels));
   const adopted = claimants.flatMap((facts) => {
-    const role = findRole(facts);
+    const before = named.get(facts.key);
+    const role = before?.role ?? ROLES.find((one) => one === facts.labels[NODE_TYPE]);
     const host = index.find(facts.key);
-    if (role === undefined || host === undefined || foreign.includes(facts)) return [];
-    const matches = toMatcher(cluster.spec?.nodes?.[role]?.labelSelector);
-    const isNamed = !isRecorded && named.has(facts.key);
-    const standby = facts.labels[STANDBY] === "true";
-    return isNamed || matches(facts.labels) ? toRecorded(host, { role, standby }, hosts) : [];
+    if (role === undefined || host === undefined || !allows(key, facts.key)) return [];
+    const standby = before?.standby ?? facts.labels[STANDBY] === "true";
+    return fits(facts, role) ? toRecorded(host, { role, standby }, before) : [];
   });
+  const foreign = claimants.map((one) => one.key).filter((one) => !allows(key, one));
+  const isBlocked =
+    adopted.length === 0 ? foreign.length > 0 : foreign.some((one) => named.has(one));
+  if (isOld && isBlocked) return { kind: "blocked", message: describeForeign(foreign) };
   if (adopted.length === 0 && (isRecorded || hosts === undefined)) return { kind: "none" };
   const keys = new Set(adopted.map(toKeyOf));
   const rest = (hosts ?? []).filter((one) => one.uid !== undefined && !keys.has(toKeyOf(one)));
@@ -110,13 +119,25 @@ export function planRecord(
   });
   const added = add.flatMap((one) => {
     const host = index.find(one.host);
-    return host ? { ...toRecorded(host, one, []), pending: true } : [];
+    return host ? { ...toRecorded(host, one), pending: true } : [];
   });
   const record = sort([...next, ...added]);
   return isDeepStrictEqual(record, hosts) ? undefined : record;
 }
 
 const NOTHING = { keep: [], add: [], giveBack: [] };
+
+/** The record of a cluster whose last process ended while labels were written; `undefined` if nothing is pending. */
+export function settleRecord(
+  { status: { hosts = [] } = {}, ...cluster }: SipCluster,
+  index: Pick<HostIndex, "findFacts">,
+): readonly HostStatus[] | undefined {
+  if (!hosts.some(({ pending }) => pending)) return undefined;
+  const key = toKey(cluster);
+  return hosts
+    .filter((one) => !one.pending || index.findFacts(toKeyOf(one))?.assigned?.cluster === key)
+    .map(({ pending: _pending, ...host }) => host);
+}
 
 /** The hosts that a cluster lost since its last status, and that it did not give back, with the reason. */
 export function listLost(
@@ -135,27 +156,22 @@ export function listLost(
 }
 
 function describeForeign(hosts: readonly Key[]): string {
-  const namespaces = [...new Set(hosts.map(toNamespace))].join(",");
-  const flag = `start Landfall with --${HOST_NAMESPACES_FLAG.name}=${namespaces}`;
-  const what = "have the labels of this SIPCluster, and are in a namespace that is not allowed";
-  return `BareMetalHosts ${nameSome(hosts)} ${what}: ${flag}, or remove their labels. Landfall changes nothing`;
+  const namespaces = [...new Set(hosts.map(toNamespace))].toSorted();
+  const what = "have the labels of this SIPCluster, and their namespace is not allowed";
+  const allow = `If it should have them, add to --${HOST_NAMESPACES_FLAG.name}: ${nameSome(namespaces)}`;
+  return `BareMetalHosts ${nameSome(hosts)} ${what}. ${allow}. If not, remove their labels. Landfall changes nothing`;
 }
 
 function toRecorded(
   { metadata: { uid = "", namespace = "", name } }: BareMetalHost,
   { role, standby }: Pick<HostStatus, "role" | "standby">,
-  hosts: readonly HostStatus[] = [],
+  before?: HostStatus,
 ): HostStatus {
-  const before = hosts.find((one) => one.namespace === namespace && one.name === name);
   return { addresses: [], ...before, uid, namespace, name, role, standby };
 }
 
 function sort(hosts: readonly HostStatus[]): readonly HostStatus[] {
   return hosts.toSorted((one, other) => byKey({ key: toKeyOf(one) }, { key: toKeyOf(other) }));
-}
-
-function findRole({ labels }: HostFacts): Role | undefined {
-  return ROLES.find((role) => role === labels[NODE_TYPE]);
 }
 
 function toKeyOf(metadata: HostStatus): Key {

@@ -201,8 +201,10 @@ function findUnknownClaims(claims: readonly string[]): Finding {
     const message = "No other host has the labels of the cluster";
     return toFinding("UnknownClaims", UnknownClaims.none, message);
   }
-  const what = "have the labels of the cluster, which did not take them";
-  const message = `BareMetalHosts ${nameSome(claims)} ${what}. The labels have no effect: remove them`;
+  const what = "have the labels of the cluster, and are not in status.hosts";
+  const advice =
+    "Landfall does not count them. If nothing of the cluster uses them, remove the labels";
+  const message = `BareMetalHosts ${nameSome(claims)} ${what}. ${advice}`;
   return toFinding("UnknownClaims", UnknownClaims.labels, message);
 }
 

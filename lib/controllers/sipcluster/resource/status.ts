@@ -37,7 +37,8 @@ export type Outcome =
       readonly kind: "deleting";
       /** Why it cannot go on by itself, in a sentence without a full stop: hosts in use. */
       readonly obstacle?: string;
-      readonly hosts: readonly Member[];
+      /** Absent: it is not known, and the status keeps what it says. */
+      readonly hosts?: readonly Member[];
       /** The services, which stay as long as hosts are in use. Absent: they are removed, or gone. */
       readonly served?: Pick<ServedOutcome, "machines" | "services" | "endpoints">;
     }
@@ -95,7 +96,9 @@ export function planStatus(
     ...(generation !== undefined && { observedGeneration: generation }),
     conditions,
     ...(outcome.kind === "served" && toFacts(outcome)),
-    ...(outcome.kind === "deleting" && toLastFacts(outcome, status)),
+    ...(outcome.kind === "deleting" &&
+      outcome.hosts &&
+      toLastFacts({ ...outcome, hosts: outcome.hosts }, status)),
   };
   return isDeepStrictEqual(next, status) ? undefined : next;
 }
@@ -106,7 +109,7 @@ function toFindings(outcome: Outcome): ReturnType<typeof listFindings> {
       return listInvalidFindings(outcome.problems);
     case "deleting":
       return listDeletingFindings({
-        have: countHosts(outcome.hosts),
+        have: countHosts(outcome.hosts ?? []),
         ...(outcome.obstacle !== undefined && { obstacle: outcome.obstacle }),
         ...(outcome.served && { services: outcome.served.services }),
       });
@@ -135,7 +138,11 @@ function toFacts({ schedule, machines, endpoints }: ServedOutcome): Facts {
 
 /** What a cluster that is being deleted still has. It wants none. */
 function toLastFacts(
-  { hosts, served }: Extract<Outcome, { kind: "deleting" }>,
+  {
+    hosts,
+    served,
+  }: Pick<Required<Extract<Outcome, { kind: "deleting" }>>, "hosts"> &
+    Pick<Extract<Outcome, { kind: "deleting" }>, "served">,
   before: SipClusterStatus,
 ): Facts {
   const keys = new Set(hosts.map(({ key }) => key));

@@ -188,8 +188,8 @@ export const CONDITION_WORDS: ConditionWords = {
   UnknownClaims: {
     labels: yes(
       "LabelsWithoutRecord",
-      "BareMetalHosts have the labels of the cluster, and it did not take them. The labels have no effect. Landfall " +
-        "removes those that it may. The message names the hosts.",
+      "BareMetalHosts have the labels of the cluster, and are not in status.hosts. They do not count. Landfall " +
+        "removes the labels where it may. The message names the hosts.",
     ),
     none: no("NoUnknownClaims", "No other host has the labels of the cluster."),
   },

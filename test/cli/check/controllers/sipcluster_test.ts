@@ -43,7 +43,7 @@ async function listBad(...flags: readonly string[]): Promise<string[]> {
     .map(({ level, message, advice }) => `${level}: ${message}; ${advice}`);
 }
 
-const ALLOW = "set --sip-host-namespaces=metal if you trust all who may write hosts there";
+const ALLOW = "if you trust all who may write hosts there, add to --sip-host-namespaces: metal";
 
 test.each([
   [
@@ -62,13 +62,18 @@ test.each([
   async (_what, labels, says) => {
     const { objects } = cluster.kubernetes;
     objects.create("baremetalhosts", { metadata: { namespace: "metal", name: "h", labels } });
+    // As the original operator leaves it.
+    const old = {
+      conditions: [{ type: "Ready", status: "True", reason: "ReconciliationSucceeded" }],
+    };
+    const path = { namespace: "tenant", name: "a", subresource: "status" };
+    objects.patch("sipclusters", path, { status: old });
     expect(await listBad()).toEqual([`${says}; ${ALLOW}`]);
     expect(await listBad("--sip-host-namespaces=metal")).toEqual([]);
     const status = {
       hosts: [],
       conditions: [{ type: "Scheduled", status: "True", reason: "HostsLabelled" }],
     };
-    const path = { namespace: "tenant", name: "a", subresource: "status" };
     objects.patch("sipclusters", path, { status });
     expect(await listBad()).toEqual([]);
   },

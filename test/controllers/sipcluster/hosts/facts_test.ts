@@ -57,10 +57,10 @@ test.each<[string, HostInput]>([
   ["being deleted", { status: toStatus("powering off before delete") }],
   ["in an unknown state", { status: toStatus("constructor") }],
   [
-    "labelled for a SIPCluster that did not take it",
+    "labelled for a SIPCluster that does not have it",
     { labels: { "sip.airshipit.org/cluster-name": "a" } },
   ],
-  ["labelled for a SIPCluster that did not take it", { labels: toClaimLabels("a") }],
+  ["labelled for a SIPCluster that does not have it", { labels: toClaimLabels("a") }],
 ])("toHostFacts() says why a host cannot be taken: %s", (trouble, input) => {
   expect(toHostFacts(toHost("h", input)).trouble).toBe(trouble);
 });

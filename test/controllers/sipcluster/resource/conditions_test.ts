@@ -272,7 +272,8 @@ describe("listFindings() with", () => {
     expect(lines[0]).toStartWith("Ready=True");
     expect(lines.at(-1)).toBe(
       "UnknownClaims=True LabelsWithoutRecord: BareMetalHosts evil/cp-1 (its namespace is not allowed), metal/w (in " +
-        "use) have the labels of the cluster, which did not take them. The labels have no effect: remove them",
+        "use) have the labels of the cluster, and are not in status.hosts. Landfall does not count them. If nothing " +
+        "of the cluster uses them, remove the labels",
     );
   });
 });
