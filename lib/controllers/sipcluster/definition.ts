@@ -24,6 +24,7 @@ import {
   REBOOT_REQUEST,
   SIP_CLUSTER_LABEL,
   STANDBY,
+  WITHOUT_METAL3,
 } from "./words.ts";
 
 /** Chooses BareMetalHosts for the clusters of tenants. */
@@ -63,6 +64,13 @@ export const sipClusterController: ControllerDefinition = {
       word: STANDBY,
       where: "label",
       meaning: "Landfall sets it to `true` on a BareMetalHost that is a standby of its role.",
+    },
+    {
+      word: WITHOUT_METAL3,
+      where: "label",
+      meaning:
+        "You set it on a BareMetalHost that is `unmanaged` or `externally provisioned`, with any value: SIPClusters " +
+        "may take the host, although Cluster API cannot use it.",
     },
     {
       word: REBOOT_REQUEST,

@@ -89,12 +89,12 @@ function listNotes(conditions: readonly Condition[], schedule: Schedule | undefi
   const { Scheduled, ServicesReady, ContractionBlocked, UnknownClaims } = CONDITION_WORDS;
   const { inUse } = ContractionBlocked;
   const words = [Scheduled.tooClose, ServicesReady.lastKnownAddresses, inUse, UnknownClaims.labels];
-  const isKept = (schedule?.unmatched.length ?? 0) > 0;
+  const isNoted = (schedule?.notes.length ?? 0) > 0;
   return conditions
     .filter(
       ({ type, reason, status }) =>
         words.some((word) => word.reason === reason && word.status === status) ||
-        (type === "Scheduled" && isKept),
+        (type === "Scheduled" && isNoted),
     )
     .map(({ message }) => message);
 }

@@ -21,6 +21,9 @@ export const NODE_TYPE = "sip.airshipit.org/node-type";
 /** Label of a standby host, `true`. The original operator did not tell standby hosts apart. */
 export const STANDBY = "sip.airshipit.org/standby";
 
+/** Label of hosts that metal3 does not install: SIPClusters may take them, although Cluster API cannot use them. */
+export const WITHOUT_METAL3: string = `${OWN_PREFIX}without-metal3`;
+
 /** The finalizer of the original operator, which its users write by hand. */
 export const FINALIZER = "sip.airship.airshipit.org/finalizer";
 /** Annotation `true` on a SIPCluster that is being deleted: also hosts with a consumer lose their labels. */

@@ -53,6 +53,8 @@ export const LEAVES_CLUSTER = "clusterctl.cluster.x-k8s.io/delete-for-move";
 export const DETACHED = "baremetalhost.metal3.io/detached";
 /** Annotations of Cluster API: a machine on the host failed. The second is the old form. */
 export const UNHEALTHY = ["capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy"] as const;
+/** Label of Cluster API: a host without consumer that waits for the next machine of the same set. */
+export const NODE_REUSE = "infrastructure.cluster.x-k8s.io/node-reuse";
 /** Annotation: what the operator takes as the result of an inspection. It removes it once it has read it. */
 export const HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails";
 /** Annotation: the operator restarts the host, and then removes this. */

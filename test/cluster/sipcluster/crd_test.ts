@@ -116,7 +116,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
             ]),
             isSatisfied: false,
             isProven: true,
-            unmatched: [],
+            notes: [],
             breaches: [],
           },
           unknownClaims: [],

@@ -85,7 +85,7 @@ test("describeCluster() counts its hosts by role, and says why others were refus
     add: [],
     giveBack: [],
     blocked: [],
-    unmatched: [],
+    notes: [],
     breaches: [{ topologyKey: RACK, value: "r1", hosts: ["m/a", "m/b"] }],
     isSatisfied: false,
     isProven: true,

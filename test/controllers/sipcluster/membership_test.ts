@@ -31,7 +31,7 @@ const NOTHING: Schedule = {
   reports: new Map(),
   isSatisfied: true,
   isProven: true,
-  unmatched: [],
+  notes: [],
   breaches: [],
 };
 const WORKER = { role: "Worker", standby: false } as const;

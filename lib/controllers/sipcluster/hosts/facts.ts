@@ -5,12 +5,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { Assigned, HostFacts } from "../schedule/types.ts";
-import { CLUSTER_NAME, CLUSTER_NAMESPACE } from "../words.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE, WITHOUT_METAL3 } from "../words.ts";
 import {
   type BareMetalHost,
   DETACHED,
+  NODE_REUSE,
   PAUSED,
   UNHEALTHY,
+  VINO_UID,
 } from "../../../kube/kinds/bare_metal_host.ts";
 
 type Labels = HostFacts["labels"];
@@ -27,19 +29,18 @@ const IN_USE: ReadonlySet<string> = new Set([
   "deprovisioning",
 ]);
 
+/** States of a host that metal3 can install now. The second is the old name of the first. */
+const READY: ReadonlySet<string> = new Set(["available", "ready"]);
 /**
- * States of a host that can be chosen. Without a state, no operator of metal3 has seen the host: an inventory of hosts
- * needs none. `unmanaged` hosts have no management controller, and `externally provisioned` ones were made by another
- * program for this.
+ * States that metal3 never leaves to install a host, with why it is refused: it has no management controller, or the
+ * image of another program.
  */
-const USABLE: ReadonlySet<string> = new Set([
-  "",
-  "available",
-  // The old name of `available`.
-  "ready",
-  "unmanaged",
-  EXTERNAL,
+const OUTSIDE: ReadonlyMap<string, string> = new Map([
+  ["unmanaged", "unmanaged (not for Cluster API)"],
+  [EXTERNAL, "externally provisioned (not for Cluster API)"],
 ]);
+/** Without a state, no operator of metal3 has seen the host: an inventory of hosts needs none. */
+const isUsable = (state: string): boolean => state === "" || READY.has(state) || OUTSIDE.has(state);
 
 /** States with a word of their own: what is left is not known. */
 const UNUSABLE: ReadonlyMap<string, string> = new Map([
@@ -95,26 +96,25 @@ export function toHostFacts(host: BareMetalHost, assigned?: Assigned): HostFacts
   const trouble = findTrouble(host, labels, assigned);
   // A host that moves to another management cluster is paused, and then also deleted.
   const isPaused = PAUSED in (host.metadata.annotations ?? {});
+  const state = toState(host);
+  const outside = findOutside(host);
   return {
     key: toKey(host),
     labels,
     ...(assigned && { assigned }),
     ...(trouble && { trouble }),
     ...(isPaused && { isUntouchable: true }),
-    isInUse: hasConsumer(host) || IN_USE.has(toState(host)) || hasImage(host),
+    isInUse: hasConsumer(host) || IN_USE.has(state) || hasImage(host),
+    ...(NODE_REUSE in labels && { isReserved: true }),
+    // What a host of a cluster goes through does not count.
+    ...(!assigned && !READY.has(state) && { isUnready: true }),
+    ...(outside && { outside }),
   };
 }
 
 /** Whether two states of a host have the same facts. */
 export function hasSameFacts(one: HostFacts, other: HostFacts): boolean {
-  return (
-    one.key === other.key &&
-    one.trouble === other.trouble &&
-    one.isUntouchable === other.isUntouchable &&
-    one.isInUse === other.isInUse &&
-    isDeepStrictEqual(one.assigned, other.assigned) &&
-    hasSameLabels(one.labels, other.labels)
-  );
+  return isDeepStrictEqual(one, other);
 }
 
 /** Whether two maps have the same labels. */
@@ -156,8 +156,15 @@ function findTrouble(
   if (host.metadata.isStub) return TROUBLES.tooLarge;
   if (hasConsumer(host)) return TROUBLES.consumer;
   const state = toState(host);
-  if (hasImage(host) && state !== EXTERNAL && USABLE.has(state)) return TROUBLES.image;
-  return USABLE.has(state) ? undefined : (UNUSABLE.get(state) ?? TROUBLES.unknown);
+  if (!isUsable(state)) return UNUSABLE.get(state) ?? TROUBLES.unknown;
+  if (hasImage(host) && state !== EXTERNAL) return TROUBLES.image;
+  return WITHOUT_METAL3 in labels ? undefined : OUTSIDE.get(findOutside(host) ?? "");
+}
+
+/** The state of a host that Cluster API can never use. A Vino makes such hosts on purpose. */
+function findOutside(host: BareMetalHost): string | undefined {
+  const state = toState(host);
+  return OUTSIDE.has(state) && !(VINO_UID in (host.metadata.labels ?? {})) ? state : undefined;
 }
 
 function toState({ status }: BareMetalHost): string {

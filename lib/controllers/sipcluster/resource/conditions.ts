@@ -128,10 +128,6 @@ export function describeShortfall(role: Role, report: RoleReport): string {
 }
 
 function findScheduled({ schedule, have }: ServedCluster): Finding {
-  const unmatched =
-    schedule.unmatched.length === 0
-      ? []
-      : [`Kept, but not matched by the selector any more: ${nameSome(schedule.unmatched)}`];
   const reports = ROLES.flatMap((role) => {
     const report = schedule.reports.get(role);
     return report === undefined ? [] : [{ role, report }];
@@ -139,8 +135,9 @@ function findScheduled({ schedule, have }: ServedCluster): Finding {
   if (!schedule.isSatisfied) {
     const short = reports.filter(({ report }) => report.missing > 0);
     const lacks = short.map(({ role, report }) => describeShortfall(role, report));
-    const notes = schedule.isProven ? unmatched : [NOT_PROVEN, ...unmatched];
-    const message = [...lacks, ...notes].join(". ");
+    const message = [...lacks, ...(schedule.isProven ? [] : [NOT_PROVEN]), ...schedule.notes].join(
+      ". ",
+    );
     return toFinding("Scheduled", Scheduled.unschedulable, message);
   }
   const counts = reports.map(({ role, report }) => {
@@ -148,7 +145,7 @@ function findScheduled({ schedule, have }: ServedCluster): Finding {
   });
   const message = [
     ...counts.map(({ role, wanted, have }) => `${role}: want ${wanted}, have ${have}`),
-    ...unmatched,
+    ...schedule.notes,
   ].join(". ");
   if (counts.some(({ wanted, have }) => have < wanted))
     return toFinding("Scheduled", Scheduled.waiting, message);

@@ -43,9 +43,9 @@ interface GroupingOptions {
 }
 
 /**
- * Groups the hosts that suit these roles by what decides about them. First come hosts that the cluster would give back,
- * which then only change their role; then hosts with the topology labels of these roles, before those of which the
- * place is not known; then the order of the input counts.
+ * Groups the hosts that suit these roles by what decides about them. {@linkcode toTier} says which come first; of
+ * those, hosts with the topology labels of these roles, before those of which the place is not known; then the order of
+ * the input counts.
  */
 export function groupHosts(
   hosts: readonly HostFacts[],
@@ -59,7 +59,7 @@ export function groupHosts(
   const numbers: number[] = [];
   /** Of the host at hand, by the number of the topology key. */
   const values: number[] = [];
-  const ranked: number[][][] = [0, 1, 2, 3, 4, 5].map(() => wishes.map((): number[] => []));
+  const ranked: number[][][] = Array.from({ length: RANKS }, () => wishes.map((): number[] => []));
   for (const host of hosts) {
     // A bit for each role.
     let suits = 0;
@@ -67,7 +67,7 @@ export function groupHosts(
       if (judges[at]?.(host) === undefined && judges[at] !== undefined) suits |= 1 << at;
     }
     if (suits === 0) continue;
-    let rank = last.has(host) ? 4 : host.assigned ? 0 : 2;
+    let rank = 2 * toTier(host, last.has(host));
     let name = names.toLonger(rank, suits);
     let suiting = suitings.get(suits);
     if (suiting === undefined) {
@@ -90,6 +90,17 @@ export function groupHosts(
     }
   }
   return { groups, orders: wishes.map((_, at) => ranked.flatMap((ofRole) => ofRole[at] ?? [])) };
+}
+
+/**
+ * Hosts that the cluster would give back come first: they only change their role. Then free hosts, those first that can
+ * be installed now; then hosts that another role would miss; then those that Cluster API reserves.
+ */
+function toTier({ assigned, isReserved, isUnready }: HostFacts, isLast: boolean): number {
+  if (isReserved === true) return 4;
+  if (isLast) return 3;
+  if (assigned !== undefined) return 0;
+  return isUnready === true ? 2 : 1;
 }
 
 /** What is the same for all hosts that suit the same roles. */
@@ -121,8 +132,8 @@ class Names {
 
 /** More than there can be hosts. */
 const NUMBERS_MAX = 2 ** 24;
-/** The first names are ranks. */
-const RANKS = 6;
+/** Two for each tier. The first names are ranks. */
+const RANKS = 10;
 
 /**
  * Hosts that suit the same roles, with the same values of the topology labels that decide. Most groups are never asked

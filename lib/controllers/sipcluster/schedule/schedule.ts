@@ -2,6 +2,7 @@
  * Decides which hosts a cluster keeps, takes and gives back.
  * @module
  */
+import { nameSome } from "../../kinds/problems.ts";
 import { type Role, ROLES } from "../resource/sip_cluster.ts";
 import { groupHosts, type Wish } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
@@ -58,19 +59,26 @@ export function schedule(input: ScheduleInput): Schedule {
     reports: new Map(teams.map(({ role, report }) => [role, report])),
     isSatisfied: search.matching.isFull,
     isProven: search.matching.isProven,
-    unmatched: listUnmatched(kept, input),
+    notes: listNotes(rated, input),
     breaches: search.domains.listBreaches(kept),
   };
 }
 
-function listUnmatched(
-  kept: readonly (Rated & { readonly role: Role })[],
+/** Says what is not as it should be of hosts that stay or come. */
+function listNotes(
+  team: readonly (Rated & { readonly role: Role })[],
   { nodes }: ScheduleInput,
-): Schedule["unmatched"] {
+): Schedule["notes"] {
   const matchers = new Map(ROLES.map((role) => [role, toMatcher(nodes[role]?.labelSelector)]));
-  return kept
-    .filter(({ role, host }) => matchers.get(role)?.(host.labels) === false)
-    .map(({ host }) => host.key);
+  const unmatched = team.filter(({ role, host }) => matchers.get(role)?.(host.labels) === false);
+  const notes: readonly (readonly [string, readonly string[]])[] = [
+    ["Kept, but not matched by the selector any more", unmatched.map(({ host: { key } }) => key)],
+    [
+      "Not for Cluster API",
+      team.flatMap(({ host: { key, outside } }) => (outside ? `${key} (${outside})` : [])),
+    ],
+  ];
+  return notes.flatMap(([what, hosts]) => (hosts.length > 0 ? `${what}: ${nameSome(hosts)}` : []));
 }
 
 type Contractions = ReadonlyMap<Role, Contraction>;

@@ -28,6 +28,12 @@ export interface HostFacts {
   readonly isUntouchable?: boolean;
   /** Whether it has a consumer, or is or was provisioned: then a cluster does not give it back. */
   readonly isInUse: boolean;
+  /** Whether Cluster API reserves it for a machine that comes: it is taken last, and given back last. */
+  readonly isReserved?: boolean;
+  /** Of a host without a cluster: whether metal3 does not say that it can be installed now. Taken after those. */
+  readonly isUnready?: boolean;
+  /** State in which Cluster API can never use it, unless a Vino made it so. */
+  readonly outside?: string;
 }
 
 /** What a decision needs. */
@@ -95,8 +101,8 @@ export interface Schedule {
   readonly isSatisfied: boolean;
   /** False if the search for hosts ended at its limit: then hosts are missing that another choice might have found. */
   readonly isProven: boolean;
-  /** Hosts that stay although the selector of their role does not match them any more. They are reported. */
-  readonly unmatched: readonly Key[];
+  /** What to know about hosts that stay, in sentences without a full stop. Each names them. */
+  readonly notes: readonly string[];
   /** They are reported, and the hosts are kept. */
   readonly breaches: readonly Breach[];
 }

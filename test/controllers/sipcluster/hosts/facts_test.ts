@@ -25,12 +25,18 @@ test("toHostFacts() tells hosts of the same name in two namespaces apart", () =>
 test.each<[string, HostInput]>([
   ["without a state: nothing of metal3 runs", {}],
   [
-    "without a management controller",
-    { status: { ...toStatus("unmanaged"), operationalStatus: "discovered" } },
+    "without a management controller, and labelled for that",
+    {
+      labels: { "landfall.dev/without-metal3": "" },
+      status: { ...toStatus("unmanaged"), operationalStatus: "discovered" },
+    },
   ],
   ["that is available", { status: { ...toStatus("available"), operationalStatus: "OK" } }],
   ["that is ready, as older versions say", { status: toStatus("ready") }],
-  ["that was installed otherwise", { status: toStatus("externally provisioned") }],
+  [
+    "that a Vino installed",
+    { labels: { "landfall.dev/vino-uid": "u" }, status: toStatus("externally provisioned") },
+  ],
   ["without an error", { status: { errorMessage: "" } }],
 ])("toHostFacts() finds no trouble with a host %s", (_what, input) => {
   expect(toHostFacts(toHost("h", input)).trouble).toBeUndefined();
@@ -55,6 +61,7 @@ test.each<[string, HostInput]>([
   ["provisioned", { spec: { customDeploy: { method: "x" } }, status: toStatus("available") }],
   ["being deprovisioned", { status: toStatus("deprovisioning") }],
   ["being deleted", { status: toStatus("powering off before delete") }],
+  ["unmanaged (not for Cluster API)", { status: toStatus("unmanaged") }],
   ["in an unknown state", { status: toStatus("constructor") }],
   [
     "labelled for a SIPCluster that does not have it",
@@ -113,7 +120,8 @@ test.each<[string, Record<string, string> | undefined, string | undefined, boole
 test.each<[string, HostInput, boolean]>([
   ["a report of the hardware", { status: { hardware: { cpu: 1 }, poweredOn: true } }, true],
   ["an annotation of others", { annotations: { "example.org/x": "1" } }, true],
-  ["a step that does not matter", { status: toStatus("unmanaged") }, true],
+  ["a step that does not matter", { status: { operationalStatus: "OK" } }, true],
+  ["a state in which it can be installed", { status: toStatus("available") }, false],
   ["another text of a label", { labels: { rack: "r2" } }, false],
   ["one more label", { labels: { rack: "r1", row: "1" } }, false],
   ["a consumer", { spec: CONSUMER }, false],

@@ -31,7 +31,7 @@ const SCHEDULE: Schedule = {
   ]),
   isSatisfied: true,
   isProven: true,
-  unmatched: [],
+  notes: [],
   breaches: [],
 };
 
@@ -170,7 +170,12 @@ const CASES: readonly {
   },
   {
     title: "hosts that the selector does not match any more",
-    cluster: { schedule: { ...SCHEDULE, unmatched: ["m/a", "m/b"] } },
+    cluster: {
+      schedule: {
+        ...SCHEDULE,
+        notes: ["Kept, but not matched by the selector any more: m/a, m/b"],
+      },
+    },
     lines: [
       "Ready=True ReconciliationSucceeded: All hosts and services are there",
       `Scheduled=True HostsLabelled: ${LABELLED}. ` +

@@ -46,7 +46,7 @@ const SERVED: ServedOutcome = {
     reports: new Map([["Worker", REPORT]]),
     isSatisfied: true,
     isProven: true,
-    unmatched: [],
+    notes: [],
     breaches: [],
   },
   machines: [

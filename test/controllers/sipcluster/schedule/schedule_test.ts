@@ -511,9 +511,10 @@ test("hosts that the selector does not match any more stay, and are listed", () 
   const hosts = [toHost("a", words), toHost("b", fits), toHost("c", words)];
   const labelSelector = toSelector("new");
   const keeps = decide(hosts, { Worker: { labelSelector, count: { active: 3 } } });
-  expect([keeps.unmatched, keeps.giveBack]).toEqual([["metal/a", "metal/c"], []]);
+  const note = "Kept, but not matched by the selector any more: metal/a, metal/c";
+  expect([keeps.notes, keeps.giveBack]).toEqual([[note], []]);
   expect(writesNothing(hosts, keeps)).toBe(true);
   const shrinks = decide(hosts, { Worker: { labelSelector, count: { active: 1 } } });
   expect(shrinks.giveBack.map(({ host }) => host)).toEqual(["metal/a", "metal/c"]);
-  expect(shrinks.unmatched).toEqual([]);
+  expect(shrinks.notes).toEqual([]);
 });
