@@ -3,8 +3,10 @@
  * without those that cannot serve.
  * @module
  */
+import type { Clock } from "../../core/clock.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
+import { forgiveErrors, listErrorTimes } from "./hosts/errors.ts";
 import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { toAddresses } from "./hosts/network_data.ts";
@@ -25,6 +27,9 @@ interface HostChooserOptions {
   >;
   readonly addresses: Pick<AddressReader, "readAll" | "findKnownTrouble">;
   readonly allows: AllowsHost;
+  readonly clock: Pick<Clock, "now">;
+  /** How long an error of a host must last, in milliseconds. */
+  readonly errorGraceMs: number;
 }
 
 /** A decision, and the hosts that were refused because of their network data. */
@@ -55,6 +60,13 @@ export function toWants(
   return ({ labels }) => matchers.some((matches) => matches(labels));
 }
 
+/** A cluster, and its hosts as the decision sees them. */
+interface Choosing {
+  readonly key: Key;
+  readonly spec: SipClusterSpec;
+  readonly own: readonly HostFacts[];
+}
+
 /** Chooses hosts. It writes nothing. */
 export class HostChooser {
   readonly #options: HostChooserOptions;
@@ -73,9 +85,10 @@ export class HostChooser {
   async choose(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Choice> {
     const networks = listNetworks(spec.services);
     const key = toKey(cluster);
+    const own = this.#listOwn(cluster);
     for (let round = 1; ; round += 1) {
       const missed = new Set<Key>();
-      const choice = this.#decide(key, spec, (facts) => {
+      const choice = this.#decide({ key, spec, own }, (facts) => {
         if (!this.#options.allows(key, facts.key)) return { ...facts, trouble: NOT_ALLOWED };
         const trouble = this.#findTrouble(facts, networks);
         if (trouble === undefined) return facts;
@@ -139,14 +152,17 @@ export class HostChooser {
       .flatMap((key) => index.find(key) ?? []);
   }
 
-  #decide(
-    cluster: Key,
-    { nodes = {}, scheduling = {} }: SipClusterSpec,
-    judge: (free: HostFacts) => HostFacts,
-  ): Schedule {
-    const { index } = this.#options;
-    const hosts = [...index.listOf(cluster), ...Array.from(index.listFree(), judge)];
-    return schedule({ cluster, nodes, scheduling, hosts });
+  #listOwn({ status, ...cluster }: SipCluster): readonly HostFacts[] {
+    const { index, clock, errorGraceMs: graceMs } = this.#options;
+    const own = [...index.listOf(toKey(cluster))];
+    const nowMs = clock.now();
+    return forgiveErrors(own, listErrorTimes(own, status?.hosts, nowMs), { nowMs, graceMs });
+  }
+
+  #decide({ key, spec, own }: Choosing, judge: (free: HostFacts) => HostFacts): Schedule {
+    const { nodes = {}, scheduling = {} } = spec;
+    const hosts = [...own, ...Array.from(this.#options.index.listFree(), judge)];
+    return schedule({ cluster: key, nodes, scheduling, hosts });
   }
 
   /** Why a host is known to have no address; `undefined` also if nothing is known. */

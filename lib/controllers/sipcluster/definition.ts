@@ -3,7 +3,12 @@
  * @module
  */
 import type { ControllerDefinition } from "../definition.ts";
-import { HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, TOLERATIONS_FLAG } from "./flags.ts";
+import {
+  ERROR_GRACE_FLAG,
+  HOST_NAMESPACES_FLAG,
+  NETWORK_DATA_FLAG,
+  TOLERATIONS_FLAG,
+} from "./flags.ts";
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { listRights } from "./rights.ts";
@@ -91,7 +96,7 @@ export const sipClusterController: ControllerDefinition = {
         "You set it to `true` on a SIPCluster that is being deleted: hosts that are in use lose their labels, too.",
     },
   ],
-  flags: [HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, TOLERATIONS_FLAG],
+  flags: [ERROR_GRACE_FLAG, HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, TOLERATIONS_FLAG],
   watches: [SIP_CLUSTERS, BARE_METAL_HOSTS, DEPLOYMENTS, OWNED_SERVICES, CONFIG_MAPS],
   loadKinds: async () => [(await import("./resource/crd.ts")).SIP_CLUSTER_KIND],
   loadProgramKinds: async () => [(await import("./services/auth/dex_crds.ts")).DEX_PROGRAM_KINDS],

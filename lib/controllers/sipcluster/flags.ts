@@ -18,6 +18,17 @@ export const NETWORK_DATA_FLAG: NumberFlag = {
   range: [60_000, 24 * 3_600_000],
 };
 
+/** How long a host is in error before it is replaced. */
+export const ERROR_GRACE_FLAG: NumberFlag = {
+  name: "sip-host-error-grace",
+  type: "duration",
+  default: "10m0s",
+  help:
+    "How long a BareMetalHost of a SIPCluster that nothing uses is in error before Landfall replaces it; also the " +
+    "time between two such replacements of one role",
+  range: [1_000, 24 * 3_600_000],
+};
+
 /** In `--sip-tolerations`: the taints of control planes, by the old and the new name of that role. */
 const CONTROL_PLANE = "control-plane";
 const EFFECTS: ReadonlySet<string> = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute"]);

@@ -19,7 +19,12 @@ import {
   listKeys,
   type SipClusterReport,
 } from "./describe.ts";
-import { HOST_NAMESPACES_FLAG, NETWORK_DATA_FLAG, readTolerations } from "./flags.ts";
+import {
+  ERROR_GRACE_FLAG,
+  HOST_NAMESPACES_FLAG,
+  NETWORK_DATA_FLAG,
+  readTolerations,
+} from "./flags.ts";
 import { ObjectWriter } from "../kinds/object_writer.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
@@ -68,10 +73,11 @@ class SipClusterController implements RunningController {
     );
     const writer = new ObjectWriter(SIP_CLUSTERS, { client, clock, events });
     const allows = toAllowsHost(readTextFlag(context.flags, HOST_NAMESPACES_FLAG));
+    const errorGraceMs = readFlag(context.flags, ERROR_GRACE_FLAG);
     const last = this.#last;
     const claimed = new Map<Key, ReadonlySet<Key>>();
     const shared = { client, clock, events, log, metrics, clusters, index, addresses, missedHosts };
-    const options = { ...shared, services, writer, allows, claimed, last };
+    const options = { ...shared, services, writer, allows, errorGraceMs, claimed, last };
     const converger = new Converger({ clock, fence });
     this.#loop = new ObjectLoop({
       context,

@@ -2,7 +2,7 @@
  * Reconciles SIPClusters: chooses hosts, records them in the status, labels them, and makes the services for them.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, formatTime } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Convergence, PassResult, Plan, Planned, Step } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
@@ -14,6 +14,7 @@ import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_meta
 import { findDamage, trimObject } from "../../kube/kinds/resource.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
+import { findNextErrorMs, listErrorTimes } from "./hosts/errors.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import type { MissedHosts } from "./hosts/missed_hosts.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
@@ -64,6 +65,8 @@ interface ClusterConvergenceOptions {
   readonly allows: AllowsHost;
   /** Hosts with the labels of a cluster that it did not take, and that an Event reported. */
   readonly claimed: Map<Key, ReadonlySet<Key>>;
+  /** How long an error of a host must last, in milliseconds. */
+  readonly errorGraceMs: number;
   /** Of each cluster. */
   readonly last: Map<Key, LastDecision>;
 }
@@ -227,7 +230,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     { schedule, missed }: Choice,
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
-    const { index, writer, last } = this.#options;
+    const { clock, errorGraceMs: graceMs, index, writer, last } = this.#options;
     const wants = toWants(spec, schedule);
     if (schedule.isSatisfied) index.stopWaiting(this.#key);
     else index.wait(this.#key, wants);
@@ -238,12 +241,16 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     for (const { word, message } of listWarnings(served.services))
       writer.warn(cluster, word, message);
     const unknownClaims = await this.#refuseClaims(signal);
-    await this.#write(cluster, { kind: "served", schedule, unknownClaims, ...served }, signal);
+    const nowMs = clock.now();
+    const errors = listErrorTimes(index.listOf(this.#key), cluster.status?.hosts, nowMs);
+    const outcome = { kind: "served", schedule, unknownClaims, errors, ...served } as const;
+    await this.#write(cluster, outcome, signal);
     const wanted = missed.filter((key) => {
       const facts = schedule.isSatisfied ? undefined : index.findFacts(key);
       return facts && wants(facts);
     });
-    return await this.#answerRequests(cluster, served, wanted, signal);
+    const againMs = Math.min(served.againMs, findNextErrorMs(errors, { nowMs, graceMs }));
+    return await this.#answerRequests(cluster, { ...served, againMs }, wanted, signal);
   }
 
   async #makeServices(
@@ -427,8 +434,8 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     decision: Schedule | "release",
     signal: AbortSignal,
   ): Promise<void> {
-    const { index } = this.#options;
-    const hosts = planRecord(cluster, decision, index);
+    const { clock, index } = this.#options;
+    const hosts = planRecord(cluster, decision, index, formatTime(clock.now()));
     if (hosts !== undefined) await this.#writeRecord(cluster, hosts, signal);
   }
 

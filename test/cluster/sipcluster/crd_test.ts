@@ -85,6 +85,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
         one,
         {
           kind: "served",
+          errors: new Map(),
           schedule: {
             keep: [],
             add: [],

@@ -64,7 +64,10 @@ function start(
   >;
   const index = new HostIndex({ hosts: store, clusters: toRecording([...store.values()]) });
   const addresses = new AddressReader({ client, clock, periodMs: 600_000 });
-  return { chooser: new HostChooser({ index, addresses, allows: () => true }), reads };
+  return {
+    chooser: new HostChooser({ index, addresses, allows: () => true, clock, errorGraceMs: 1 }),
+    reads,
+  };
 }
 
 const toSpec = (active: number, network = "oam"): SipClusterSpec => ({

@@ -4,10 +4,15 @@
  */
 import { expect, test } from "bun:test";
 import type { SipClusterSpec } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
-import type { ObjectName } from "../../../lib/simulator/kubernetes/mod.ts";
-import { OAM_NETWORK, patchHostStatus } from "../../../lib/simulator/metal3/hosts.ts";
+import type { JsonObject, ObjectName } from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  breakHost,
+  mendHost,
+  OAM_NETWORK,
+  patchHostStatus,
+} from "../../../lib/simulator/metal3/hosts.ts";
 import { until } from "../../support/nodes/rig.ts";
-import { HOSTS, SipStage } from "../../support/sipcluster/stage.ts";
+import { HOSTS, SipStage, TENANT } from "../../support/sipcluster/stage.ts";
 
 const RACKS = ["r1", "r2"].map((name) => ({ name, flavors: { worker: 3 } }));
 const READY = "True ReconciliationSucceeded";
@@ -75,4 +80,72 @@ test("hosts that can be installed are taken first, and those that never can only
   const message = await stage.untilCondition("a", "Scheduled", "True HostsLabelled");
   expect(stage.listHosts("a")).toContain("r1-worker-1 Worker");
   expect(message).toContain(`Not for Cluster API: ${HOSTS}/r1-worker-1 (unmanaged)`);
+});
+
+/** Since when the status says that a host is in error. */
+function findErrorSince(stage: SipStage, name: string): string | undefined {
+  return stage.read("a")?.status?.hosts?.find((host) => host.name === name)?.errorSince;
+}
+
+test("an error that passes replaces no host, and a status that says so goes", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(3));
+  await stage.untilCondition("a", "Ready", READY);
+  const before = stage.listHosts("a");
+  breakHost(stage.kubernetes.objects, toPath("r1-worker-1"), "the BMC does not answer");
+  await until("it is noted", () => findErrorSince(stage, "r1-worker-1") !== undefined);
+  const message = await stage.untilCondition("a", "Scheduled", "True HostsLabelled");
+  expect(message).toContain(`In error, and replaced if that lasts: ${HOSTS}/r1-worker-1`);
+  mendHost(stage.kubernetes.objects, toPath("r1-worker-1"));
+  await until("it is mended", () => findErrorSince(stage, "r1-worker-1") === undefined);
+  await stage.untilQuiet();
+  expect(stage.listHosts("a")).toEqual(before);
+  expect(stage.listEvents("a").filter((one) => one.startsWith("HostReleased"))).toEqual([]);
+});
+
+test("errors that last replace one host at a time, also of a controller that starts later", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(3));
+  await stage.untilCondition("a", "Ready", READY);
+  const before = stage.listHosts("a");
+  for (const name of ["r1-worker-1", "r1-worker-2", "r1-worker-3"])
+    breakHost(stage.kubernetes.objects, toPath(name), "the BMC does not answer");
+  await until("all are noted", () => before.every((one) => isNoted(stage, one)));
+  await stage.stop();
+  expect(stage.listHosts("a")).toEqual(before);
+  const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+  const hosts = stage.read("a")?.status?.hosts?.map((host) => ({ ...host, errorSince: hourAgo }));
+  const path = { namespace: TENANT, name: "a", subresource: "status" };
+  stage.kubernetes.objects.patch("sipclusters", path, { status: { hosts } } as JsonObject);
+  await stage.run();
+  await until("one is replaced", () => !stage.listHosts("a").includes("r1-worker-1 Worker"));
+  await stage.untilQuiet();
+  expect(stage.listHosts("a")).toEqual([
+    "r1-worker-2 Worker",
+    "r1-worker-3 Worker",
+    "r2-worker-1 Worker",
+  ]);
+  const restarted = Date.parse(findErrorSince(stage, "r1-worker-2") ?? "");
+  expect(Date.now() - restarted).toBeLessThan(60_000);
+});
+
+function isNoted(stage: SipStage, host: string): boolean {
+  return findErrorSince(stage, host.replace(" Worker", "")) !== undefined;
+}
+
+test("a host in error is the first to be given back, and is not taken for another role", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(3));
+  await stage.untilCondition("a", "Ready", READY);
+  breakHost(stage.kubernetes.objects, toPath("r1-worker-1"), "the BMC does not answer");
+  await until("it is noted", () => findErrorSince(stage, "r1-worker-1") !== undefined);
+  const count = (active: number): object => ({ count: { active, standby: 0 } });
+  stage.change("a", { nodes: { Worker: count(2), ControlPlane: count(1) } });
+  await until("it is given back", () => !stage.listHosts("a").includes("r1-worker-1 Worker"));
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.listHosts("a")).toEqual([
+    "r1-worker-2 Worker",
+    "r1-worker-3 Worker",
+    "r2-worker-1 ControlPlane",
+  ]);
 });

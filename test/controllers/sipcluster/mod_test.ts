@@ -226,7 +226,7 @@ test("a cluster that Kubernetes deletes in the foreground makes no service again
 });
 
 test("a broken host is replaced, and one without an address on the network is not taken", async () => {
-  await using stage = await SipStage.start(RACKS);
+  await using stage = await SipStage.start(RACKS, { "sip-host-error-grace": 1_000 });
   changeNetworks(stage.kubernetes.objects, HOST_PATH("r1-worker-1"), []);
   stage.create("a", toSpec(1, 4));
   await stage.untilCondition("a", "Ready", READY);

@@ -4,13 +4,19 @@
  */
 import type { ApiObject, JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { isEqual, objectAt } from "../../../lib/simulator/kubernetes/patches/json.ts";
-import { consumerOf, isPaused, stateOf } from "../../../lib/simulator/metal3/host_state.ts";
+import {
+  consumerOf,
+  isLeaving,
+  isPaused,
+  stateOf,
+} from "../../../lib/simulator/metal3/host_state.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Trace } from "../trace.ts";
 import type { ApiServer, Change } from "../world/api_server.ts";
 import type { Process } from "../world/process.ts";
 import {
   clusterOf,
+  isBroken,
   isRecorded,
   labelOf,
   LABELS,
@@ -25,6 +31,9 @@ import type { TransportRequest } from "../../../lib/kube/api/request.ts";
 
 /** A process may not know yet what changed less long ago: it may be frozen, cut off, or slow. */
 const NEWS_MS = 240_000;
+
+/** How long a host must be in error before it is replaced. */
+export const ERROR_GRACE_MS = 60_000;
 
 /** What a cluster wanted at some time. */
 interface Said {
@@ -43,6 +52,8 @@ export class HostJudge {
   readonly #said = new Map<string, Said[]>();
   /** When somebody other than a process last changed a host. */
   readonly #foreignMs = new Map<string, number>();
+  /** Since when hosts are in error. */
+  readonly #brokenMs = new Map<string, number>();
 
   constructor(server: ApiServer, timeline: Timeline, trace: Trace) {
     this.#server = server;
@@ -88,6 +99,8 @@ export class HostJudge {
       this.#trace.note(author ?? "people", `host ${keyOf(host)}: "${old}" -> "${now}"`);
     }
     if (author === undefined) {
+      if (after !== undefined && isBroken(after) && (before === undefined || !isBroken(before)))
+        this.#brokenMs.set(keyOf(host), this.#timeline.monotonic());
       const isNews =
         before !== undefined && after !== undefined && describe(before) !== describe(after);
       if (isNews) this.#foreignMs.set(keyOf(host), this.#timeline.monotonic());
@@ -165,6 +178,17 @@ export class HostJudge {
     }
     if (isPaused(before))
       this.#accuse(`${author} gives ${key} of ${cluster} back, which is paused`);
+    const brokenMs = this.#timeline.monotonic() - (this.#brokenMs.get(key) ?? -Infinity);
+    if (troubleOf(before) !== "in error" || brokenMs >= ERROR_GRACE_MS) return;
+    const role = labelOf(before, LABELS.role);
+    const left = this.#server.objects
+      .list("baremetalhosts")
+      .filter((one) => clusterOf(one) === cluster && labelOf(one, LABELS.role) === role);
+    const isWanted = (one: ApiObject): boolean =>
+      !isLeaving(one) &&
+      ROLES.some((name) => name === role && readWish(one, name).count > left.length);
+    if (said.length > 0 && said.every(isWanted))
+      this.#accuse(`${author} replaces ${key} of ${cluster}, in error for ${brokenMs} ms`);
   }
 
   /** What a process may believe a cluster wants: all that it wanted lately. */

@@ -23,7 +23,7 @@ import { MetalWorld } from "../world/metal_world.ts";
 import type { ElectionTimes } from "../world/program.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { FLAVORS, LABELS, type Role } from "./hosts.ts";
-import { HostJudge, keyOf } from "./judge.ts";
+import { ERROR_GRACE_MS, HostJudge, keyOf } from "./judge.ts";
 
 const LOADED = await loadControllers([sipClusterController]);
 const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
@@ -80,7 +80,11 @@ export class SipWorld extends MetalWorld {
           controllers: LOADED,
           lease: LEASE,
           ...(election && { election }),
-          flags: { "sip-host-namespaces": HOSTS, "sip-network-data-period": 60_000 },
+          flags: {
+            "sip-host-namespaces": HOSTS,
+            "sip-network-data-period": 60_000,
+            "sip-host-error-grace": ERROR_GRACE_MS,
+          },
           onSend: (process, request) => void this.judge.noteSent(process, request),
         }),
     );

@@ -3,7 +3,7 @@
  * @module
  */
 import { sipClusterController } from "../../../controllers/sipcluster/definition.ts";
-import { HOST_NAMESPACES_FLAG } from "../../../controllers/sipcluster/flags.ts";
+import { ERROR_GRACE_FLAG, HOST_NAMESPACES_FLAG } from "../../../controllers/sipcluster/flags.ts";
 import { systemClock } from "../../../core/clock.ts";
 import { startKubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
 import { type KindDemoOptions, performKindStory } from "../kind_story/perform.ts";
@@ -28,7 +28,7 @@ export async function demoSipClusters(
       kubernetes: kubernetes.url,
       clock,
       controllers: [sipClusterController],
-      flags: { [HOST_NAMESPACES_FLAG.name]: HOSTS },
+      flags: { [HOST_NAMESPACES_FLAG.name]: HOSTS, [ERROR_GRACE_FLAG.name]: 1_000 },
       page: "/debug/sipclusters",
       clients: { env: {} },
       introduce: ({ env, page }: { readonly env: string; readonly page: string }) =>
@@ -47,7 +47,8 @@ function toIntroduction(kubernetes: string, env: string, page: string): string {
   return `\
 A simulated Kubernetes API listens at ${kubernetes}: 18 BareMetalHosts in 3 racks, and doubles of metal3's
 operator, of its provider for Cluster API, and of what starts Pods. Landfall itself is real. It runs with
---${HOST_NAMESPACES_FLAG.name}=${HOSTS}: SIPClusters may take the hosts of that namespace.
+--${HOST_NAMESPACES_FLAG.name}=${HOSTS}: SIPClusters may take the hosts of that namespace. A host
+that is in error is replaced after a second: --${ERROR_GRACE_FLAG.name}=1s, usually 10m.
 
 Watch it in another terminal. The first line makes that terminal use the demo:
 

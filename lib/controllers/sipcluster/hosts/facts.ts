@@ -124,13 +124,16 @@ export function hasSameLabels(one: Labels, other: Labels): boolean {
   return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
 }
 
+/** The trouble of a host of which metal3 reports an error. */
+export const IN_ERROR = "in error";
+
 /** Why a host may not be taken, in the words of reports. */
 const TROUBLES = {
   deleting: "being deleted",
   paused: "paused",
   detached: "detached",
   unhealthy: "unhealthy",
-  error: "in error",
+  error: IN_ERROR,
   labels: "labelled for a SIPCluster that does not have it",
   consumer: "used by another consumer",
   image: "provisioned",

@@ -17,7 +17,7 @@ import { toMatcher } from "../schedule/label_selector.ts";
 import { byKey } from "../schedule/own_hosts.ts";
 import type { HostFacts, Schedule } from "../schedule/types.ts";
 import { NODE_TYPE, STANDBY } from "../words.ts";
-import { findLabelled } from "./facts.ts";
+import { findLabelled, IN_ERROR } from "./facts.ts";
 import type { HostIndex } from "./host_index.ts";
 
 /** Whether a cluster may take a host, by their namespaces. Both keys are `namespace/name`. */
@@ -98,24 +98,27 @@ export function planAdoption(
 /**
  * What a cluster records before labels are written: hosts that it is to get or to give back are pending.
  *
- * @param decision `release`: it gives all back
+ * @param decision `release`: it gives all back. If a host is replaced for an error, the grace of others begins at `now`
  * @returns `undefined` if its status says so already
  */
 export function planRecord(
   { status: { hosts = [] } = {}, ...cluster }: SipCluster,
   decision: Pick<Schedule, "add" | "giveBack" | "keep"> | "release",
   index: Pick<HostIndex, "find" | "findFacts">,
+  now: string,
 ): readonly HostStatus[] | undefined {
   const key = toKey(cluster);
   const { keep, add, giveBack } = decision === "release" ? NOTHING : decision;
   const kept = new Map(keep.map((one) => [one.host, one]));
   const given = new Set(giveBack.map(({ host }) => host));
+  const replaced = new Set(giveBack.flatMap(({ role, why }) => (why === IN_ERROR ? role : [])));
   const own = hosts.filter((one) => index.findFacts(toKeyOf(one))?.assigned?.cluster === key);
   const next = own.map((one): HostStatus => {
     if (decision === "release" || given.has(toKeyOf(one))) return { ...one, pending: true };
     const isFixed = index.findFacts(toKeyOf(one))?.isUntouchable === true;
     const { role, standby } = (isFixed ? undefined : kept.get(toKeyOf(one))) ?? one;
-    return { ...one, role, standby };
+    const waits = one.errorSince !== undefined && replaced.has(one.role);
+    return { ...one, role, standby, ...(waits && { errorSince: now }) };
   });
   const added = add.flatMap((one) => {
     const host = index.find(one.host);

@@ -147,6 +147,8 @@ export interface HostStatus {
   readonly networks?: Readonly<Record<string, string>>;
   /** Its labels are being written or removed: until that is over, it belongs to the cluster if they say so. */
   readonly pending?: boolean;
+  /** Since when it is in error, or since when another host of its role was replaced for an error, if that is later. */
+  readonly errorSince?: string;
 }
 
 /** Where clients reach a service. */

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { toConditions } from "../../kinds/conditions.ts";
+import type { ErrorTimes } from "../hosts/errors.ts";
 import type { Schedule } from "../schedule/types.ts";
 import type { Machine } from "../services/types.ts";
 import {
@@ -61,6 +62,8 @@ export interface Member {
 export interface ServedOutcome {
   readonly kind: "served";
   readonly schedule: Schedule;
+  /** Since when hosts are in error. */
+  readonly errors: ErrorTimes;
   /** The hosts of the cluster, in the order of their keys. */
   readonly machines: readonly Machine[];
   readonly services: readonly ServiceState[];
@@ -124,14 +127,17 @@ function countHosts(machines: readonly Pick<Member, "role">[]): ReadonlyMap<Role
   return new Map(ROLES.map((role) => [role, machines.filter((one) => one.role === role).length]));
 }
 
-function toFacts({ schedule, machines, endpoints }: ServedOutcome): Facts {
+function toFacts({ schedule, errors, machines, endpoints }: ServedOutcome): Facts {
   return {
     // Always both, because a merge patch without a key does not remove it.
     counts: {
       ControlPlane: toCounts("ControlPlane", machines, schedule),
       Worker: toCounts("Worker", machines, schedule),
     },
-    hosts: machines.map(toHost),
+    hosts: machines.map(toHost).map((host) => {
+      const errorSince = errors.get(toKey({ metadata: host }));
+      return errorSince === undefined ? host : { ...host, errorSince };
+    }),
     endpoints: endpoints.filter(({ nodePort }) => nodePort !== 0),
   };
 }

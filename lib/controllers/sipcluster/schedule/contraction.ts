@@ -43,9 +43,9 @@ export function toWanted(set: NodeSet | undefined): Wanted {
 
 /**
  * Chooses the hosts that leave, one after the other: first those that Cluster API does not reserve; then those not in
- * use; then those that another role needs; then those that the selector does not match any more; then of the kind of
- * which there are too many, standby before active; then in the most crowded domain; then the last by key. Hosts in use
- * leave only if `releasesUsed` allows it, untouchable ones never.
+ * use; then those in error; then those that another role needs; then those that the selector does not match any more;
+ * then of the kind of which there are too many, standby before active; then in the most crowded domain; then the last
+ * by key. Hosts in use leave only if `releasesUsed` allows it, untouchable ones never.
  */
 export function planContraction(
   hosts: RoleHosts | undefined,
@@ -109,6 +109,7 @@ function chooseLeaver(crowd: Crowd, mayLeave: ReadonlySet<OwnHost>): OwnHost | u
   const rank = (host: OwnHost): readonly number[] => [
     host.isReserved === true ? 1 : 0,
     host.isInUse ? 1 : 0,
+    host.isForgiven === true ? 0 : 1,
     crowd.needed.has(host) ? 0 : 1,
     crowd.unmatched.has(host) ? 0 : 1,
     hasTooMany[host.assigned.standby ? "standby" : "active"] ? 0 : 1,

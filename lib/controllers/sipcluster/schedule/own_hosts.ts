@@ -61,9 +61,14 @@ function sortRole(hosts: readonly OwnHost[]): RoleHosts {
   const movable = hosts.filter(({ isUntouchable }) => isUntouchable !== true);
   const idle = movable.filter(({ isInUse }) => !isInUse);
   return {
-    loose: idle.filter(({ trouble }) => trouble === undefined),
+    loose: idle.filter((host) => !isBroken(host)),
     used: movable.filter(({ isInUse }) => isInUse),
     untouchable: hosts.filter(({ isUntouchable }) => isUntouchable === true),
-    broken: idle.filter(({ trouble }) => trouble !== undefined),
+    broken: idle.filter(isBroken),
   };
+}
+
+/** Whether a host has a trouble that counts. */
+export function isBroken({ trouble, isForgiven }: HostFacts): boolean {
+  return trouble !== undefined && isForgiven !== true;
 }

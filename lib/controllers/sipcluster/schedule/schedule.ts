@@ -74,6 +74,12 @@ function listNotes(
   const notes: readonly (readonly [string, readonly string[]])[] = [
     ["Kept, but not matched by the selector any more", unmatched.map(({ host: { key } }) => key)],
     [
+      "In error, and replaced if that lasts",
+      team.flatMap(({ host: { key, isForgiven, isInUse } }) =>
+        isForgiven === true && !isInUse ? key : [],
+      ),
+    ],
+    [
       "Not for Cluster API",
       team.flatMap(({ host: { key, outside } }) => (outside ? `${key} (${outside})` : [])),
     ],

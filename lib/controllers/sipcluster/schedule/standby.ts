@@ -2,7 +2,7 @@
  * Which hosts of a role are active, and which stand by.
  * @module
  */
-import { byKey } from "./own_hosts.ts";
+import { byKey, isBroken } from "./own_hosts.ts";
 import type { HostFacts } from "./types.ts";
 
 /** A host of a role, and whether it stands by. */
@@ -42,5 +42,5 @@ function isActive({ assigned }: HostFacts): boolean {
 /** The lower, the sooner active. */
 function rank(host: HostFacts): number {
   const kind = isActive(host) ? 0 : isStandby(host) ? 2 : 1;
-  return (host.isInUse ? 0 : 8) + (host.trouble === undefined ? 0 : 4) + kind;
+  return (host.isInUse ? 0 : 8) + (isBroken(host) ? 4 : 0) + kind;
 }

@@ -24,6 +24,8 @@ export interface HostFacts {
    * Why it may not be taken, and if it is not in use, not be kept: short, the same for all hosts with it (`paused`).
    */
   readonly trouble?: string;
+  /** Whether its trouble does not count yet: the cluster that has it keeps it for now. */
+  readonly isForgiven?: boolean;
   /** Whether its labels may not be changed, so that the cluster that has it keeps it as it is: paused. */
   readonly isUntouchable?: boolean;
   /** Whether it has a consumer, or is or was provisioned: then a cluster does not give it back. */

@@ -38,6 +38,7 @@ const REPORT = {
 
 const SERVED: ServedOutcome = {
   kind: "served",
+  errors: new Map(),
   schedule: {
     keep: [],
     add: [],

@@ -43,6 +43,11 @@ const HOST = object<HostStatus>({
     trueOrFalse(),
     "Whether Landfall is writing or removing the labels of the host. It belongs to the cluster while they say so.",
   ),
+  errorSince: optional(
+    STATUS_TEXT,
+    "Since when the host is in error, or since when another host of its role was replaced for an error. Landfall " +
+      "replaces it when --sip-host-error-grace is over, if nothing uses it.",
+  ),
 });
 
 const ENDPOINT = object<Endpoint>({
