@@ -9,7 +9,7 @@ import type { AddressReader } from "./hosts/address_reader.ts";
 import { forgiveErrors, listErrorTimes } from "./hosts/errors.ts";
 import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
-import { toAddresses } from "./hosts/network_data.ts";
+import { type AddressResult, toAddresses } from "./hosts/network_data.ts";
 import type { AllowsHost } from "./hosts/record.ts";
 import type { Role, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { toMatcher } from "./schedule/label_selector.ts";
@@ -25,7 +25,7 @@ interface HostChooserOptions {
     HostIndex,
     "listOf" | "listOfOthers" | "listClaimants" | "listFree" | "find"
   >;
-  readonly addresses: Pick<AddressReader, "readAll" | "findKnownTrouble">;
+  readonly addresses: Pick<AddressReader, "readAll" | "findKnown">;
   readonly allows: AllowsHost;
   readonly clock: Pick<Clock, "now">;
   /** How long an error of a host must last, in milliseconds. */
@@ -44,6 +44,8 @@ const NOT_ALLOWED = "in a namespace that --sip-host-namespaces does not allow";
 const OF_OTHERS = "of other SIPClusters";
 /** Rounds before it reads ahead: most hosts have what they need. */
 const ROUNDS_ALONE = 3;
+/** Rounds in which it avoids equal addresses. As many double what it reads ahead beyond all hosts. */
+const TWIN_ROUNDS_MAX = 16;
 /** How many hosts it reads ahead then, doubled with each round. */
 const READ_AHEAD = 4;
 
@@ -67,6 +69,12 @@ interface Choosing {
   readonly own: readonly HostFacts[];
 }
 
+/** What a decision comes to. */
+interface Team extends Pick<Choosing, "own"> {
+  readonly choice: Schedule;
+  readonly networks: readonly string[];
+}
+
 /** Chooses hosts. It writes nothing. */
 export class HostChooser {
   readonly #options: HostChooserOptions;
@@ -78,7 +86,8 @@ export class HostChooser {
   /**
    * Decides for a cluster. Only Secrets of hosts that would be taken are read, and each round refuses the hosts that
    * the round before found to have no address. If that goes on, it reads ahead, twice as far each time: where no host
-   * has the network, because its ID is misspelt, 10,000 hosts take 11 rounds and not 2,500.
+   * has the network, because its ID is misspelt, 10,000 hosts take 11 rounds and not 2,500. A host with an address that
+   * another one of the cluster has is taken only if no other is free.
    *
    * @throws {KubeError} if a Secret cannot be read: then nothing is known about its host
    */
@@ -86,16 +95,19 @@ export class HostChooser {
     const networks = listNetworks(spec.services);
     const key = toKey(cluster);
     const own = this.#listOwn(cluster);
+    const twins = new Set<Key>();
     for (let round = 1; ; round += 1) {
       const missed = new Set<Key>();
       const choice = this.#decide({ key, spec, own }, (facts) => {
         if (!this.#options.allows(key, facts.key)) return { ...facts, trouble: NOT_ALLOWED };
         const trouble = this.#findTrouble(facts, networks);
-        if (trouble === undefined) return facts;
+        if (trouble === undefined) return twins.has(facts.key) ? { ...facts, isTwin: true } : facts;
         missed.add(facts.key);
         return { ...facts, trouble };
       });
-      if (await this.#canServe(choice, networks, signal)) {
+      const team = { own, choice, networks };
+      const canServe = await this.#canServe(team, signal);
+      if (canServe && (round > TWIN_ROUNDS_MAX || !this.#findTwins(team, twins))) {
         return { schedule: this.#countOthers(cluster, spec, choice), missed: [...missed] };
       }
       const wants = toWants(spec, choice);
@@ -167,20 +179,48 @@ export class HostChooser {
 
   /** Why a host is known to have no address; `undefined` also if nothing is known. */
   #findTrouble({ key, trouble }: HostFacts, networks: readonly string[]): string | undefined {
-    const isOpen = trouble === undefined && networks.length > 0;
-    const host = isOpen ? this.#options.index.find(key) : undefined;
-    return host && this.#options.addresses.findKnownTrouble(host, networks);
+    const known = trouble === undefined ? this.#findKnown(key, networks) : undefined;
+    return known?.kind === "trouble" ? known.trouble : undefined;
   }
 
-  /** Whether all new hosts have an address on each network. */
-  async #canServe(
-    { add }: Schedule,
-    networks: readonly string[],
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    if (networks.length === 0) return true;
-    const hosts = add.flatMap(({ host }) => this.#options.index.find(host) ?? []);
-    const known = await this.#options.addresses.readAll(hosts, signal);
-    return [...known.values()].every((data) => toAddresses(data, networks).kind === "addresses");
+  #findKnown(key: Key, networks: readonly string[]): AddressResult | undefined {
+    const host = networks.length > 0 ? this.#options.index.find(key) : undefined;
+    return host && this.#options.addresses.findKnown(host, networks);
+  }
+
+  /** Whether all new hosts have an address on each network. Reads those of the hosts that the cluster has, too. */
+  async #canServe({ own, choice: { add }, networks }: Team, signal: AbortSignal): Promise<boolean> {
+    if (networks.length === 0 || add.length === 0) return true;
+    const { index, addresses } = this.#options;
+    const keys = [...own.map(({ key }) => key), ...add.map(({ host }) => host)];
+    const hosts = keys.flatMap((key) => index.find(key) ?? []);
+    const known = await addresses.readAll(hosts, signal);
+    return add.every(({ host }) => {
+      const data = known.get(host);
+      return data === undefined || toAddresses(data, networks).kind === "addresses";
+    });
+  }
+
+  /**
+   * Finds the free hosts with an address of a host that the cluster keeps or takes.
+   *
+   * @returns Whether one that it takes is new among them: then decide again
+   */
+  #findTwins({ own, choice: { add, giveBack }, networks }: Team, twins: Set<Key>): boolean {
+    const leaving = new Set(giveBack.map(({ host }) => host));
+    const staying = own.map(({ key }) => key).filter((key) => !leaving.has(key));
+    const holders = new Map<string, Key>();
+    const list = (key: Key): readonly string[] => {
+      const known = this.#findKnown(key, networks);
+      return known?.kind === "addresses" ? Array.from(known.addresses, (one) => one.join(" ")) : [];
+    };
+    for (const key of add.length === 0 ? [] : [...staying, ...add.map(({ host }) => host)])
+      for (const place of list(key)) if (!holders.has(place)) holders.set(place, key);
+    const isTwin = (key: Key): boolean =>
+      list(key).some((place) => (holders.get(place) ?? key) !== key);
+    const isNew = add.some(({ host }) => !twins.has(host) && isTwin(host));
+    if (isNew)
+      for (const { key } of this.#options.index.listFree()) if (isTwin(key)) twins.add(key);
+    return isNew;
   }
 }

@@ -88,7 +88,9 @@ export function describeCluster(
 function listNotes(conditions: readonly Condition[], schedule: Schedule | undefined): string[] {
   const { Scheduled, ServicesReady, ContractionBlocked, UnknownClaims } = CONDITION_WORDS;
   const { inUse } = ContractionBlocked;
-  const words = [Scheduled.tooClose, ServicesReady.lastKnownAddresses, inUse, UnknownClaims.labels];
+  const { lastKnownAddresses, addressConflict } = ServicesReady;
+  const ofHosts = [Scheduled.tooClose, inUse, UnknownClaims.labels];
+  const words = [...ofHosts, lastKnownAddresses, addressConflict];
   const isNoted = (schedule?.notes.length ?? 0) > 0;
   return conditions
     .filter(

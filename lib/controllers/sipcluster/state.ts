@@ -18,11 +18,15 @@ export function listWarnings(
 ): readonly { readonly word: EventWord; readonly message: string }[] {
   return services.flatMap((state) => {
     const { service, message = "" } = state;
-    const isOfHosts = service === OF_HOSTS;
-    if (!isOfHosts && !hasFailed(state)) return [];
-    const word = isOfHosts ? EVENT_WORDS.networkDataMissing : EVENT_WORDS.serviceFailed;
-    return [{ word, message: `${service}: ${message}` }];
+    if (service !== OF_HOSTS && !hasFailed(state)) return [];
+    return [{ word: toWord(state), message: `${service}: ${message}` }];
   });
+}
+
+function toWord({ service, reason }: ServiceState): EventWord {
+  if (service !== OF_HOSTS) return EVENT_WORDS.serviceFailed;
+  const isConflict = reason === CONDITION_WORDS.ServicesReady.addressConflict.reason;
+  return isConflict ? EVENT_WORDS.addressConflict : EVENT_WORDS.networkDataMissing;
 }
 
 /** Whether a service will not become ready by itself. */

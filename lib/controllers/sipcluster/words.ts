@@ -58,6 +58,7 @@ type EventName =
   | "invalidSpec"
   | "serviceFailed"
   | "networkDataMissing"
+  | "addressConflict"
   | "ready"
   | "rebootRequested"
   | "rebootRefused"
@@ -134,6 +135,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     type: "Warning",
     meaning:
       "Network data of a BareMetalHost of the SIPCluster is missing or cannot be right. The message names the host.",
+  },
+  addressConflict: {
+    reason: "AddressConflict",
+    type: "Warning",
+    meaning:
+      "BareMetalHosts of the SIPCluster have the same address on a network, and no other host was free. The message " +
+      "names them.",
   },
   ready: {
     reason: "ReconciliationSucceeded",

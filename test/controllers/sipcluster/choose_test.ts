@@ -23,7 +23,9 @@ import { toClaimLabels, toHost, toRecording } from "../../support/sipcluster/hos
 
 const signal = AbortSignal.timeout(20_000);
 const CLUSTER: SipCluster = { metadata: { namespace: "tenant", name: "a" } };
-const GOOD = '{"networks": [{"id": "oam", "ip_address": "192.0.2.1"}]}';
+const SAME = '{"networks": [{"id": "oam", "ip_address": "192.0.2.1"}]}';
+/** With an address of its own. */
+const GOOD = '{"networks": [{"id": "oam", "ip_address": "10.0.HOST"}]}';
 const BAD = '{"networks": [{"id": "oam", "type": "ipv4_dhcp"}]}';
 
 interface Stage {
@@ -53,7 +55,8 @@ function start(
   const reads: string[] = [];
   const read = async (name: string): Promise<KubeObject> => {
     reads.push(name);
-    const text = texts[names.indexOf(name)];
+    const at = names.indexOf(name);
+    const text = texts[at]?.replace("HOST", `${at >> 8}.${at & 255}`);
     if (text === undefined) throw new KubeError("forbidden", "no");
     const data = { networkData: btoa(text) };
     return Object.assign({ metadata: { name } }, { data });
@@ -110,6 +113,16 @@ describe("choose()", () => {
     const { chooser } = start([...Array<string>(200).fill(BAD), GOOD]);
     const { schedule } = await chooser.choose(CLUSTER, toSpec(1), signal);
     expect(schedule.add.map(({ host }) => host)).toEqual(["metal3/h00200"]);
+  });
+
+  test("takes hosts of 3,000 with the same address soon", async () => {
+    const { chooser, reads } = start([GOOD, ...Array<string>(3_000).fill(SAME), GOOD]);
+    const startMs = performance.now();
+    const { schedule } = await chooser.choose(CLUSTER, toSpec(4), signal);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    const hosts = ["h00000", "h00001", "h00002", "h03001"].map((name) => `metal3/${name}`);
+    expect(schedule.add.map(({ host }) => host)).toEqual(hosts);
+    expect(reads).toHaveLength(3_002);
   });
 
   test("says how many hosts that would suit other clusters have, and names none of them", async () => {

@@ -7,6 +7,7 @@ import type { SipClusterSpec } from "../../../lib/controllers/sipcluster/resourc
 import type { JsonObject, ObjectName } from "../../../lib/simulator/kubernetes/mod.ts";
 import {
   breakHost,
+  changeNetworks,
   mendHost,
   OAM_NETWORK,
   patchHostStatus,
@@ -148,4 +149,26 @@ test("a host in error is the first to be given back, and is not taken for anothe
     "r1-worker-3 Worker",
     "r2-worker-1 ControlPlane",
   ]);
+});
+
+test("hosts with the address of another one are taken only if no other is free, and that is told", async () => {
+  await using stage = await SipStage.start([{ name: "r1", flavors: { worker: 4 } }]);
+  const { objects } = stage.kubernetes;
+  const address = "10.23.1.1";
+  for (const name of ["r1-worker-2", "r1-worker-3"])
+    changeNetworks(objects, toPath(name), [{ id: OAM_NETWORK, address }]);
+  stage.create("a", toSpec(1));
+  await stage.untilCondition("a", "Ready", READY);
+  stage.change("a", { nodes: { Worker: { count: { active: 2 } } } });
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.listHosts("a")).toEqual(["r1-worker-1 Worker", "r1-worker-4 Worker"]);
+  stage.change("a", { nodes: { Worker: { count: { active: 3 } } } });
+  const message = await stage.untilCondition("a", "ServicesReady", "True AddressConflict");
+  const twins = `${HOSTS}/r1-worker-1, ${HOSTS}/r1-worker-2`;
+  const says = `hosts have the same address: ${address} on network "${OAM_NETWORK}" (${twins})`;
+  expect(message).toContain(says);
+  await until("it is told", () =>
+    stage.listEvents("a").some((one) => one.startsWith(`AddressConflict hosts: ${says}`)),
+  );
+  expect(stage.listEvents("a").filter((one) => one.startsWith("NetworkDataMissing"))).toEqual([]);
 });

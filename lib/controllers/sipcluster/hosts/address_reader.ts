@@ -13,6 +13,7 @@ import { isFields } from "../../../core/text/values.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import {
+  type AddressResult,
   type NetworkData,
   type NetworkDataProblem,
   parseNetworkData,
@@ -95,15 +96,13 @@ export class AddressReader {
   }
 
   /**
-   * Why a host cannot have the addresses that it needs, as far as that is known without a request. A decision then does
-   * not choose it again and again.
+   * The addresses of a host, or why it cannot have them, as far as that is known without a request.
    *
    * @param networks IDs of the networks on which it needs an address
    */
-  findKnownTrouble(host: BareMetalHost, networks: readonly string[]): string | undefined {
+  findKnown(host: BareMetalHost, networks: readonly string[]): AddressResult | undefined {
     const known = networks.length > 0 ? this.#find(host) : undefined;
-    const result = known && toAddresses(known, networks);
-    return result?.kind === "trouble" ? result.trouble : undefined;
+    return known && toAddresses(known, networks);
   }
 
   /**

@@ -20,7 +20,7 @@ export interface NetworkDataProblem {
 }
 
 /** Addresses that a service needs, or why a host does not have them, in words that are the same for all such hosts. */
-type AddressResult =
+export type AddressResult =
   | { readonly kind: "addresses"; readonly addresses: ReadonlyMap<string, string> }
   | { readonly kind: "trouble"; readonly trouble: string };
 

@@ -47,6 +47,7 @@ type ConditionWords = {
     Record<
       | "done"
       | "lastKnownAddresses"
+      | "addressConflict"
       | "waiting"
       | "invalid"
       | "failed"
@@ -145,6 +146,11 @@ export const CONDITION_WORDS: ConditionWords = {
     lastKnownAddresses: yes(
       "LastKnownAddresses",
       "The same, but network data of a host cannot be read now. Its last known addresses count. The message names it.",
+    ),
+    addressConflict: yes(
+      "AddressConflict",
+      "The same, but hosts of the cluster have the same address on a network: one of them answers for all. The " +
+        "message names them.",
     ),
     waiting: no(
       PROGRESSING,

@@ -94,13 +94,15 @@ export function groupHosts(
 
 /**
  * Hosts that the cluster would give back come first: they only change their role. Then free hosts, those first that can
- * be installed now; then hosts that another role would miss; then those that Cluster API reserves.
+ * be installed now, those last that share an address; then hosts that another role would miss; then those that Cluster
+ * API reserves.
  */
-function toTier({ assigned, isReserved, isUnready }: HostFacts, isLast: boolean): number {
-  if (isReserved === true) return 4;
-  if (isLast) return 3;
-  if (assigned !== undefined) return 0;
-  return isUnready === true ? 2 : 1;
+function toTier(host: HostFacts, isLast: boolean): number {
+  if (host.isReserved === true) return 5;
+  if (isLast) return 4;
+  if (host.assigned !== undefined) return 0;
+  if (host.isTwin === true) return 3;
+  return host.isUnready === true ? 2 : 1;
 }
 
 /** What is the same for all hosts that suit the same roles. */
@@ -133,7 +135,7 @@ class Names {
 /** More than there can be hosts. */
 const NUMBERS_MAX = 2 ** 24;
 /** Two for each tier. The first names are ranks. */
-const RANKS = 10;
+const RANKS = 12;
 
 /**
  * Hosts that suit the same roles, with the same values of the topology labels that decide. Most groups are never asked

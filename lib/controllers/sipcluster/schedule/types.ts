@@ -34,6 +34,8 @@ export interface HostFacts {
   readonly isReserved?: boolean;
   /** Of a host without a cluster: whether metal3 does not say that it can be installed now. Taken after those. */
   readonly isUnready?: boolean;
+  /** Whether it has an address of a host that the cluster has or takes. Taken after others. */
+  readonly isTwin?: boolean;
   /** State in which Cluster API can never use it, unless a Vino made it so. */
   readonly outside?: string;
 }

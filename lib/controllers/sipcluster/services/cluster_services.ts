@@ -155,10 +155,9 @@ export class ClusterServices {
       const nodePorts = this.#applier.listNodePorts(cluster, plan);
       return judgeReadiness(plan, this.#findDeployment(cluster, plan), nodePorts);
     });
-    const ofHosts = judgeHosts(hosts);
     return {
       machines,
-      services: [...(ofHosts ? [ofHosts] : []), ...states],
+      services: [...judgeHosts(hosts), ...states],
       endpoints: plans.flatMap((plan) =>
         this.#applier
           .listNodePorts(cluster, plan)

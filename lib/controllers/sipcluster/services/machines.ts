@@ -72,17 +72,32 @@ export function listMachines(members: readonly Member[], networks: readonly stri
   return { machines, lastKnown, unknown, lacking, troubled };
 }
 
-/** What `ServicesReady` says about the addresses of hosts; `undefined` if there is nothing to say. */
-export function judgeHosts(list: MachineList): ServiceState | undefined {
-  const { machines, lastKnown, unknown, lacking } = list;
-  const twins = listTwins(machines);
+/** What `ServicesReady` says about the addresses of hosts. */
+export function judgeHosts(list: MachineList): readonly ServiceState[] {
+  const twins = listTwins(list.machines);
+  const state = judgeAddresses(list);
+  const conflict = {
+    service: OF_HOSTS,
+    isReady: true,
+    reason: CONDITION_WORDS.ServicesReady.addressConflict.reason,
+    message: `hosts have the same address: ${nameSome(twins)}`,
+  };
+  return [...(state ? [state] : []), ...(twins.length > 0 ? [conflict] : [])];
+}
+
+/** What is to say about addresses that are not known. */
+function judgeAddresses({
+  machines,
+  lastKnown,
+  unknown,
+  lacking,
+}: MachineList): ServiceState | undefined {
   const sentences = [
     unknown.length > 0 &&
       `the addresses of these hosts are not known: ${nameSome(unknown)}. ` +
         "Landfall leaves services that need them as they are",
     lastKnown.length > 0 && `the last known addresses of these hosts count: ${nameSome(lastKnown)}`,
     lacking.length > 0 && nameSome(lacking),
-    twins.length > 0 && `hosts have the same address: ${nameSome(twins)}`,
   ].filter((sentence) => sentence !== false);
   if (sentences.length === 0) return undefined;
   const state = { service: OF_HOSTS, message: sentences.join(". ") };

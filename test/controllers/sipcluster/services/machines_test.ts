@@ -95,11 +95,11 @@ describe("listMachines()", () => {
 
 describe("judgeHosts()", () => {
   test("has nothing to say of hosts with their addresses", () => {
-    expect(judgeHosts(listMachines([member({ networks: HERE })], ["oam"]))).toBeUndefined();
+    expect(judgeHosts(listMachines([member({ networks: HERE })], ["oam"]))).toEqual([]);
   });
 
   test("is ready with last known addresses, and names host and Secret", () => {
-    expect(judgeHosts(listMachines([member({ ...GONE, last: HERE })], ["oam"]))).toEqual({
+    expect(judgeHosts(listMachines([member({ ...GONE, last: HERE })], ["oam"]))[0]).toEqual({
       service: "hosts",
       isReady: true,
       reason: "LastKnownAddresses",
@@ -110,7 +110,7 @@ describe("judgeHosts()", () => {
 
   test("is not ready if an address is not known, and names host and Secret", () => {
     const lists = listMachines([member(GONE), member({ networks: HERE })], ["oam"]);
-    expect(judgeHosts(lists)).toEqual({
+    expect(judgeHosts(lists)[0]).toEqual({
       service: "hosts",
       isReady: false,
       reason: "AddressesUnknown",
@@ -122,9 +122,10 @@ describe("judgeHosts()", () => {
 
   test("names hosts with the same address, and is ready", () => {
     const twins = ["a", "b"].map((name) => member({ name, key: `metal/${name}`, networks: HERE }));
-    expect(judgeHosts(listMachines(twins, ["oam"]))).toEqual({
+    expect(judgeHosts(listMachines(twins, ["oam"]))[0]).toEqual({
       service: "hosts",
       isReady: true,
+      reason: "AddressConflict",
       message: 'hosts have the same address: 192.0.2.1 on network "oam" (metal/a, metal/b)',
     });
   });
@@ -133,7 +134,7 @@ describe("judgeHosts()", () => {
     [true, "one of two hosts", [member({ networks: toData({}) }), member({ networks: HERE })]],
     [false, "every host", [member({ networks: toData({}) })]],
   ])("is ready: %s, if %s is known to have no address", (isReady, _what, members) => {
-    const state = judgeHosts(listMachines(members, ["oam"]));
+    const [state] = judgeHosts(listMachines(members, ["oam"]));
     expect(state).toMatchObject({ isReady });
     expect(state?.message).toBe('BareMetalHost metal/w has no network "oam"');
   });
