@@ -16,7 +16,7 @@ import { toMatcher } from "./schedule/label_selector.ts";
 import { byKey } from "./schedule/own_hosts.ts";
 import { REFUSED_MAX } from "./schedule/report.ts";
 import { schedule } from "./schedule/schedule.ts";
-import type { HostFacts, RoleReport, Schedule } from "./schedule/types.ts";
+import { type HostFacts, LATE, type RoleReport, type Schedule } from "./schedule/types.ts";
 import { listNetworks } from "./services/networks.ts";
 
 /** What a {@linkcode HostChooser} needs. */
@@ -101,7 +101,10 @@ export class HostChooser {
       const choice = this.#decide({ key, spec, own }, (facts) => {
         if (!this.#options.allows(key, facts.key)) return { ...facts, trouble: NOT_ALLOWED };
         const trouble = this.#findTrouble(facts, networks);
-        if (trouble === undefined) return twins.has(facts.key) ? { ...facts, isTwin: true } : facts;
+        if (trouble === undefined)
+          return twins.has(facts.key)
+            ? { ...facts, late: Math.max(facts.late ?? 0, LATE.twin) }
+            : facts;
         missed.add(facts.key);
         return { ...facts, trouble };
       });

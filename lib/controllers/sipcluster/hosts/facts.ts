@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import type { Assigned, HostFacts } from "../schedule/types.ts";
+import { type Assigned, type HostFacts, LATE } from "../schedule/types.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, WITHOUT_METAL3 } from "../words.ts";
 import {
   type BareMetalHost,
@@ -98,6 +98,9 @@ export function toHostFacts(host: BareMetalHost, assigned?: Assigned): HostFacts
   const isPaused = PAUSED in (host.metadata.annotations ?? {});
   const state = toState(host);
   const outside = findOutside(host);
+  // What a host of a cluster goes through does not count.
+  const isUnready = assigned === undefined && !READY.has(state);
+  const late = NODE_REUSE in labels ? LATE.reserved : isUnready ? LATE.unready : undefined;
   return {
     key: toKey(host),
     labels,
@@ -105,9 +108,7 @@ export function toHostFacts(host: BareMetalHost, assigned?: Assigned): HostFacts
     ...(trouble && { trouble }),
     ...(isPaused && { isUntouchable: true }),
     isInUse: hasConsumer(host) || IN_USE.has(state) || hasImage(host),
-    ...(NODE_REUSE in labels && { isReserved: true }),
-    // What a host of a cluster goes through does not count.
-    ...(!assigned && !READY.has(state) && { isUnready: true }),
+    ...(late !== undefined && { late }),
     ...(outside && { outside }),
   };
 }

@@ -7,7 +7,7 @@ import type { NodeSet, Role } from "../resource/sip_cluster.ts";
 import type { Domains } from "./domains.ts";
 import { toMatcher } from "./label_selector.ts";
 import type { Demand, Group, Problem } from "./matching/problem.ts";
-import type { HostFacts } from "./types.ts";
+import { type HostFacts, LATE } from "./types.ts";
 
 /** What a role still needs. */
 export interface Wish {
@@ -43,15 +43,16 @@ interface GroupingOptions {
 }
 
 /**
- * Groups the hosts that suit these roles by what decides about them. {@linkcode toTier} says which come first; of
- * those, hosts with the topology labels of these roles, before those of which the place is not known; then the order of
- * the input counts.
+ * Groups the hosts that suit these roles by what decides about them. First come hosts that the cluster would give back,
+ * which then only change their role; then free hosts in the order of {@linkcode LATE}. Of these, hosts with the
+ * topology labels of these roles come before those of which the place is not known; then the order of the input counts.
  */
 export function groupHosts(
   hosts: readonly HostFacts[],
   { wishes, domains, last = new Set() }: GroupingOptions,
 ): Pick<Problem, "groups" | "orders"> {
   const judges = wishes.map(({ set, need }) => (need > 0 ? toFindRefusal(set) : undefined));
+  const hasLast = last.size > 0;
   const suitings = new Map<number, Suiting>();
   const names = new Names();
   const groups: HostGroup[] = [];
@@ -67,7 +68,8 @@ export function groupHosts(
       if (judges[at]?.(host) === undefined && judges[at] !== undefined) suits |= 1 << at;
     }
     if (suits === 0) continue;
-    let rank = 2 * toTier(host, last.has(host));
+    const late = host.late ?? (host.assigned ? -1 : 0);
+    let rank = 2 + 2 * (hasLast && last.has(host) ? Math.max(late, LATE.missed) : late);
     let name = names.toLonger(rank, suits);
     let suiting = suitings.get(suits);
     if (suiting === undefined) {
@@ -90,19 +92,6 @@ export function groupHosts(
     }
   }
   return { groups, orders: wishes.map((_, at) => ranked.flatMap((ofRole) => ofRole[at] ?? [])) };
-}
-
-/**
- * Hosts that the cluster would give back come first: they only change their role. Then free hosts, those first that can
- * be installed now, those last that share an address; then hosts that another role would miss; then those that Cluster
- * API reserves.
- */
-function toTier(host: HostFacts, isLast: boolean): number {
-  if (host.isReserved === true) return 5;
-  if (isLast) return 4;
-  if (host.assigned !== undefined) return 0;
-  if (host.isTwin === true) return 3;
-  return host.isUnready === true ? 2 : 1;
 }
 
 /** What is the same for all hosts that suit the same roles. */
@@ -134,7 +123,7 @@ class Names {
 
 /** More than there can be hosts. */
 const NUMBERS_MAX = 2 ** 24;
-/** Two for each tier. The first names are ranks. */
+/** Two for each value of {@linkcode LATE}, and for none. The first names are ranks. */
 const RANKS = 12;
 
 /**

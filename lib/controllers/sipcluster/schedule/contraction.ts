@@ -6,7 +6,7 @@ import type { NodeSet } from "../resource/sip_cluster.ts";
 import { listTopologyKeys } from "./domains.ts";
 import { readLabel, toMatcher } from "./label_selector.ts";
 import { listKeepable, type OwnHost, type RoleHosts } from "./own_hosts.ts";
-import type { HostFacts } from "./types.ts";
+import { type HostFacts, LATE } from "./types.ts";
 
 /** What a role keeps, before it takes others. */
 export interface Contraction {
@@ -107,7 +107,7 @@ function chooseLeaver(crowd: Crowd, mayLeave: ReadonlySet<OwnHost>): OwnHost | u
   const countIn = ({ labels }: OwnHost): number =>
     Math.max(0, ...keys.map((key, at) => counts[at]?.get(readLabel(labels, key)) ?? 0));
   const rank = (host: OwnHost): readonly number[] => [
-    host.isReserved === true ? 1 : 0,
+    host.late === LATE.reserved ? 1 : 0,
     host.isInUse ? 1 : 0,
     host.isForgiven === true ? 0 : 1,
     crowd.needed.has(host) ? 0 : 1,

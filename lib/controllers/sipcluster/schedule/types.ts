@@ -13,6 +13,16 @@ export interface Assigned {
   readonly standby: boolean;
 }
 
+/**
+ * Why a host is taken after others.
+ *
+ * - `unready`: metal3 does not say that it can be installed now. Only of hosts that no cluster has
+ * - `twin`: it has an address of a host that the cluster has or takes
+ * - `missed`: another role of the cluster would miss it
+ * - `reserved`: Cluster API keeps it for a machine that comes. It is given back last, too
+ */
+export const LATE = { unready: 1, twin: 2, missed: 3, reserved: 4 } as const;
+
 /** A host, as the scheduler sees it. */
 export interface HostFacts {
   /** `namespace/name`. */
@@ -30,12 +40,8 @@ export interface HostFacts {
   readonly isUntouchable?: boolean;
   /** Whether it has a consumer, or is or was provisioned: then a cluster does not give it back. */
   readonly isInUse: boolean;
-  /** Whether Cluster API reserves it for a machine that comes: it is taken last, and given back last. */
-  readonly isReserved?: boolean;
-  /** Of a host without a cluster: whether metal3 does not say that it can be installed now. Taken after those. */
-  readonly isUnready?: boolean;
-  /** Whether it has an address of a host that the cluster has or takes. Taken after others. */
-  readonly isTwin?: boolean;
+  /** Why it is taken after other hosts, one of {@linkcode LATE}: the higher, the later. Absent: for no reason. */
+  readonly late?: number;
   /** State in which Cluster API can never use it, unless a Vino made it so. */
   readonly outside?: string;
 }
