@@ -85,7 +85,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
         one,
         {
           kind: "served",
-          errors: new Map(),
+          errors: new Map([["metal/a", "2026-01-01T00:00:00Z"]]),
           schedule: {
             keep: [],
             add: [],

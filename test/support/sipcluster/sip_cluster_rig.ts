@@ -298,6 +298,7 @@ export class SipClusterRig implements AsyncDisposable {
       ...ELECTION,
       `--controllers=${NAME}`,
       `--sip-host-namespaces=${METAL}`,
+      "--sip-host-error-grace=1s",
       ...(options.args ?? []),
     ]);
     const controller = { landfall, debugUrl: `http://127.0.0.1:${port}` };
