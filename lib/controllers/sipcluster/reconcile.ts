@@ -21,6 +21,7 @@ import type { HostIndex } from "./hosts/host_index.ts";
 import {
   type AllowsHost,
   listLost,
+  type Loss,
   planAdoption,
   planRecord,
   settleRecord,
@@ -85,8 +86,12 @@ const OLD_CRD =
   "The CustomResourceDefinition of SIPClusters is older than Landfall, and the API server drops the record of hosts. " +
   "Apply deploy/manifests/sipcluster/crd.yaml of this version";
 const UNLABELLED =
-  "does not have the labels of the cluster any more: a person or another program removed or changed them. Landfall " +
-  "writes them again";
+  "does not have the labels of the cluster any more: a person or another program removed or changed them";
+const LOSSES: Readonly<Record<Loss["kind"], string>> = {
+  gone: "was deleted. The cluster does not have it any more",
+  paused: `${UNLABELLED}. Landfall writes them again when the host is not paused any more`,
+  unlabelled: `${UNLABELLED}. Landfall writes them again`,
+};
 /** How often a decision is made again at once, because another program was quicker with a host. */
 const DECISIONS_MAX = 5;
 /** Finalizer of `kubectl delete --cascade=foreground`: Kubernetes deletes the services itself. */
@@ -477,11 +482,11 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
   #tellLost(cluster: SipCluster): void {
     if (this.#isTold) return;
     this.#isTold = true;
-    for (const { host, isGone } of listLost(cluster, this.#options.index)) {
-      const [word, what] = isGone
-        ? [EVENT_WORDS.hostGone, "was deleted. The cluster does not have it any more"]
-        : [EVENT_WORDS.hostUnlabelled, UNLABELLED];
-      this.#options.writer.warn(cluster, word, `BareMetalHost ${host} ${what}`);
+    const byKind = Map.groupBy(listLost(cluster, this.#options.index), ({ kind }) => kind);
+    for (const [kind, losses] of byKind) {
+      const word = kind === "gone" ? EVENT_WORDS.hostGone : EVENT_WORDS.hostUnlabelled;
+      const hosts = nameSome(losses.map(({ host }) => host));
+      this.#options.writer.warn(cluster, word, `BareMetalHost ${hosts} ${LOSSES[kind]}`);
     }
   }
 

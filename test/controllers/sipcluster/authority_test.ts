@@ -340,3 +340,26 @@ test("a cluster may always take hosts of its own namespace, and by default no ot
     TENANT,
   ]);
 });
+
+test("a paused host gets its labels back when it is not paused any more, and the Event says so", async () => {
+  await using stage = await startServed();
+  await stage.run();
+  const { objects } = stage.kubernetes;
+  const path = { namespace: HOSTS, name: "r1-worker-1" };
+  const change = (metadata: JsonObject): void => {
+    objects.patch("baremetalhosts", path, { metadata });
+  };
+  change({
+    annotations: { "baremetalhost.metal3.io/paused": "" },
+    labels: { "sip.airshipit.org/cluster-name": null },
+  });
+  await until("an Event says when", () =>
+    stage
+      .listEvents("a")
+      .some((event) => /^HostUnlabelled .* when the host is not paused/.test(event)),
+  );
+  await stage.untilQuiet();
+  expect(stage.listHosts("a")).toHaveLength(2);
+  change({ annotations: { "baremetalhost.metal3.io/paused": null } });
+  await until("it has its labels", () => stage.listHosts("a").length === 3);
+});

@@ -329,6 +329,11 @@ test("a standby label with another value is put right, and a paused host too man
   objects.patch("baremetalhosts", HOST_PATH("r1-worker-1"), { metadata: { labels } });
   expect(readStandby()).toBe("banana");
   await until("the label is right", () => readStandby() === undefined);
+  await until("it is told", () =>
+    stage
+      .listEvents("a")
+      .some((event) => event.startsWith(`HostUnlabelled BareMetalHost ${HOSTS}/r1-worker-1 `)),
+  );
   const annotations = { "baremetalhost.metal3.io/paused": "" };
   objects.patch("baremetalhosts", HOST_PATH("r1-worker-1"), { metadata: { annotations } });
   stage.change("a", { nodes: { Worker: { count: { active: 0 } } } });

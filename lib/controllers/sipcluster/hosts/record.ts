@@ -142,19 +142,29 @@ export function settleRecord(
     .map(({ pending: _pending, ...host }) => host);
 }
 
-/** The hosts that a cluster lost since its last status, and that it did not give back, with the reason. */
+/** What happened to a host of a cluster, and not by Landfall. */
+export interface Loss {
+  readonly host: Key;
+  readonly kind: "gone" | "paused" | "unlabelled";
+}
+
+/** The hosts of a record that are gone, or lack the labels of the cluster; `paused`: they cannot get them back yet. */
 export function listLost(
   { status, ...cluster }: SipCluster,
   index: Pick<HostIndex, "find" | "findFacts">,
-): readonly { readonly host: Key; readonly isGone: boolean }[] {
+): readonly Loss[] {
   const recorded = (status?.hosts ?? []).filter(
     ({ pending, uid }) => !pending && uid !== undefined,
   );
-  return recorded.flatMap((one) => {
+  return recorded.flatMap((one): Loss[] => {
     const host = toKeyOf(one);
-    const { uid, labels } = index.find(host)?.metadata ?? {};
-    if (uid !== one.uid) return { host, isGone: true };
-    return findLabelled(labels) === toKey(cluster) ? [] : { host, isGone: false };
+    const { labels = {}, isUntouchable = false } = index.findFacts(host) ?? {};
+    if (index.find(host)?.metadata.uid !== one.uid) return [{ host, kind: "gone" }];
+    const isWhole =
+      findLabelled(labels) === toKey(cluster) &&
+      labels[NODE_TYPE] === one.role &&
+      labels[STANDBY] === (one.standby ? "true" : undefined);
+    return isWhole ? [] : [{ host, kind: isUntouchable ? "paused" : "unlabelled" }];
   });
 }
 
