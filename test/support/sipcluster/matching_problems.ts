@@ -20,19 +20,9 @@ export function toGroup(
   };
 }
 
-/** A problem without held hosts, whose roles share no domains. */
+/** A problem without held hosts. */
 export function toProblem(needs: readonly number[], groups: readonly Group[]): Problem {
-  const keys = groups[0]?.demands.map((demand) => demand?.alone.length ?? 0) ?? [];
-  return {
-    needs,
-    groups,
-    orders: toOrders(needs, groups),
-    held: [],
-    scopes: needs.map((_, role) =>
-      Array.from({ length: keys[role] ?? 0 }, (_, at) => `${role} ${at}`),
-    ),
-    sharesDomains: false,
-  };
+  return { needs, groups, orders: toOrders(needs, groups), held: [] };
 }
 
 function toOrders(needs: readonly number[], groups: readonly Group[]): readonly number[][] {
@@ -59,7 +49,7 @@ export function drawProblem(random: Random, size: number): Problem {
       if (random.chance(0.2) || (only !== undefined && only !== role)) return undefined;
       const others = isShared ? (own[1 - role] ?? []).filter((key) => !ofRole.includes(key)) : [];
       return {
-        alone: ofRole.map((key) => place(key, role)),
+        alone: [0, 1, 2].map((key) => (ofRole.includes(key) ? place(key, role) : -1)),
         beside: others.map((key) => place(key, role)).filter((domain) => domain >= 0),
       };
     });
@@ -75,10 +65,6 @@ export function drawProblem(random: Random, size: number): Problem {
     groups,
     orders: toOrders(needs, groups),
     held: held.filter((demand) => demand !== undefined),
-    scopes: own.map((ofRole, role) =>
-      ofRole.map((key) => (isShared ? `${key}` : `${role} ${key}`)),
-    ),
-    sharesDomains: isShared,
   };
 }
 

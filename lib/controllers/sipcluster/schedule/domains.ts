@@ -28,6 +28,8 @@ export function listTopologyKeys(set: NodeSet | undefined): readonly string[] {
 export class Domains {
   /** The topology keys of all roles. */
   readonly #keys: readonly string[];
+  /** For each key: no domain. */
+  readonly #none: readonly number[];
   /** By role: which of the keys are its own. */
   readonly #own: ReadonlyMap<Role | undefined, readonly number[]>;
   readonly #others: ReadonlyMap<Role | undefined, readonly number[]>;
@@ -48,6 +50,7 @@ export class Domains {
       return [role, ofRole.map((key) => keys.indexOf(key))] as const;
     });
     this.#keys = keys;
+    this.#none = keys.map(() => -1);
     this.#own = new Map(own);
     this.#others = new Map(
       own.map(([role, ofRole]) => [
@@ -62,12 +65,6 @@ export class Domains {
   /** The topology key of a domain. */
   toKey(domain: number): string {
     return this.#keys[this.#keyOf[Math.floor(domain / (ROLES.length + 1))] ?? -1] ?? "";
-  }
-
-  /** Which keys of roles are the same: equal where roles share domains, in the order of the role's keys. */
-  listScopes(role: Role): readonly string[] {
-    const own = (this.#own.get(role) ?? []).map((at) => this.#keys[at] ?? "");
-    return this.#spreadsAcrossRoles ? own : own.map((key) => `${role} ${key}`);
   }
 
   /** The topology keys of which a host's domains count in a role, by their numbers. */
@@ -113,11 +110,11 @@ export class Domains {
   toDemandOf(values: readonly number[], role: Role | undefined): Demand {
     const isShared = this.#spreadsAcrossRoles || role === undefined;
     const offset = isShared ? ROLES.length : ROLES.indexOf(role);
-    const alone: number[] = [];
+    const alone = this.#none.slice();
     const beside: number[] = [];
     for (const key of this.#own.get(role) ?? []) {
       const value = values[key] ?? -1;
-      alone.push(value < 0 ? -1 : value * (ROLES.length + 1) + offset);
+      if (value >= 0) alone[key] = value * (ROLES.length + 1) + offset;
     }
     for (const key of this.#others.get(role) ?? []) {
       const value = values[key] ?? -1;

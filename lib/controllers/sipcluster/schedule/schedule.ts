@@ -15,8 +15,8 @@ import { findClosed, listChosen, reportSearch, type Search } from "./report.ts";
 import { type Rated, rateHosts } from "./standby.ts";
 import type { HostFacts, RoleReport, Schedule, ScheduleInput, Surplus } from "./types.ts";
 
-/** How far a search for hosts goes: without a compiler, some 20 ms. */
-const LIMITS = { maxSteps: 60_000, maxGroups: 1_500 };
+/** How far a search for hosts goes: without a compiler, some 50 ms. */
+const LIMITS = { maxSteps: 60_000, maxGroups: 3_000 };
 
 /**
  * Decides for one cluster. Pure, and the same hosts always get the same decision, in any order.
@@ -169,8 +169,6 @@ function searchHosts(
     groups,
     orders,
     held: isNeeded ? staying.map((member) => domains.toDemand(member)) : [],
-    scopes: ROLES.map((role) => domains.listScopes(role)),
-    sharesDomains: scheduling?.spreadAcrossRoles === true,
   };
   const eligible = orders.map(({ length }) => length);
   return {

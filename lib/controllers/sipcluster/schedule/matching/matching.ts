@@ -3,25 +3,22 @@
  * @module
  */
 import type { Key } from "../../../../kube/cache/store.ts";
-import { exchangePicks } from "./exchange.ts";
-import { listByConstraint, pickGreedily } from "./greedy.ts";
-import { countAtMost, countLimits } from "./layers.ts";
-import type { Demand, GroupPick, Problem } from "./problem.ts";
 import {
-  listAsked,
-  listOpen,
-  type OpenGroup,
-  reduceProblem,
-  toOriginalPicks,
-  toReducedPicks,
-} from "./reduction.ts";
+  type Demand,
+  type GroupPick,
+  type NumberedGroup,
+  Occupancy,
+  type Problem,
+  sum,
+} from "./problem.ts";
+import { limitByKeys } from "./relaxation.ts";
 import { searchPicks } from "./search.ts";
 
 /** How far a search goes. */
 interface SearchLimits {
   /** About how many edges of networks it looks at. */
   readonly maxSteps: number;
-  /** Of so many groups, it looks only at some in each domain. */
+  /** Of more groups, it looks only at some. */
   readonly maxGroups: number;
 }
 
@@ -35,7 +32,7 @@ export interface Matching {
   readonly isProven: boolean;
 }
 
-/** How much of the steps the first exchanges may take. */
+/** How many of too many groups, and of the steps, a first look takes: cheap, and often enough. */
 const FIRST_SHARE = 0.2;
 
 /**
@@ -47,156 +44,124 @@ const FIRST_SHARE = 0.2;
  * keys (from three on, the problem is NP-hard) a search may end at a limit: then `isProven` says so.
  */
 export function findMatching(problem: Problem, limits: SearchLimits): Matching {
-  const found = areIndependent(problem)
-    ? problem.needs.map((_, role) => findPicks(toRoleProblem(problem, role), limits))
-    : [findPicks(problem, limits)];
-  const all = found.flatMap(({ picks }) => picks);
-  return {
-    picks: toHosts(all, problem),
-    isFull: all.length === problem.needs.reduce((sum, need) => sum + need, 0),
-    isProven: found.every(({ isProven }) => isProven),
-  };
+  const { needs, orders } = problem;
+  const wanted = sum(needs);
+  const possible = needs.map((need, role) => Math.min(need, orders[role]?.length ?? 0));
+  const greedy = pickGreedily(problem);
+  const isProven = greedy.length === sum(possible);
+  let best: Choice = { picks: greedy, isProven };
+  const asked = isProven ? [] : listAsked(orders);
+  const { maxSteps, maxGroups } = limits;
+  if (asked.length > maxGroups) {
+    const stride = Math.ceil(asked.length / (maxGroups * FIRST_SHARE));
+    const some = asked.filter((_, at) => at % stride === 0);
+    const first = { start: greedy, maxSteps: maxSteps * FIRST_SHARE, maxGroups };
+    const { picks } = search(problem, some, first);
+    best = { picks, isProven: picks.length === wanted };
+  }
+  if (!best.isProven) best = search(problem, asked, { start: best.picks, ...limits });
+  const isFull = best.picks.length === wanted;
+  return { picks: toHosts(best.picks, problem), isFull, isProven: best.isProven };
 }
 
-/** A choice, and whether there is no better one. */
-interface Found {
+/** Hosts that fit each other, and whether no choice has more. */
+interface Choice {
   readonly picks: readonly GroupPick[];
   readonly isProven: boolean;
 }
 
-function findPicks(problem: Problem, limits: SearchLimits): Found {
-  const greedy = pickGreedily(problem);
-  const isBest = greedy.length === countPossible(problem);
-  return isBest ? { picks: greedy, isProven: true } : searchFrom(problem, greedy, limits);
+/** The indices of roles, the most constrained first: those with the fewest hosts to spare. */
+function listByConstraint({ needs, orders }: Problem): readonly number[] {
+  const spare = needs.map((need, role) => (orders[role]?.length ?? 0) - need);
+  return [...needs.keys()].sort((a, b) => (spare[a] ?? 0) - (spare[b] ?? 0) || a - b);
 }
 
-/** Whether roles neither share hosts nor domains: then each is a problem of its own. */
-function areIndependent({ orders, sharesDomains }: Problem): boolean {
-  const roles: number[] = [];
-  for (const [role, groups] of orders.entries()) {
-    for (const group of groups) {
-      if ((roles[group] ?? role) !== role) return false;
-      roles[group] = role;
+/** Takes the preferred hosts as long as they fit: enough for most clusters, and it takes what a person expects. */
+function pickGreedily(problem: Problem): readonly GroupPick[] {
+  const { needs, groups, orders, held } = problem;
+  const occupancy = new Occupancy(held);
+  const used: number[] = [];
+  const picks: GroupPick[] = [];
+  for (const role of listByConstraint(problem)) {
+    // Before this role, and seen by it: hosts of the group that other roles took are passed over.
+    const before = [...used];
+    const seen: number[] = [];
+    const isClosed: boolean[] = [];
+    let need = needs[role] ?? 0;
+    for (const group of orders[role] ?? []) {
+      if (need === 0) break;
+      if (isClosed[group] === true) continue;
+      seen[group] = (seen[group] ?? 0) + 1;
+      if ((seen[group] ?? 0) <= (before[group] ?? 0)) continue;
+      const demand = groups[group]?.demands[role];
+      if (demand === undefined || !occupancy.allows(demand)) isClosed[group] = true;
+      else {
+        const pick = { role, group, demand };
+        occupancy.add(pick);
+        used[group] = (used[group] ?? 0) + 1;
+        picks.push(pick);
+        need -= 1;
+      }
     }
   }
-  return !sharesDomains;
+  return picks;
 }
 
-function toRoleProblem(problem: Problem, role: number): Problem {
-  const { needs, orders } = problem;
-  return {
-    ...problem,
-    needs: needs.map((need, at) => (at === role ? need : 0)),
-    orders: orders.map((groups, at) => (at === role ? groups : [])),
-  };
+/** The groups that a role may choose from, in the order of their numbers. */
+function listAsked(orders: Problem["orders"]): readonly number[] {
+  const isAsked: boolean[] = [];
+  for (const ofRole of orders) for (const group of ofRole) isAsked[group] = true;
+  return [...isAsked.keys()].filter((group) => isAsked[group] === true);
 }
 
-/** The smaller of what each role needs and has to choose from. */
-function countPossible({ needs, orders }: Problem): number {
-  return needs.reduce((sum, need, role) => sum + Math.min(need, orders[role]?.length ?? 0), 0);
-}
-
-function searchFrom(
+/** Searches these groups for more picks than those at the start. */
+function search(
   problem: Problem,
-  greedy: readonly GroupPick[],
-  { maxSteps, maxGroups }: SearchLimits,
-): Found {
-  const asked = listAsked(problem.orders);
-  if (asked.length > maxGroups) {
-    const full = searchAmong(problem, greedy, { groups: sample(asked, maxGroups / 3), maxSteps });
-    if (full !== undefined) return { picks: full, isProven: true };
-  }
-  const open = listOpen(problem, asked);
-  const openLimits = countLimits(open, problem);
-  const most = countAtMost(open, problem, openLimits);
-  if (greedy.length === most) return { picks: greedy, isProven: true };
-  const domains = openLimits.flat().reduce((sum, one) => sum + one.domains.size, 0);
-  const share = Math.ceil(maxGroups / Math.max(1, domains));
-  const some = chooseGroups(open, greedy, { max: maxGroups, share });
-  const reduced = reduceProblem(some, problem);
-  const limits = countLimits(reduced.groups, problem);
-  const atMost = Math.min(most, countAtMost(reduced.groups, problem, limits));
-  // Cheap, and often enough: without it, each tight choice would need a network.
-  const start = exchangePicks(reduced, toReducedPicks(greedy, reduced), {
-    goal: atMost,
-    maxSteps: maxSteps * FIRST_SHARE,
-  });
-  const found =
-    start.picks.length === atMost
-      ? { picks: start.picks, isProven: true }
-      : searchPicks(reduced, { start: start.picks, limits, maxSteps: maxSteps - start.steps });
-  const isComplete = some.length === open.length || found.picks.length === most;
-  // Of equal choices, the one of the preferred hosts.
-  const isBetter = found.picks.length > greedy.length;
-  return {
-    picks: isBetter ? toOriginalPicks(found.picks, reduced) : greedy,
-    isProven: found.isProven && isComplete,
-  };
+  among: readonly number[],
+  { start, maxSteps, maxGroups }: SearchLimits & { readonly start: Choice["picks"] },
+): Choice {
+  const { needs } = problem;
+  const open = listOpen(problem, among);
+  const { layers, atMost } = limitByKeys(open, needs);
+  if (start.length >= atMost) return { picks: start, isProven: true };
+  const stride = Math.ceil(open.length / maxGroups);
+  const picked = new Set(start.map(({ group }) => group));
+  const groups = open.filter(({ number }, at) => at % stride === 0 || picked.has(number));
+  const { picks, isProven } = searchPicks(groups, { needs, layers, start, maxSteps });
+  const isAll = groups.length === open.length;
+  return { picks, isProven: picks.length === atMost || (isProven && isAll) };
 }
 
-/** Searches among these groups, and those of the picks. Undefined: that does not fill all roles. */
-function searchAmong(
-  problem: Problem,
-  picks: readonly GroupPick[],
-  { groups, maxSteps }: { readonly groups: readonly number[]; readonly maxSteps: number },
-): readonly GroupPick[] | undefined {
-  const among = new Set([...picks.map(({ group }) => group), ...groups]);
-  const reduced = reduceProblem(listOpen(problem, among), problem);
-  const found = searchPicks(reduced, {
-    start: toReducedPicks(picks, reduced),
-    limits: countLimits(reduced.groups, problem),
-    maxSteps: maxSteps * FIRST_SHARE,
-  });
-  const wanted = problem.needs.reduce((sum, need) => sum + need, 0);
-  return found.picks.length === wanted ? toOriginalPicks(found.picks, reduced) : undefined;
-}
-
-/** About so many of these numbers, evenly from the first to the last. */
-function sample(all: readonly number[], count: number): readonly number[] {
-  const stride = Math.ceil(all.length / count);
-  return all.filter((_, at) => at % stride === 0);
-}
-
-/** All groups; or of too many, those chosen so far, and others while one of their domains has fewer than `share`. */
-function chooseGroups(
-  open: readonly OpenGroup[],
-  picks: readonly GroupPick[],
-  { max, share }: { readonly max: number; readonly share: number },
-): readonly OpenGroup[] {
-  if (open.length <= max) return open;
-  const picked = new Set(picks.map(({ group }) => group));
-  const counts: number[] = [];
-  let left = max - picked.size;
-  return open.filter(({ group, demands }) => {
-    const isPicked = picked.has(group);
-    const ofGroup = listDomains(demands);
-    if (!isPicked && (left <= 0 || !ofGroup.some((domain) => (counts[domain] ?? 0) < share))) {
-      return false;
+/** What can be chosen from these groups of a problem: it can only clash with one another. */
+function listOpen(
+  { needs, groups, held }: Problem,
+  among: readonly number[],
+): readonly NumberedGroup[] {
+  const occupancy = new Occupancy(held);
+  const open: NumberedGroup[] = [];
+  for (const number of among) {
+    const { hosts = [], demands = [] } = groups[number] ?? {};
+    const fitting: (Demand | undefined)[] = [];
+    let isOpen = false;
+    for (let role = 0; role < demands.length; role += 1) {
+      const demand = needs[role] === 0 ? undefined : demands[role];
+      const fits = demand !== undefined && occupancy.allows(demand);
+      fitting.push(fits ? demand : undefined);
+      isOpen ||= fits;
     }
-    for (const domain of ofGroup) counts[domain] = (counts[domain] ?? 0) + 1;
-    left -= isPicked ? 0 : 1;
-    return true;
-  });
-}
-
-function listDomains(demands: readonly (Demand | undefined)[]): readonly number[] {
-  const domains: number[] = [];
-  for (const demand of demands) {
-    for (const domain of demand?.alone ?? []) if (domain >= 0) domains.push(domain);
+    if (isOpen) open.push({ number, hosts, demands: fitting });
   }
-  return domains;
+  return open;
 }
 
 /** Gives the preferred hosts of each group to the most constrained role. */
-function toHosts(picks: readonly GroupPick[], problem: Problem): readonly (readonly Key[])[] {
-  const used = new Map<number, number>();
+function toHosts(picks: readonly GroupPick[], problem: Problem): Matching["picks"] {
+  const used: number[] = [];
   const hosts: Key[][] = problem.needs.map(() => []);
   for (const role of listByConstraint(problem)) {
-    for (const pick of picks.filter((pick) => pick.role === role)) {
-      const at = used.get(pick.group) ?? 0;
-      used.set(pick.group, at + 1);
-      const host = problem.groups[pick.group]?.hosts[at];
-      if (host !== undefined) hosts[role]?.push(host);
+    for (const { group } of picks.filter((pick) => pick.role === role)) {
+      const at = (used[group] = (used[group] ?? 0) + 1);
+      hosts[role]?.push(...(problem.groups[group]?.hosts.slice(at - 1, at) ?? []));
     }
   }
   return hosts;

@@ -6,7 +6,7 @@ import type { Key } from "../../../../kube/cache/store.ts";
 
 /** The domains that a host takes in a role. */
 export interface Demand {
-  /** It must be the only one in each. In the order of the role's topology keys; -1: in no domain of that key. */
+  /** It must be the only one in each. By the number of the topology key; -1: the role has not this key, or the host. */
   readonly alone: readonly number[];
   /** It is in each, and must not meet a host that must be alone. */
   readonly beside: readonly number[];
@@ -18,6 +18,11 @@ export interface Group {
   readonly hosts: readonly Key[];
   /** By the index of the role; undefined if they do not suit the role. */
   readonly demands: readonly (Demand | undefined)[];
+}
+
+/** A group with its number in a problem, and the demands that nothing refuses. */
+export interface NumberedGroup extends Group {
+  readonly number: number;
 }
 
 /** Choose `needs[r]` different hosts for each role r, whose demands all hold beside what is occupied. */
@@ -32,48 +37,63 @@ export interface Problem {
   readonly orders: readonly (readonly number[])[];
   /** The demands of the hosts that stay. They may break each other's. */
   readonly held: readonly Demand[];
-  /** What the domains in each place of a role's `alone` are values of: equal for roles that share domains. */
-  readonly scopes: readonly (readonly string[])[];
-  /** Whether a host of one role may be refused because of a host of another role. */
-  readonly sharesDomains: boolean;
 }
 
 /** One host of the group for the role, both by their index. */
 export interface GroupPick {
   readonly role: number;
   readonly group: number;
+  readonly demand: Demand;
 }
+
+/** What stands in the way of a pick: nothing, one other pick, or more. */
+export type Clash = GroupPick | "several" | undefined;
 
 /** Who is in which domain. */
 export class Occupancy {
-  readonly #alone: number[] = [];
-  readonly #beside: number[] = [];
+  readonly #alone: GroupPick[][] = [];
+  readonly #beside: GroupPick[][] = [];
 
   constructor(held: readonly Demand[] = []) {
-    for (const demand of held) this.add(demand);
+    for (const demand of held) this.add({ role: -1, group: -1, demand });
   }
 
-  /** Whether a demand holds now. */
-  allows({ alone, beside }: Demand): boolean {
-    for (const domain of alone) {
-      if ((this.#alone[domain] ?? 0) > 0 || (this.#beside[domain] ?? 0) > 0) return false;
+  add(pick: GroupPick): void {
+    for (const domain of pick.demand.alone) {
+      if (domain >= 0) (this.#alone[domain] ??= []).push(pick);
     }
-    for (const domain of beside) if ((this.#alone[domain] ?? 0) > 0) return false;
-    return true;
+    for (const domain of pick.demand.beside) (this.#beside[domain] ??= []).push(pick);
   }
 
-  add(demand: Demand): void {
-    this.#change(demand, 1);
+  remove(pick: GroupPick): void {
+    const drop = (list: GroupPick[] = []): unknown => list.splice(list.indexOf(pick), 1);
+    for (const domain of pick.demand.alone) if (domain >= 0) drop(this.#alone[domain]);
+    for (const domain of pick.demand.beside) drop(this.#beside[domain]);
   }
 
-  remove(demand: Demand): void {
-    this.#change(demand, -1);
+  /** Whether nothing stands in the way of a demand. */
+  allows(demand: Demand): boolean {
+    return this.findClash(demand) === undefined;
   }
 
-  #change({ alone, beside }: Demand, by: 1 | -1): void {
+  findClash({ alone, beside }: Demand): Clash {
+    let clash: Clash;
     for (const domain of alone) {
-      if (domain >= 0) this.#alone[domain] = (this.#alone[domain] ?? 0) + by;
+      if (domain < 0) continue;
+      clash = join(join(clash, this.#alone[domain]), this.#beside[domain]);
     }
-    for (const domain of beside) this.#beside[domain] = (this.#beside[domain] ?? 0) + by;
+    for (const domain of beside) clash = join(clash, this.#alone[domain]);
+    return clash;
   }
+}
+
+function join(clash: Clash, others: readonly GroupPick[] | undefined): Clash {
+  const other = others?.[0];
+  if (others === undefined || other === undefined) return clash;
+  return others.length > 1 || (clash !== undefined && clash !== other) ? "several" : other;
+}
+
+/** All of them together. */
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,139 +1,120 @@
 /**
- * How many hosts can be chosen at most, if some topology keys are ignored: a flow finds that exactly.
+ * How many hosts can be chosen at most, if some topology keys are ignored.
  * @module
  */
 import { FlowNetwork } from "./flow.ts";
-import type { ReducedProblem } from "./reduction.ts";
-import { chooseLayers, type Layers, type Limits } from "./layers.ts";
-import type { GroupPick } from "./problem.ts";
-import type { Selection } from "./selection.ts";
+import { type Group, type GroupPick, sum } from "./problem.ts";
 
-/** The edges of one group and role. -1: there is none. */
-interface RoleEdges {
-  readonly role: number;
-  /** Into the group: from the role, or from one of its domains. */
-  readonly into: number;
-  /** Out of the group, through another domain of the role. */
-  readonly out: number;
-  /** Whether at most one host of the group can serve the role. */
-  readonly isSingle: boolean;
+/** By the index of the role: the topology keys that a flow respects before and after the host. -1: none. */
+export type Layers = readonly { readonly first: number; readonly second: number }[];
+
+/** What single topology keys allow: one host in each domain, and all hosts in none. */
+interface KeyLimits {
+  /** The keys that limit most. A key whose domains roles share comes after the host, where roles meet. */
+  readonly layers: Layers;
+  /** A number of picks that no choice exceeds. */
+  readonly atMost: number;
 }
 
-interface GroupEdges {
-  readonly group: number;
-  readonly roles: readonly RoleEdges[];
-  /** Straight to the sink. -1: there is none. */
-  readonly out: number;
+/** Counts the domains of each key. */
+export function limitByKeys(groups: readonly Group[], needs: readonly number[]): KeyLimits {
+  const [some] = groups[0]?.demands.filter((demand) => demand !== undefined) ?? [];
+  const keys = [...(some?.alone ?? []).keys()];
+  const toSets = (): readonly Set<number>[] => keys.map(() => new Set());
+  const all = toSets();
+  const ofRoles = needs.map(toSets);
+  let last = -1;
+  for (const { hosts, demands } of groups) {
+    demands.forEach((demand, role) => {
+      demand?.alone.forEach((domain, key) => {
+        // A host in no domain counts as alone in one.
+        for (const one of domain < 0 ? hosts.map(() => (last -= 1)) : [domain]) {
+          ofRoles[role]?.[key]?.add(one);
+          all[key]?.add(one);
+        }
+      });
+    });
+  }
+  const sizes = all.map(({ size }) => size);
+  const sizesOf = ofRoles.map((sets) => sets.map(({ size }) => size));
+  const rank = (counts: readonly number[], among = keys): readonly number[] =>
+    among.toSorted((one, other) => (counts[one] ?? 0) - (counts[other] ?? 0));
+  const isShared = (key: number): boolean =>
+    (sizes[key] ?? 0) < sum(sizesOf.map((ofRole) => ofRole[key] ?? 0));
+  const [shared] = rank(sizes, keys.filter(isShared));
+  const layers = sizesOf.map((ofRole) => {
+    const ranked = rank(ofRole);
+    const second = shared ?? ranked[1] ?? -1;
+    return { first: ranked.find((key) => key !== second) ?? -1, second };
+  });
+  const byRole = needs.map((need, role) => Math.min(need, ...(sizesOf[role] ?? [])));
+  return { layers, atMost: Math.min(...sizes, sum(byRole)) };
+}
+
+/** What can still be chosen. */
+interface Open {
+  readonly needs: readonly number[];
+  /** By group: how many hosts are left. */
+  readonly room: readonly number[];
+  /** By group: what can be picked. */
+  readonly open: readonly (readonly GroupPick[])[];
+}
+
+/** Picks, and what finding them cost. */
+interface Relaxed {
+  readonly picks: readonly GroupPick[];
+  /** Edges of networks. */
+  readonly steps: number;
 }
 
 /**
+ * Chooses as many as possible, and maybe some that clash in keys that are ignored.
+ *
  * Hosts flow from roles to the sink: first through a domain of the role, then through the host, then through another
- * domain, if it is the role's only or shared by all roles. So nothing is ignored with one key for each role, nor with
- * two keys while hosts suit one role only.
+ * domain, if it is the same for all roles that the host suits. So nothing is ignored with one key for each role, nor
+ * with two keys while hosts suit one role only.
  */
-export class Relaxation {
-  readonly #network = new FlowNetwork();
-  readonly #isSecondShared: boolean;
-  readonly #roleEdges: readonly number[];
-  /** Edges that a single host can pass. */
-  readonly #domainEdges: number[] = [];
-  readonly #groups: readonly GroupEdges[];
-
-  constructor(problem: ReducedProblem, limits: Limits) {
-    const network = this.#network;
-    const layers = chooseLayers(problem, limits);
-    this.#isSecondShared = layers.isSecondShared;
-    const roles = problem.needs.map(() => network.addNode());
-    this.#roleEdges = roles.map((node) => network.addEdge(network.source, node));
-    this.#groups = this.#addGroups(problem, layers, roles);
-  }
-
-  /** Edges made, set or looked at so far. */
-  get steps(): number {
-    return this.#network.steps;
-  }
-
-  /**
-   * Chooses as many as possible beside a selection. They may clash in keys that are ignored; more cannot be chosen.
-   *
-   * @param isForbidden Picks that may not be chosen
-   */
-  solve(
-    selection: Selection,
-    isForbidden: (pick: GroupPick) => boolean = () => false,
-  ): readonly GroupPick[] {
-    const network = this.#network;
-    this.#roleEdges.forEach((edge, role) => network.setCapacity(edge, selection.needOf(role)));
-    for (const edge of this.#domainEdges) network.setCapacity(edge, 1);
-    for (const { group, roles, out } of this.#groups) {
-      const room = selection.roomOf(group);
-      let open = 0;
-      let second = -1;
-      for (const edges of roles) {
-        const pick = { role: edges.role, group };
-        const isOpen = selection.allows(pick) && !isForbidden(pick);
-        network.setCapacity(edges.into, isOpen ? (edges.isSingle ? 1 : room) : 0);
-        if (edges.out >= 0) network.setCapacity(edges.out, 0);
-        if (!isOpen) continue;
-        open += 1;
-        second = edges.out;
-      }
-      const isThrough = second >= 0 && (open === 1 || this.#isSecondShared);
-      if (isThrough) network.setCapacity(second, room);
-      if (out >= 0) network.setCapacity(out, isThrough ? 0 : room);
+export function relax({ needs, room, open }: Open, layers: Layers): Relaxed {
+  const network = new FlowNetwork();
+  const { source, sink } = network;
+  const nodes = new Map<number, number>();
+  /** A node that is connected once. */
+  const nodeOf = (name: number, connect: (node: number) => unknown): number => {
+    let node = nodes.get(name);
+    if (node === undefined) {
+      nodes.set(name, (node = network.addNode()));
+      connect(node);
     }
-    network.maximize();
-    const picks: GroupPick[] = [];
-    for (const { group, roles } of this.#groups) {
-      for (const { role, into } of roles) {
-        for (let left = network.flowOf(into); left > 0; left -= 1) picks.push({ role, group });
-      }
-    }
-    return picks;
-  }
-
-  #addGroups(
-    { groups }: ReducedProblem,
-    { first, second }: Layers,
-    roles: readonly number[],
-  ): readonly GroupEdges[] {
-    const network = this.#network;
-    const before = new Map<string, number>();
-    const after = new Map<number, number>();
-    const enter = (role: number, domain: number): number => {
-      const name = `${role} ${domain}`;
-      const known = before.get(name);
-      if (known !== undefined) return known;
-      const node = network.addNode();
-      before.set(name, node);
-      this.#domainEdges.push(network.addEdge(roles[role] ?? 0, node));
-      return node;
-    };
-    const leave = (domain: number): number => {
-      const known = after.get(domain);
-      if (known !== undefined) return known;
-      const node = network.addNode();
-      after.set(domain, node);
-      this.#domainEdges.push(network.addEdge(node, network.sink));
-      return node;
-    };
-    return groups.map(({ demands }, group) => {
-      const node = network.addNode();
-      const edges = demands.flatMap((demand, role): RoleEdges[] => {
-        if (demand === undefined) return [];
-        const [one, other] = [first, second].map((layer) => demand.alone[layer[role] ?? -1] ?? -1);
-        const from = one === undefined || one < 0 ? roles[role] : enter(role, one);
-        return [
-          {
-            role,
-            into: network.addEdge(from ?? 0, node),
-            out: other === undefined || other < 0 ? -1 : network.addEdge(node, leave(other)),
-            isSingle: demand.alone.some((domain) => domain >= 0),
-          },
-        ];
-      });
-      const isThrough = this.#isSecondShared && edges.every(({ out }) => out >= 0);
-      return { group, roles: edges, out: isThrough ? -1 : network.addEdge(node, network.sink) };
+    return node;
+  };
+  const kinds = needs.length + 1;
+  const enter = (role: number, domain: number): number =>
+    domain < 0
+      ? nodeOf(-1 - role, (node) => network.addEdge(source, node, needs[role] ?? 0))
+      : nodeOf(domain * kinds + role, (node) => network.addEdge(enter(role, -1), node, 1));
+  const leave = (domain: number): number =>
+    domain < 0
+      ? sink
+      : nodeOf(domain * kinds + needs.length, (node) => network.addEdge(node, sink, 1));
+  const entries = open.flatMap((picks) => {
+    const node = network.addNode();
+    const size = room[picks[0]?.group ?? -1] ?? 0;
+    const ends = picks.map(({ role, demand }) => demand.alone[layers[role]?.second ?? -1] ?? -1);
+    const isOne = ends.every((end) => end === ends[0]);
+    network.addEdge(node, leave(isOne ? (ends[0] ?? -1) : -1), size);
+    return picks.map((pick) => {
+      const {
+        role,
+        demand: { alone },
+      } = pick;
+      const most = alone.some((domain) => domain >= 0) ? 1 : size;
+      const from = enter(role, alone[layers[role]?.first ?? -1] ?? -1);
+      return { pick, edge: network.addEdge(from, node, most) };
     });
-  }
+  });
+  network.maximize();
+  const chosen = entries.flatMap(({ pick, edge }) =>
+    Array.from({ length: network.flowOf(edge) }, () => pick),
+  );
+  return { picks: chosen, steps: network.steps };
 }
