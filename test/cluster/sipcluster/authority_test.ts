@@ -123,7 +123,7 @@ describe.skipIf(kubectl === undefined)("a tenant with rights in one namespace", 
         "--field-selector=reason=UnknownClaim",
         ...AS_TENANT.slice(1),
       );
-      expect(events).toContain("did not take it");
+      expect(events).toContain("is not in its status.hosts");
     },
     TIMEOUT_MS,
   );

@@ -127,8 +127,8 @@ class Search {
   }
 
   /**
-   * Takes a host that meets one other, drops that one, and fills the place that became free: again and again. That never
-   * makes the picks fewer.
+   * Takes a host that meets one other, drops that one, and fills the place that became free: again and again. That
+   * never makes the picks fewer.
    */
   #exchange(goal: number, maxSteps: number): void {
     const picks = this.#picks.flat();
