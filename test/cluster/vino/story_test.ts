@@ -198,8 +198,12 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
     async () => {
       await rig.deleteVino();
       expect(rig.cloud.readObjects()).toEqual(foreign);
-      // Those of the sample.
-      expect(await rig.sip.listAll(METAL)).toEqual(["secret/bmc", "secret/user-data"]);
+      // Those of the sample, and the right to work there.
+      expect(await rig.sip.listAll(METAL)).toEqual([
+        "rolebinding.rbac.authorization.k8s.io/landfall-vino-tenant",
+        "secret/bmc",
+        "secret/user-data",
+      ]);
       expect(await rig.listAddresses()).toEqual([]);
     },
     TIMEOUT_MS,

@@ -29,6 +29,7 @@ import { METAL } from "../vino/stage.ts";
 import { toXenOrchestraSpec } from "../vino/xen_orchestra_stage.ts";
 import { HOST, type RedfishProcess, startRedfishProcess, VINO } from "./processes.ts";
 import type { RedfishLogin } from "./python.ts";
+import { toTenantBinding } from "../vino/tenant_binding.ts";
 
 const NAMESPACE = "kube-system";
 /** As the manifests name the Service. */
@@ -217,6 +218,7 @@ export class RedfishClusterRig implements AsyncDisposable {
       }
     }
     await cluster.create("/api/v1/namespaces", { metadata: { name: METAL } });
+    await cluster.create(`${RBAC}/namespaces/${METAL}/rolebindings`, toTenantBinding(METAL));
     const settings = { url: this.cloud.url, token: this.cloud.token };
     await writeFile(join(cluster.folder, "vino.yaml"), JSON.stringify(settings));
     const config = {

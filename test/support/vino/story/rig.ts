@@ -27,6 +27,7 @@ import {
   startLandfall,
 } from "../../process/landfall_process.ts";
 import { METAL, SipClusterRig } from "../../sipcluster/sip_cluster_rig.ts";
+import { toTenantBinding } from "../tenant_binding.ts";
 import { readSource, ROOT } from "../../sources.ts";
 import { RACK, StoryCloud } from "./cloud.ts";
 
@@ -82,7 +83,9 @@ export class VinoStoryRig implements AsyncDisposable {
     await sip.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
     const objects = readManifests(await readSource(`${FOLDER}/deployment.yaml`));
     // The process of the Deployment is played by this test.
-    await sip.apply(...objects.filter(({ kind }) => RIGHTS.test(kind)));
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: METAL } };
+    const rights = objects.filter(({ kind }) => RIGHTS.test(kind));
+    await sip.apply(...rights, namespace, toTenantBinding(METAL));
     const { template } = Object(objects.find(({ kind }) => kind === "Deployment")?.spec);
     const args: readonly string[] = template.spec.containers[0].args;
     return new VinoStoryRig({ sip, cloud, args });
