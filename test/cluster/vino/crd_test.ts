@@ -3,6 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toYaml, toYamlFile } from "../../../deploy/yaml.ts";
 import { IP_POOL_KIND, VINO_KIND } from "../../../lib/controllers/vino/resource/crd.ts";
@@ -121,7 +122,16 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
   });
 
   test("keeps its objects when the folder of the manifests is deleted", async () => {
-    const folder = join(ROOT, "deploy/manifests/vino");
+    const folder = join(server.cluster.folder, "vino");
+    await cp(join(ROOT, "deploy/manifests/vino"), folder, { recursive: true });
+    const group = "--api-group=admissionregistration.k8s.io";
+    const kinds = await server.run("api-resources", group, "--output=name");
+    if (!kinds.includes("validatingadmissionpolicies")) {
+      // As the guide says.
+      const file = join(folder, "kustomization.yaml");
+      const text = await readFile(file, "utf8");
+      await writeFile(file, text.replace("components: [admission-policy]\n", ""));
+    }
     await server.run("apply", "-k", folder);
     const gone = await server.run("delete", "--wait=false", "-k", folder);
     expect(gone).toContain('deployment.apps "landfall-vino" deleted');
