@@ -7,8 +7,9 @@
  * @module
  */
 import { isInCidr } from "../core/net/ip.ts";
-import { LABEL_LENGTH_MAX, isSubdomain } from "../core/text/label.ts";
+import { EVERY_NAMESPACE, isNamespaceOrAll } from "../core/text/label.ts";
 import { quote } from "../core/text/printable.ts";
+import { parseList } from "../core/text/values.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancerOwner,
@@ -18,9 +19,6 @@ import type {
 
 /** Annotation of a Service that has an address. Frozen: users write it into clusters. */
 export const SHARED_WITH = "landfall.dev/share-address-with";
-
-/** Every namespace. */
-export const EVERY_NAMESPACE = "*";
 
 /** The setting of the operator. */
 const SETTING = "loadBalancers.sharing";
@@ -50,14 +48,8 @@ export function toHost({ owner, annotations }: LoadBalancerClaim): AddressHost {
 
 /** The namespaces in a word. None if a part of it cannot be one. */
 export function parseWord(text = ""): readonly string[] {
-  const parts = text.split(",").map((one) => one.trim());
-  const namespaces = parts.filter((one) => one !== "");
-  return namespaces.every((one) => one === EVERY_NAMESPACE || isNamespace(one)) ? namespaces : [];
-}
-
-/** Whether a text can be the name of a Namespace. */
-export function isNamespace(text: string): boolean {
-  return text.length <= LABEL_LENGTH_MAX && !text.includes(".") && isSubdomain(text);
+  const namespaces = parseList(text);
+  return namespaces.every(isNamespaceOrAll) ? namespaces : [];
 }
 
 /** Says that the word of a Service cannot be read. */

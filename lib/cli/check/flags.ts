@@ -5,12 +5,12 @@
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
+import { parseList } from "../../core/text/values.ts";
 import type { Impersonation } from "../../kube/credentials/credentials.ts";
 import type { LeaseName } from "../../kube/election/lease.ts";
 import { toOwnLease } from "../flags/election.ts";
 import type { GivenFlags } from "../flags/given.ts";
 import { CHECK_FLAGS } from "../flags/command_flags.ts";
-import { parseList } from "../flags/values.ts";
 import { type ParsedFlags, parseFlags } from "../flags/mod.ts";
 
 /** Format of the report. */

@@ -7,9 +7,8 @@ import type { AppOptions, SecureSettings } from "../../app/options.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isLoopbackHost, parseIp } from "../../core/net/ip.ts";
 import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";
-import { mustBe, mustBeText } from "../../core/text/values.ts";
+import { mustBe, mustBeText, parseList } from "../../core/text/values.ts";
 import { quote } from "../../core/text/printable.ts";
-import { parseList } from "./values.ts";
 import type { GivenFlags } from "./given.ts";
 
 const PORT_MAX = 65_535;

@@ -10,14 +10,13 @@ import type {
 } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { mustBe, mustBeText } from "../../core/text/values.ts";
+import { mustBe, mustBeText, parseList } from "../../core/text/values.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";
 import { type CommandInput, readAll, throwIssues } from "./own.ts";
 import { listFlags } from "./table.ts";
 import type { FlagToken } from "./tokens.ts";
-import { parseList } from "./values.ts";
 import type { GivenFlags } from "./given.ts";
 import { toListeners } from "./listeners.ts";
 

@@ -7,14 +7,6 @@ import type { FlagSpec } from "./spec.ts";
 
 const DURATION = 'a duration, for example "30s" or "5m0s"';
 
-/** Splits a comma separated list; blanks around items and empty items are dropped. */
-export function parseList(text: string): string[] {
-  return text
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
-}
-
 /**
  * Says what is wrong with a value.
  *

@@ -3,7 +3,7 @@
  * @module
  */
 import { type Cidr, overlaps, parseCidr } from "../../core/net/ip.ts";
-import { EVERY_NAMESPACE, isNamespace } from "../address_sharing.ts";
+import { EVERY_NAMESPACE, isNamespace, isNamespaceOrAll } from "../../core/text/label.ts";
 import type { SharingRule } from "../capabilities/load_balancers.ts";
 import {
   block,
@@ -87,7 +87,7 @@ const POOL = {
 
 /** A namespace, or all. */
 const anyName = parsed(
-  (text) => (text === EVERY_NAMESPACE || isNamespace(text) ? text : undefined),
+  (text) => (isNamespaceOrAll(text) ? text : undefined),
   `${NAME}, or ${EVERY_NAMESPACE} for all`,
 );
 /** Here a CIDR means each of its addresses. */

@@ -3,7 +3,8 @@
  * @module
  */
 import type { V1Toleration } from "@kubernetes/client-node";
-import { isLabelKey, isLabelValue, isSubdomain } from "../../core/text/label.ts";
+import { isLabelKey, isLabelValue, isNamespaceOrAll } from "../../core/text/label.ts";
+import { parseList } from "../../core/text/values.ts";
 import type { Raw } from "../../kube/kinds/resource.ts";
 import { type FlagValues, type NumberFlag, readTextFlag, type TextFlag } from "../definition.ts";
 
@@ -53,14 +54,12 @@ export function readTolerations(flags: FlagValues): readonly Raw<V1Toleration>[]
 }
 
 function parseTolerations(text: string): readonly Raw<V1Toleration>[] | undefined {
-  const items = text.split(",").map((one) => one.trim());
-  const parsed = items
+  const parsed = parseList(text)
     .flatMap((one) =>
       one === CONTROL_PLANE
         ? ["control-plane", "master"].map((role) => `node-role.kubernetes.io/${role}:NoSchedule`)
         : one,
     )
-    .filter((one) => one !== "")
     .map(parseToleration);
   return parsed.every((one) => one !== undefined) ? parsed : undefined;
 }
@@ -86,9 +85,7 @@ export const HOST_NAMESPACES_FLAG: TextFlag = {
     "Namespaces whose BareMetalHosts every SIPCluster may take, separated by commas; * is every namespace. It may " +
     "always take those of its own. Users who may write BareMetalHosts there can offer hosts to every SIPCluster",
   findProblem: (text) =>
-    text
-      .split(",")
-      .every((one) => one.trim() === "" || one.trim() === "*" || isSubdomain(one.trim()))
+    parseList(text).every(isNamespaceOrAll)
       ? undefined
       : "names of namespaces, separated by commas, or *",
 };

@@ -2,7 +2,7 @@
  * Flags of the Vino controller.
  * @module
  */
-import { isSubdomain } from "../../core/text/label.ts";
+import { isNamespace } from "../../core/text/label.ts";
 import type { NumberFlag, TextFlag } from "../definition.ts";
 
 /** How many machines of one Vino change at once. */
@@ -20,8 +20,5 @@ export const POOLS_NAMESPACE_FLAG: TextFlag = {
   type: "string",
   default: "kube-system",
   help: "Namespace of all IPPools, which record the addresses of the machines of Vinos in any namespace",
-  findProblem: (text) =>
-    isSubdomain(text) && !text.includes(".") && text.length <= 63
-      ? undefined
-      : "the name of a namespace",
+  findProblem: (text) => (isNamespace(text) ? undefined : "the name of a namespace"),
 };

@@ -75,6 +75,19 @@ export function isSubdomain(text: string): boolean {
   return text.length <= SUBDOMAIN_LENGTH_MAX && SUBDOMAIN.test(text);
 }
 
+/** Whether a text can be the name of a Namespace. */
+export function isNamespace(text: string): boolean {
+  return text.length <= LABEL_LENGTH_MAX && !text.includes(".") && isSubdomain(text);
+}
+
+/** Every namespace, in a list of namespaces. */
+export const EVERY_NAMESPACE = "*";
+
+/** Whether a text can be part of a list of namespaces. */
+export function isNamespaceOrAll(text: string): boolean {
+  return text === EVERY_NAMESPACE || isNamespace(text);
+}
+
 /** One condition. Without values, the key alone counts. As in Kubernetes, a missing label fulfils a negated one. */
 export interface Requirement {
   readonly key: string;

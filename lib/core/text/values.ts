@@ -247,3 +247,11 @@ function nameKind(value: unknown): string {
   if (typeof value === "object") return Array.isArray(value) ? "a list" : "a block (key: value)";
   return typeof value === "string" ? "text" : `a ${typeof value}`;
 }
+
+/** Splits a comma separated list; blanks around items and empty items are dropped. */
+export function parseList(text: string): string[] {
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}

@@ -3,13 +3,8 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { findValueProblem, parseList } from "../../../lib/cli/flags/values.ts";
+import { findValueProblem } from "../../../lib/cli/flags/values.ts";
 import type { FlagType } from "../../../lib/cli/flags/spec.ts";
-
-test("parseList() drops blanks and empty items", () => {
-  expect(parseList(" a, b,,c ,")).toEqual(["a", "b", "c"]);
-  expect(parseList("")).toEqual([]);
-});
 
 const values: readonly [FlagType, string, boolean][] = [
   ["string", "", true],

@@ -16,6 +16,7 @@ import {
   parseDurationWithin,
   parseFields,
   parseJson,
+  parseList,
   parseUuid,
   swapUuid,
 } from "../../../lib/core/text/values.ts";
@@ -260,4 +261,9 @@ test.each([
   [null, "must be text, but is empty"],
 ])("mustBeQuoted() never shows %j", (value, message) => {
   expect(mustBeQuoted(value)).toBe(message);
+});
+
+test("parseList() drops blanks and empty items", () => {
+  expect(parseList(" a, b,,c ,")).toEqual(["a", "b", "c"]);
+  expect(parseList("")).toEqual([]);
 });

@@ -19,7 +19,7 @@ import type { ConfigIssue } from "../../../core/errors.ts";
 import { findClosest } from "../../../core/text/edit_distance.ts";
 import { explainSecret } from "../../../cloud/settings/secret_file.ts";
 import { trimSlashes } from "../../../core/http/connection.ts";
-import { mustBe } from "../../../core/text/values.ts";
+import { mustBe, parseList } from "../../../core/text/values.ts";
 
 /** INI, unless the content of a file is YAML. */
 export const INI_SYNTAX: SettingSyntax = {
@@ -211,11 +211,9 @@ function toValue({ value }: IniEntry, form: SettingForm | undefined, before: unk
       return BOOLS.get(value.toLowerCase()) ?? value;
     case "number":
       return NUMBER.test(value) ? Number(value) : value;
-    case "array": {
-      const items = value.split(",").map((item) => item.trim());
+    case "array":
       // A key that occurs several times has several values.
-      return [...(Array.isArray(before) ? before : []), ...items.filter((item) => item !== "")];
-    }
+      return [...(Array.isArray(before) ? before : []), ...parseList(value)];
     default:
       return value;
   }
