@@ -246,6 +246,29 @@ export function explainFree(
   return explainRefusal({ ip, namespace, rules: listSharingRules?.() ?? [] });
 }
 
+/** Who has an address beside a Service, and why their word is missing. `undefined`: it was taken for the Service. */
+function findUse(
+  view: Known,
+  { owner: { namespace, uid } }: LoadBalancerClaim,
+  address: PublicAddress,
+):
+  | {
+      readonly users: readonly LoadBalancerClaim[];
+      readonly first: readonly AddressHost[];
+      explain(hosts: readonly AddressHost[]): string | undefined;
+    }
+  | undefined {
+  const { ip, tags } = address;
+  if (isTaggedFor(tags, view.clusterIds, uid)) return undefined;
+  const users = listUsers(view, address);
+  const rules = view.listSharingRules?.() ?? [];
+  return {
+    users,
+    first: listFirst(view, address, users, namespace),
+    explain: (hosts) => explainRefusal({ ip, namespace, hosts, rules }),
+  };
+}
+
 /**
  * Why a Service may not use an address, see {@linkcode explainRefusal}.
  *
@@ -257,15 +280,12 @@ export function explainUse(
   claim: LoadBalancerClaim,
   address: PublicAddress,
 ): string | undefined {
-  const { namespace, uid } = claim.owner;
-  const { ip, tags } = address;
-  if (isTaggedFor(tags, view.clusterIds, uid)) return undefined;
-  const users = listUsers(view, address);
-  const first = listFirst(view, address, users, namespace);
-  const isOfFirst = first.some(({ owner }) => owner.namespace === namespace);
+  const use = findUse(view, claim, address);
+  if (use === undefined) return undefined;
+  const { users, first, explain } = use;
+  const isOfFirst = first.some(({ owner }) => owner.namespace === claim.owner.namespace);
   const isNew = !isOfFirst && !isOn(view, claim, address);
-  const hosts = isNew ? [...first, ...users.map(toHost)] : first;
-  return explainRefusal({ ip, namespace, hosts, rules: view.listSharingRules?.() ?? [] });
+  return explain(isNew ? [...first, ...users.map(toHost)] : first);
 }
 
 /**
@@ -277,13 +297,10 @@ export function explainCompany(
   claim: LoadBalancerClaim,
   address: PublicAddress,
 ): string | undefined {
-  const { namespace, uid } = claim.owner;
-  const { ip, tags } = address;
-  if (isTaggedFor(tags, view.clusterIds, uid)) return undefined;
-  const users = listUsers(view, address);
-  if (listFirst(view, address, users, namespace).length > 0) return undefined;
-  const hosts = users.map(toHost).filter((one) => !admits(toHost(claim), one.owner.namespace));
-  return explainRefusal({ ip, namespace, hosts, rules: view.listSharingRules?.() ?? [] });
+  const use = findUse(view, claim, address);
+  if (use === undefined || use.first.length > 0) return undefined;
+  const own = toHost(claim);
+  return use.explain(use.users.map(toHost).filter((one) => !admits(own, one.owner.namespace)));
 }
 
 /** Whether the Service that an address was taken for is losing its load balancer, and with it the address. */
