@@ -8,13 +8,13 @@ import { toEvent } from "../../kube/events/words.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import { type BareMetalHost, PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 import { type ClaimResult, findKeeper, type HostClaims } from "./hosts/claims.ts";
-import { findLabelled } from "./hosts/facts.ts";
+import { isLabelledAs } from "./hosts/facts.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";
 import { nameSome } from "../kinds/problems.ts";
 import type { SipCluster } from "./resource/sip_cluster.ts";
 import type { Assignment, Schedule } from "./schedule/types.ts";
-import { EVENT_WORDS, FORCE_RELEASE, NODE_TYPE, STANDBY } from "./words.ts";
+import { EVENT_WORDS, FORCE_RELEASE } from "./words.ts";
 
 /** What {@linkcode applySchedule} needs. */
 export interface MembershipOptions {
@@ -169,12 +169,7 @@ function isAsWanted(
   const facts = index.findFacts(host);
   if (facts === undefined || facts.isUntouchable === true) return true;
   const { assigned, labels } = facts;
-  return (
-    findLabelled(labels) === assigned?.cluster &&
-    labels[NODE_TYPE] === role &&
-    // Another value than `true` confuses selectors.
-    labels[STANDBY] === (standby ? "true" : undefined)
-  );
+  return assigned !== undefined && isLabelledAs(labels, { ...assigned, role, standby });
 }
 
 function noteTaken(

@@ -42,9 +42,9 @@ import { isKubeError, KubeError } from "../../kube/api/errors.ts";
 import type { ObjectWriter } from "../kinds/object_writer.ts";
 import { describeCause, describeProblems, nameSome, type SpecProblem } from "../kinds/problems.ts";
 import type { HostStatus, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
-import { type Member, type Outcome, planStatus } from "./resource/status.ts";
+import { type Outcome, planStatus } from "./resource/status.ts";
 import { byKey } from "./schedule/own_hosts.ts";
-import type { Schedule } from "./schedule/types.ts";
+import type { Assignment, Schedule } from "./schedule/types.ts";
 import type { ClusterServices, Served } from "./services/cluster_services.ts";
 import { judgeState, listWarnings } from "./state.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
@@ -359,10 +359,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
       await this.#writeDeleting(cluster, { obstacle }, signal);
       return {};
     }
-    const keep = [...this.#options.index.listOf(this.#key)].flatMap(({ key: host, assigned }) =>
-      assigned ? [{ host, role: assigned.role, standby: assigned.standby }] : [],
-    );
-    const stays = { keep, add: [], giveBack: [] };
+    const stays = { keep: this.#listAssignments(), add: [], giveBack: [] };
     await applySchedule(cluster, stays, this.#toMembership(), signal);
     const served = await this.#makeServices(cluster, checked.spec, signal);
     const result = await this.#answerRequests(cluster, served, [], signal);
@@ -388,11 +385,15 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     more: Pick<Extract<Outcome, { kind: "deleting" }>, "obstacle" | "served">,
     signal: AbortSignal,
   ): Promise<void> {
-    const { index } = this.#options;
-    const hosts = Array.from(index.listOf(this.#key)).flatMap(({ key, assigned }): Member[] =>
-      assigned ? [{ key, role: assigned.role, standby: assigned.standby }] : [],
-    );
+    const hosts = this.#listAssignments();
     await this.#write(cluster, { kind: "deleting", hosts, ...more }, signal);
+  }
+
+  /** The hosts of the cluster, and what they are for. */
+  #listAssignments(): readonly Assignment[] {
+    return [...this.#options.index.listOf(this.#key)].flatMap(({ key: host, assigned }) =>
+      assigned ? { host, role: assigned.role, standby: assigned.standby } : [],
+    );
   }
 
   async #write(cluster: SipCluster, outcome: Outcome, signal: AbortSignal): Promise<void> {
@@ -458,19 +459,19 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
 
   /** Hosts that something uses since a moment ago keep their roles. */
   async #keepRoles(
-    { status: before }: SipCluster,
+    cluster: SipCluster,
     unmoved: ReadonlySet<Key>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { clusters, writer } = this.#options;
-    const newest = clusters.get(this.#key);
-    if (unmoved.size === 0 || newest === undefined) return;
-    const hosts = newest.status?.hosts?.map((host) => {
+    if (unmoved.size === 0) return;
+    const newest = this.#findNewest(cluster);
+    const hosts = newest.status?.hosts ?? [];
+    const kept = hosts.map((host) => {
       const isUnmoved = unmoved.has(toKey({ metadata: host }));
-      const old = isUnmoved && before?.hosts?.find(({ uid }) => uid === host.uid);
+      const old = isUnmoved && cluster.status?.hosts?.find(({ uid }) => uid === host.uid);
       return old ? { ...host, role: old.role, standby: old.standby } : host;
     });
-    await writer.patchStatus(newest, { hosts }, signal);
+    await this.#writeRecord(newest, kept, signal);
   }
 
   /** A cluster as it is after our last write. */

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { type Assigned, type HostFacts, LATE } from "../schedule/types.ts";
-import { CLUSTER_NAME, CLUSTER_NAMESPACE, WITHOUT_METAL3 } from "../words.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY, WITHOUT_METAL3 } from "../words.ts";
 import {
   type BareMetalHost,
   DETACHED,
@@ -64,6 +64,15 @@ export function findLabelled(labels: Labels = NO_LABELS): Key | undefined {
   const namespace = labels[CLUSTER_NAMESPACE] ?? "";
   const name = labels[CLUSTER_NAME] ?? "";
   return namespace === "" || name === "" ? undefined : `${namespace}/${name}`;
+}
+
+/** Whether labels are those of a host with this assignment. Another value of standby than `true` confuses selectors. */
+export function isLabelledAs(labels: Labels, { cluster, role, standby }: Assigned): boolean {
+  return (
+    findLabelled(labels) === cluster &&
+    labels[NODE_TYPE] === role &&
+    labels[STANDBY] === (standby ? "true" : undefined)
+  );
 }
 
 /** Whether a host has the label of a cluster, which other programs read as a claim: it cannot be taken. */

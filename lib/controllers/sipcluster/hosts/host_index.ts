@@ -32,7 +32,7 @@ interface Entry {
 /** What {@linkcode HostIndex} follows. */
 interface HostIndexOptions {
   readonly hosts: StoreReader<BareMetalHost>;
-  readonly clusters: Pick<StoreReader<SipCluster>, "get" | "subscribe">;
+  readonly clusters: Pick<StoreReader<SipCluster>, "subscribe">;
 }
 
 /**
@@ -45,7 +45,6 @@ interface HostIndexOptions {
  */
 export class HostIndex implements KeySource {
   readonly reader: StoreReader<BareMetalHost>;
-  readonly #clusters: HostIndexOptions["clusters"];
   readonly #entries = new Map<Key, Entry>();
   readonly #byCluster = new Map<Key, Map<Key, HostFacts>>();
   readonly #free = new Map<Key, HostFacts>();
@@ -53,16 +52,14 @@ export class HostIndex implements KeySource {
   readonly #claimants = new Map<Key, Map<Key, HostFacts>>();
   /** What clusters record, by the UID of the host. */
   readonly #records = new Map<string, Map<Key, HostStatus>>();
-  readonly #recorded = new Map<Key, readonly HostStatus[]>();
   readonly #waiting = new Map<Key, (host: HostFacts) => boolean>();
   readonly #listeners = new Set<(keys: Iterable<Key>) => void>();
 
   /** Follows hosts and clusters from now on, for as long as they are watched. */
   constructor({ hosts, clusters }: HostIndexOptions) {
     this.reader = hosts;
-    this.#clusters = clusters;
     hosts.subscribe((key) => this.#update(key));
-    clusters.subscribe((key) => this.#updateRecord(key));
+    clusters.subscribe((key, before, after) => this.#updateRecord(key, before, after));
   }
 
   subscribe(listener: (keys: Iterable<Key>) => void): () => void {
@@ -113,17 +110,14 @@ export class HostIndex implements KeySource {
     this.#waiting.delete(cluster);
   }
 
-  #updateRecord(cluster: Key): void {
-    const before = this.#recorded.get(cluster) ?? [];
-    const after = this.#clusters.get(cluster)?.status?.hosts ?? [];
-    if (before === after) return;
+  #updateRecord(cluster: Key, old: SipCluster | undefined, now: SipCluster | undefined): void {
+    const before = old?.status?.hosts ?? [];
+    const after = now?.status?.hosts ?? [];
     for (const { uid = "" } of before) {
       const records = this.#records.get(uid);
       records?.delete(cluster);
       if (records?.size === 0) this.#records.delete(uid);
     }
-    if (after.length === 0) this.#recorded.delete(cluster);
-    else this.#recorded.set(cluster, after);
     for (const one of after) {
       if (one.uid === undefined) continue;
       const records = this.#records.get(one.uid) ?? new Map<Key, HostStatus>();

@@ -7,6 +7,8 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import { EVERY_NAMESPACE } from "../../../core/text/label.ts";
+import { parseList } from "../../../core/text/values.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import { nameSome } from "../../kinds/problems.ts";
@@ -17,27 +19,21 @@ import { toMatcher } from "../schedule/label_selector.ts";
 import { byKey } from "../schedule/own_hosts.ts";
 import type { HostFacts, Schedule } from "../schedule/types.ts";
 import { NODE_TYPE, STANDBY } from "../words.ts";
-import { findLabelled, IN_ERROR } from "./facts.ts";
+import { IN_ERROR, isLabelledAs } from "./facts.ts";
 import type { HostIndex } from "./host_index.ts";
 
 /** Whether a cluster may take a host, by their namespaces. Both keys are `namespace/name`. */
 export type AllowsHost = (cluster: Key, host: Key) => boolean;
 
-/** Every namespace. */
-const EVERY = "*";
-
 /** Reads the namespaces of the flag. A cluster may always take hosts of its own namespace. */
 export function toAllowsHost(text: string): AllowsHost {
-  const allowed = new Set(listNames(text));
+  const allowed = new Set(parseList(text));
   return (cluster, host) => {
     const namespace = toNamespace(host);
-    return allowed.has(EVERY) || allowed.has(namespace) || namespace === toNamespace(cluster);
+    return (
+      allowed.has(EVERY_NAMESPACE) || allowed.has(namespace) || namespace === toNamespace(cluster)
+    );
   };
-}
-
-/** The names in a list with commas. */
-function listNames(text: string): readonly string[] {
-  return text.split(",").flatMap((one) => one.trim() || []);
 }
 
 /** What a cluster must record before its hosts count. */
@@ -160,10 +156,7 @@ export function listLost(
     const host = toKeyOf(one);
     const { labels = {}, isUntouchable = false } = index.findFacts(host) ?? {};
     if (index.find(host)?.metadata.uid !== one.uid) return [{ host, kind: "gone" }];
-    const isWhole =
-      findLabelled(labels) === toKey(cluster) &&
-      labels[NODE_TYPE] === one.role &&
-      labels[STANDBY] === (one.standby ? "true" : undefined);
+    const isWhole = isLabelledAs(labels, { ...one, cluster: toKey(cluster) });
     return isWhole ? [] : [{ host, kind: isUntouchable ? "paused" : "unlabelled" }];
   });
 }

@@ -3,10 +3,10 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { toKey } from "../../../kube/cache/store.ts";
 import { toConditions } from "../../kinds/conditions.ts";
 import type { ErrorTimes } from "../hosts/errors.ts";
-import type { Schedule } from "../schedule/types.ts";
+import type { Assignment, Schedule } from "../schedule/types.ts";
 import type { Machine } from "../services/types.ts";
 import {
   type Finding,
@@ -39,7 +39,7 @@ export type Outcome =
       /** Why it cannot go on by itself, in a sentence without a full stop: hosts in use. */
       readonly obstacle?: string;
       /** Absent: it is not known, and the status keeps what it says. */
-      readonly hosts?: readonly Member[];
+      readonly hosts?: readonly Assignment[];
       /** The services, which stay as long as hosts are in use. Absent: they are removed, or gone. */
       readonly served?: Pick<ServedOutcome, "machines" | "services" | "endpoints">;
     }
@@ -50,13 +50,6 @@ export type Outcome =
       readonly message: string;
     }
   | ServedOutcome;
-
-/** A host of the cluster. */
-export interface Member {
-  readonly key: Key;
-  readonly role: Role;
-  readonly standby: boolean;
-}
 
 /** The outcome for a cluster with a right spec. */
 export interface ServedOutcome {
@@ -101,7 +94,7 @@ export function planStatus(
     ...(outcome.kind === "served" && toFacts(outcome)),
     ...(outcome.kind === "deleting" &&
       outcome.hosts &&
-      toLastFacts({ ...outcome, hosts: outcome.hosts }, status)),
+      toLastFacts(outcome.hosts, outcome.served, status)),
   };
   return isDeepStrictEqual(next, status) ? undefined : next;
 }
@@ -123,7 +116,7 @@ function toFindings(outcome: Outcome): ReturnType<typeof listFindings> {
   }
 }
 
-function countHosts(machines: readonly Pick<Member, "role">[]): ReadonlyMap<Role, number> {
+function countHosts(machines: readonly Pick<Assignment, "role">[]): ReadonlyMap<Role, number> {
   return new Map(ROLES.map((role) => [role, machines.filter((one) => one.role === role).length]));
 }
 
@@ -144,14 +137,11 @@ function toFacts({ schedule, errors, machines, endpoints }: ServedOutcome): Fact
 
 /** What a cluster that is being deleted still has. It wants none. */
 function toLastFacts(
-  {
-    hosts,
-    served,
-  }: Pick<Required<Extract<Outcome, { kind: "deleting" }>>, "hosts"> &
-    Pick<Extract<Outcome, { kind: "deleting" }>, "served">,
+  hosts: readonly Assignment[],
+  served: Extract<Outcome, { kind: "deleting" }>["served"],
   before: SipClusterStatus,
 ): Facts {
-  const keys = new Set(hosts.map(({ key }) => key));
+  const keys = new Set(hosts.map(({ host }) => host));
   const toLastCounts = (role: Role): RoleCounts => {
     const ours = hosts.filter((one) => one.role === role);
     const standby = ours.filter((one) => one.standby).length;

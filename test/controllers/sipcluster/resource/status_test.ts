@@ -187,7 +187,7 @@ describe("planStatus()", () => {
 
   test("has only the hosts that are still labelled while the cluster is deleted, and no endpoints", () => {
     const before = settle(SERVED);
-    const hosts = [{ key: "metal/a", role: "Worker", standby: false }] as const;
+    const hosts = [{ host: "metal/a", role: "Worker", standby: false }] as const;
     const [first] = before.hosts ?? [];
     const next = settle({ kind: "deleting", hosts }, before);
     expect(next.hosts).toEqual(first ? [first] : []);
