@@ -15,7 +15,7 @@ import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { SECRETS } from "../../../lib/kube/kinds/secret.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
-import { runPods, skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
 import { METAL, SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { ROOT } from "../../support/sources.ts";
 
@@ -47,12 +47,9 @@ const NETWORK_DATA = JSON.stringify({
 
 describe.skipIf(kubectl === undefined)("a tenant with rights in one namespace", () => {
   let rig: SipClusterRig;
-  let manager: AsyncDisposable;
 
   beforeAll(async () => {
-    rig = await SipClusterRig.start(kubectl ?? "");
-    await rig.installKinds();
-    manager = runPods(rig.cluster);
+    rig = await SipClusterRig.startWithPods(kubectl ?? "");
     await rig.startController();
     await rig.run("create", "namespace", EVIL);
     const verbs = ["--verb=*", `--namespace=${EVIL}`];
@@ -63,7 +60,6 @@ describe.skipIf(kubectl === undefined)("a tenant with rights in one namespace", 
     await rig.run("create", ...binding, `--namespace=${EVIL}`);
   }, 120_000);
   afterAll(async () => {
-    await manager?.[Symbol.asyncDispose]();
     await rig?.[Symbol.asyncDispose]();
   });
 

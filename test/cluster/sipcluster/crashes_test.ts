@@ -17,7 +17,7 @@ import { LEASE, NAME } from "../../../lib/controllers/sipcluster/words.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { ApiGate, type Passing } from "../../support/process/control_plane/api_gate.ts";
 import type { Controller } from "../../support/process/cluster_rig.ts";
-import { runPods, skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
 import { SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
 
@@ -52,14 +52,11 @@ const CUTS: readonly (readonly [Cut, Cut])[] = [
 describe.skipIf(kubectl === undefined)("on a real API server, a process killed", () => {
   let rig: SipClusterRig;
   let gate: ApiGate;
-  let manager: AsyncDisposable;
   let running: Controller | undefined;
   let whole: Shown;
 
   beforeAll(async () => {
-    rig = await SipClusterRig.start(kubectl ?? "");
-    await rig.installKinds();
-    manager = runPods(rig.cluster);
+    rig = await SipClusterRig.startWithPods(kubectl ?? "");
     gate = await ApiGate.start(rig.cluster);
     await rig.addHosts([
       { name: "r1", flavors: { "control-plane": 1, worker: 2 } },
@@ -74,7 +71,6 @@ describe.skipIf(kubectl === undefined)("on a real API server, a process killed",
     await expectNothingLeft();
   }, 120_000);
   afterAll(async () => {
-    await manager?.[Symbol.asyncDispose]();
     await rig?.[Symbol.asyncDispose]();
     await gate?.[Symbol.asyncDispose]();
   });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { runPods, skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
 import { toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
 import { METAL, SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
@@ -27,16 +27,12 @@ const NONE = toRackSpec({ controlPlanes: 0, workers: 0, nodePort: 31_101 });
 
 describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
   let rig: SipClusterRig;
-  let manager: AsyncDisposable;
 
   beforeAll(async () => {
-    rig = await SipClusterRig.start(kubectl ?? "");
-    await rig.installKinds();
-    manager = runPods(rig.cluster);
+    rig = await SipClusterRig.startWithPods(kubectl ?? "");
     await rig.startController();
   }, 120_000);
   afterAll(async () => {
-    await manager?.[Symbol.asyncDispose]();
     await rig?.[Symbol.asyncDispose]();
   });
 

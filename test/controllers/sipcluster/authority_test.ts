@@ -17,6 +17,7 @@ import {
 } from "../../../lib/simulator/metal3/hosts.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { toClaimLabels } from "../../support/sipcluster/hosts.ts";
+import { toRackSpec } from "../../support/sipcluster/specs.ts";
 import { HOSTS, SipStage, TENANT } from "../../support/sipcluster/stage.ts";
 
 const RACKS = ["r1", "r2", "r3"].map((name) => ({
@@ -29,18 +30,11 @@ const CONSUMER: JsonObject = { consumerRef: { apiVersion: "v1", kind: "X", name:
 const EVIL = "evil";
 
 function toSpec(controlPlanes: number, workers: number): SipClusterSpec {
-  const select = (flavor: string): object => ({ matchLabels: { [HOST_LABELS.flavor]: flavor } });
-  const jumpHost = { image: "registry.example/jump-host:1", nodeSSHPrivateKeys: "node-keys" };
-  return {
-    nodes: {
-      ControlPlane: { labelSelector: select("control-plane"), count: { active: controlPlanes } },
-      Worker: { labelSelector: select("worker"), count: { active: workers } },
-    },
-    services: {
-      loadBalancerControlPlane: [{ nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 }],
-      jumpHost: [{ ...jumpHost, nodeInterfaceId: OAM_NETWORK, nodePort: 30_002 }],
-    },
-  };
+  const { nodes, services } = toRackSpec({ controlPlanes, workers, nodePort: 30_001 });
+  const image = "registry.example/jump-host:1";
+  const place = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_010 };
+  const jumpHost = [{ image, ...place, nodeSSHPrivateKeys: "node-keys" }];
+  return { ...(nodes && { nodes }), services: { ...services, jumpHost } };
 }
 
 /** A host of a tenant in her own namespace, with labels of her choice. */

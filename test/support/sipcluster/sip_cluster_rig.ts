@@ -30,6 +30,7 @@ import { readJson } from "../kube/contract/client.ts";
 import { CRDS_PATH } from "../kube/kinds/crd.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "../process/cluster.ts";
 import { type Controller, waitUntil } from "../process/cluster_rig.ts";
+import { runPods } from "../process/control_plane/running_pods.ts";
 import { killAll, listPrograms, startLandfall } from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
 import { ROOT } from "../sources.ts";
@@ -61,6 +62,7 @@ export class SipClusterRig implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly #kubectl: string;
   readonly #controllers: Controller[] = [];
+  #pods: AsyncDisposable | undefined;
   /** Of objects in namespaces, for kubectl. */
   #kinds: string | undefined;
 
@@ -73,6 +75,14 @@ export class SipClusterRig implements AsyncDisposable {
   static async start(kubectl: string, options: ClusterOptions = {}): Promise<SipClusterRig> {
     const rig = new SipClusterRig(await startCluster(options), kubectl);
     await rig.allow(RIGHTS);
+    return rig;
+  }
+
+  /** Starts it with both kinds, and with what makes Pods; some 10 s. */
+  static async startWithPods(kubectl: string): Promise<SipClusterRig> {
+    const rig = await SipClusterRig.start(kubectl);
+    await rig.installKinds();
+    rig.#pods = runPods(rig.cluster);
     return rig;
   }
 
@@ -89,6 +99,7 @@ export class SipClusterRig implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pods?.[Symbol.asyncDispose]();
     await this.killControllers();
     await this.cluster.stop();
   }

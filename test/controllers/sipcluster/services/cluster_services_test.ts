@@ -21,6 +21,16 @@ function toSpec(services: SipServices, count = 1): SipClusterSpec {
   return { nodes: { ControlPlane: { labelSelector, count: { active: count } } }, services };
 }
 
+/** A cluster `a` with so many control planes behind a load balancer, when nothing happens any more. */
+async function startBalanced(count: number): Promise<SipStage> {
+  const stage = await SipStage.start(RACKS);
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, count));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  return stage;
+}
+
 /** The servers in the configuration of the load balancer before the control plane of cluster `a`. */
 function readServers(stage: SipStage): readonly string[] {
   const name = "loadbalancer-controlplane-a";
@@ -77,12 +87,8 @@ test("a Secret with network data that is missing at a restart takes no server fr
 });
 
 test("a configuration that a person edits or deletes is right again within seconds, in a quiet cluster", async () => {
-  await using stage = await SipStage.start(RACKS);
+  await using stage = await startBalanced(2);
   const { objects } = stage.kubernetes;
-  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
-  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 2));
-  await stage.untilCondition("a", "Ready", READY);
-  await stage.untilQuiet();
   const before = readServers(stage);
   expect(before).toHaveLength(2);
   const path = { namespace: TENANT, name: "loadbalancer-controlplane-a" };
@@ -93,12 +99,8 @@ test("a configuration that a person edits or deletes is right again within secon
 });
 
 test("the Secret goes in which an older version had the configuration, and no one else's", async () => {
-  await using stage = await SipStage.start(RACKS);
+  await using stage = await startBalanced(1);
   const { objects } = stage.kubernetes;
-  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
-  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 1));
-  await stage.untilCondition("a", "Ready", READY);
-  await stage.untilQuiet();
   const path = { namespace: TENANT, name: "loadbalancer-controlplane-a" };
   const { metadata } = Object(objects.get("deployments", path));
   const { ownerReferences } = metadata;
@@ -144,12 +146,8 @@ test("network data that comes late is followed within seconds, and costs nothing
 });
 
 test("a load balancer with an address that is not known at all stays as it is", async () => {
-  await using stage = await SipStage.start(RACKS);
+  await using stage = await startBalanced(2);
   const { objects } = stage.kubernetes;
-  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
-  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 2));
-  await stage.untilCondition("a", "Ready", READY);
-  await stage.untilQuiet();
   const before = readServers(stage);
   await stage.stop();
   objects.delete("secrets", { namespace: HOSTS, name: "r1-control-plane-1-networkdata" });
