@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import {
+  OWN_PREFIX,
   appendHash,
   hashContent,
   isLabelKey,
   isLabelValue,
+  isNamespaceOrAll,
   isReservedLabelKey,
   isSubdomain,
   isWithin,
-  OWN_PREFIX,
   shortenName,
   toLabelValue,
 } from "../../../lib/core/text/label.ts";
@@ -148,4 +149,16 @@ test("shortenName() keeps a name of 63 characters, and ends a longer one in a ha
 
 test("appendHash() cuts a text where a name may end", () => {
   expect(appendHash(`${"a".repeat(53)}-b`, "n")).toMatch(/^a{53}-[0-9a-f]{8}$/);
+});
+
+test.each([
+  ["shop-1", true],
+  ["*", true],
+  ["a".repeat(63), true],
+  ["a".repeat(64), false],
+  ["a.b", false],
+  ["Team_A", false],
+  ["", false],
+])("isNamespaceOrAll(%j) is %p", (text, expected) => {
+  expect(isNamespaceOrAll(text)).toBe(expected);
 });
