@@ -11,14 +11,18 @@ const PROMISED: readonly string[] = manifest.engines.node.match(/\d+\.\d+\.\d+/g
 const Lock = v.object({
   packages: v.record(
     v.string(),
-    v.object({ engines: v.optional(v.object({ node: v.optional(v.string()) })) }),
+    v.object({
+      engines: v.optional(v.object({ node: v.optional(v.string()) })),
+      integrity: v.optional(v.string()),
+    }),
   ),
 });
+const lock = v.parse(Lock, JSON.parse(await readSource("package-lock.json"))).packages;
 
 /** What the packages ask for, those included that are for other machines. */
-const ranges: readonly (readonly [name: string, range: string])[] = Object.entries(
-  v.parse(Lock, JSON.parse(await readSource("package-lock.json"))).packages,
-).flatMap(([name, { engines }]) => (engines?.node === undefined ? [] : [[name, engines.node]]));
+const ranges: readonly (readonly [name: string, range: string])[] = Object.entries(lock).flatMap(
+  ([name, { engines }]) => (engines?.node === undefined ? [] : [[name, engines.node]]),
+);
 
 test.each(PROMISED)(
   "npm ci warns of no package on Node %s, which package.json promises",
@@ -31,4 +35,25 @@ test.each(PROMISED)(
 test("README.md promises the oldest Node that package.json does", async () => {
   const [oldest = "none"] = PROMISED;
   expect(await readSource("README.md")).toContain(`Node ${oldest.split(".", 2).join(".")}`);
+});
+
+test("package-lock.json holds each package to its content, also those for other machines", () => {
+  const packages = Object.entries(lock).filter(([name]) => name !== "");
+  expect(packages.filter(([, one]) => !one.integrity?.startsWith("sha512-"))).toEqual([]);
+});
+
+test("pages and the workflow name this version of Landfall, and CHANGELOG.md has a day for it", async () => {
+  const pages = ["release/README.md", ".github/workflows/release.yaml", "Containerfile"];
+  for (const page of [...pages, "docs/guides/install.md", "docs/guides/migrate-from-apache.md"]) {
+    const named = (await readSource(page)).matchAll(
+      /(?:landfall[:-]|\bv|--version |VERSION=)(\d+\.\d+\.\d+)/g,
+    );
+    const versions = Array.from(named, ([, version]) => version);
+    const own = versions.filter((version) => version?.startsWith("0."));
+    expect(new Set(own), page).toEqual(new Set([manifest.version]));
+  }
+  const changes = await readSource("CHANGELOG.md");
+  expect(changes).toMatch(
+    new RegExp(`^## ${RegExp.escape(manifest.version)} \\(20\\d\\d-\\d\\d-\\d\\d\\)$`, "m"),
+  );
 });

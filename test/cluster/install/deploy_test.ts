@@ -9,6 +9,7 @@ import { DEFINITIONS } from "../../../deploy/clouds.ts";
 import { renderFiles } from "../../../deploy/files.ts";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
 import { parseFlags } from "../../../lib/cli/flags/mod.ts";
+import { VERSION } from "../../../lib/cli/version.ts";
 import { YAML_SYNTAX } from "../../../lib/config/yaml_syntax.ts";
 import type { Access } from "../../../lib/kube/access/rights.ts";
 import { LEASE, RIGHTS } from "../../support/process/cluster_rig.ts";
@@ -269,7 +270,7 @@ describe.skipIf(helm === "")("deploy/chart", () => {
   });
 
   test.each([
-    [{ repository: "r.example.com/a" }, "r.example.com/a:0.1.0"],
+    [{ repository: "r.example.com/a" }, `r.example.com/a:${VERSION}`],
     [{ repository: "r.example.com/a", tag: "1" }, "r.example.com/a:1"],
     [{ repository: "r.example.com/a", tag: "1", digest: DIGEST }, `r.example.com/a@${DIGEST}`],
   ])("runs the image %j in its pods and in its hook", async (image, name) => {
@@ -655,7 +656,7 @@ test("listModelProblems() finds what a current API server would not know", () =>
 
 describe.skipIf(kustomize === "")("deploy/manifests/kustomization.yaml", () => {
   test.each([
-    ["newTag: 0.1.0", `${NEW_NAME}:0.1.0`],
+    [`newTag: ${VERSION}`, `${NEW_NAME}:${VERSION}`],
     ["newTag: edge", `${NEW_NAME}:edge`],
     [`digest: ${DIGEST}`, `${NEW_NAME}@${DIGEST}`],
   ])("sets the image of the workload to what people write into it (%s)", async (line, image) => {
