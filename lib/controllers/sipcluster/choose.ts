@@ -3,11 +3,8 @@
  * without those that cannot serve.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
-import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { forgiveErrors, listErrorTimes } from "./hosts/errors.ts";
-import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { type AddressResult, toAddresses } from "./hosts/network_data.ts";
 import type { AllowsHost } from "./hosts/record.ts";
@@ -17,7 +14,10 @@ import { byKey } from "./schedule/own_hosts.ts";
 import { REFUSED_MAX } from "./schedule/report.ts";
 import { schedule } from "./schedule/schedule.ts";
 import { type HostFacts, LATE, type RoleReport, type Schedule } from "./schedule/types.ts";
-import { listNetworks } from "./services/networks.ts";
+import { listNetworks } from "./services/machines.ts";
+import type { Clock } from "../../core/clock.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
+import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 
 /** What a {@linkcode HostChooser} needs. */
 interface HostChooserOptions {

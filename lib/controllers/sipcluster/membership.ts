@@ -2,19 +2,19 @@
  * Brings the labels of hosts to what a decision says.
  * @module
  */
-import type { Logger } from "../../core/log.ts";
-import type { EventRecorder } from "../../kube/events/events.ts";
-import { toEvent } from "../../kube/events/words.ts";
-import { type Key, toKey } from "../../kube/cache/store.ts";
-import { type BareMetalHost, PAUSED } from "../../kube/kinds/bare_metal_host.ts";
-import { type ClaimResult, findKeeper, type HostClaims } from "./hosts/claims.ts";
+import { nameSome } from "../kinds/problems.ts";
+import { type ClaimResult, type HostClaims, findKeeper } from "./hosts/claims.ts";
 import { isLabelledAs } from "./hosts/facts.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
-import type { SipClusterMetrics } from "./metrics.ts";
-import { nameSome } from "../kinds/problems.ts";
 import type { SipCluster } from "./resource/sip_cluster.ts";
 import type { Assignment, Schedule } from "./schedule/types.ts";
+import type { SipClusterMetrics } from "./state.ts";
 import { EVENT_WORDS, FORCE_RELEASE } from "./words.ts";
+import type { Logger } from "../../core/log.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
+import type { EventRecorder } from "../../kube/events/events.ts";
+import { toEvent } from "../../kube/events/words.ts";
+import { type BareMetalHost, PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 
 /** What {@linkcode applySchedule} needs. */
 export interface MembershipOptions {

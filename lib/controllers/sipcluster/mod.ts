@@ -2,22 +2,20 @@
  * The controller of SIPClusters: chooses BareMetalHosts for the clusters of tenants, and makes services before them.
  * @module
  */
-import { Converger } from "../../engine/converge.ts";
-import { ObjectLoop } from "../../engine/object_loop.ts";
-import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import {
   type ControllerContext,
   type HostReport,
+  type RunningController,
   readFlag,
   readTextFlag,
-  type RunningController,
 } from "../definition.ts";
+import { ObjectWriter } from "../kinds/object_writer.ts";
 import {
+  type HostSurroundings,
+  type SipClusterReport,
   describeCluster,
   describeHost,
-  type HostSurroundings,
   listKeys,
-  type SipClusterReport,
 } from "./describe.ts";
 import {
   ERROR_GRACE_FLAG,
@@ -25,19 +23,21 @@ import {
   NETWORK_DATA_FLAG,
   readTolerations,
 } from "./flags.ts";
-import { ObjectWriter } from "../kinds/object_writer.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
-import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { HostIndex } from "./hosts/host_index.ts";
 import { MissedHosts } from "./hosts/missed_hosts.ts";
 import { toAllowsHost } from "./hosts/record.ts";
-import { createSipClusterMetrics } from "./metrics.ts";
 import { ClusterConvergence, type LastDecision } from "./reconcile.ts";
-import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
+import { SIP_CLUSTERS, type SipCluster } from "./resource/sip_cluster.ts";
 import { ClusterServices } from "./services/cluster_services.ts";
+import { createSipClusterMetrics } from "./state.ts";
 import { FORCE_RELEASE, NAME } from "./words.ts";
+import { Converger } from "../../engine/converge.ts";
+import { ObjectLoop } from "../../engine/object_loop.ts";
+import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 
-export { createSipClusterMetrics as registerMetrics } from "./metrics.ts";
+export { createSipClusterMetrics as registerMetrics } from "./state.ts";
 
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext): SipClusterController {

@@ -2,53 +2,52 @@
  * Reconciles SIPClusters: chooses hosts, records them in the status, labels them, and makes the services for them.
  * @module
  */
-import { type Clock, formatTime } from "../../core/clock.ts";
-import type { Logger } from "../../core/log.ts";
-import type { Convergence, PassResult, Plan, Planned, Step } from "../../engine/converge.ts";
-import type { ReconcileResult } from "../../engine/workers.ts";
-import type { KubeClient } from "../../kube/api/client.ts";
-import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import type { EventRecorder } from "../../kube/events/events.ts";
-import { toEvent } from "../../kube/events/words.ts";
-import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
-import { findDamage, trimObject } from "../../kube/kinds/resource.ts";
+import type { ObjectWriter } from "../kinds/object_writer.ts";
+import { type SpecProblem, describeCause, describeProblems, nameSome } from "../kinds/problems.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
-import { findNextErrorMs, listErrorTimes } from "./hosts/errors.ts";
 import { HostClaims } from "./hosts/claims.ts";
-import type { MissedHosts } from "./hosts/missed_hosts.ts";
+import { findNextErrorMs, listErrorTimes } from "./hosts/errors.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
+import type { MissedHosts } from "./hosts/missed_hosts.ts";
 import {
   type AllowsHost,
-  listLost,
   type Loss,
+  listLost,
   planAdoption,
   planRecord,
   settleRecord,
 } from "./hosts/record.ts";
 import {
+  type MembershipOptions,
+  OvertakenError,
   applySchedule,
   changesLabels,
   describeKept,
   listHolds,
-  type MembershipOptions,
-  OvertakenError,
   releaseAll,
 } from "./membership.ts";
-import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkCluster } from "./resource/check_spec.ts";
-import { describeShortfall, type RefusedStep } from "./resource/conditions.ts";
-import { isKubeError, KubeError } from "../../kube/api/errors.ts";
-import type { ObjectWriter } from "../kinds/object_writer.ts";
-import { describeCause, describeProblems, nameSome, type SpecProblem } from "../kinds/problems.ts";
+import { type RefusedStep, describeShortfall } from "./resource/conditions.ts";
 import type { HostStatus, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { type Outcome, planStatus } from "./resource/status.ts";
 import { byKey } from "./schedule/own_hosts.ts";
 import type { Assignment, Schedule } from "./schedule/types.ts";
 import type { ClusterServices, Served } from "./services/cluster_services.ts";
-import { judgeState, listWarnings } from "./state.ts";
+import { type SipClusterMetrics, type SipClusterState, judgeState, listWarnings } from "./state.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
+import { type Clock, formatTime } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Convergence, PassResult, Plan, Planned, Step } from "../../engine/converge.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { KubeError, isKubeError } from "../../kube/api/errors.ts";
+import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { listAll } from "../../kube/cache/watcher.ts";
+import type { EventRecorder } from "../../kube/events/events.ts";
+import { toEvent } from "../../kube/events/words.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
+import { findDamage, trimObject } from "../../kube/kinds/resource.ts";
 
 /** What a {@linkcode ClusterConvergence} needs. */
 interface ClusterConvergenceOptions {

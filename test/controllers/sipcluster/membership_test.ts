@@ -3,19 +3,19 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { ClaimResult, HostClaims } from "../../../lib/controllers/sipcluster/hosts/claims.ts";
 import { toHostFacts } from "../../../lib/controllers/sipcluster/hosts/facts.ts";
 import {
-  describeKept,
   applySchedule,
+  describeKept,
   releaseAll,
 } from "../../../lib/controllers/sipcluster/membership.ts";
-import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
 import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { HostFacts, Schedule } from "../../../lib/controllers/sipcluster/schedule/types.ts";
+import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/state.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { toClaimLabels, toHost } from "../../support/sipcluster/hosts.ts";
 
 const signal = AbortSignal.timeout(5_000);

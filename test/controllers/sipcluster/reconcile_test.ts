@@ -3,17 +3,17 @@
  * @module
  */
 import { expect, test } from "bun:test";
+import { ObjectWriter } from "../../../lib/controllers/kinds/object_writer.ts";
 import { AddressReader } from "../../../lib/controllers/sipcluster/hosts/address_reader.ts";
 import { HostIndex } from "../../../lib/controllers/sipcluster/hosts/host_index.ts";
 import { toAllowsHost } from "../../../lib/controllers/sipcluster/hosts/record.ts";
-import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
 import { ClusterConvergence } from "../../../lib/controllers/sipcluster/reconcile.ts";
 import {
   SIP_CLUSTERS,
   type SipCluster,
 } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/state.ts";
 import { FINALIZER } from "../../../lib/controllers/sipcluster/words.ts";
-import { ObjectWriter } from "../../../lib/controllers/kinds/object_writer.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";

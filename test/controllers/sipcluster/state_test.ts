@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
-import type { SipClusterState } from "../../../lib/controllers/sipcluster/metrics.ts";
 import type { ServiceState } from "../../../lib/controllers/sipcluster/resource/conditions.ts";
-import { judgeState } from "../../../lib/controllers/sipcluster/state.ts";
+import {
+  type SipClusterState,
+  createSipClusterMetrics,
+  judgeState,
+} from "../../../lib/controllers/sipcluster/state.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 
 const READY: ServiceState = { service: "a", isReady: true };
 const STARTS: ServiceState = { service: "b", isReady: false, reason: "Progressing" };
@@ -16,4 +20,19 @@ test.each<[SipClusterState, boolean, ServiceState[]]>([
   ["unschedulable", false, [FAILED]],
 ])("judgeState() says %s (all hosts: %p)", (state, isSatisfied, services) => {
   expect(judgeState({ isSatisfied }, services)).toBe(state);
+});
+
+test("createSipClusterMetrics() counts hosts by change and clusters by state, states without clusters as 0", () => {
+  const registry = new MetricsRegistry();
+  const metrics = createSipClusterMetrics(registry);
+  metrics.countHost("taken");
+  metrics.countHost("taken");
+  metrics.countHost("lost");
+  metrics.readFrom({ listStates: () => ["ready", "unschedulable", "ready"] });
+  const text = registry.render();
+  expect(text).toContain('landfall_sipcluster_host_changes_total{change="taken"} 2');
+  expect(text).toContain('landfall_sipcluster_host_changes_total{change="lost"} 1');
+  expect(text).toContain('landfall_sipclusters{state="ready"} 2');
+  expect(text).toContain('landfall_sipclusters{state="unschedulable"} 1');
+  expect(text).toContain('landfall_sipclusters{state="deleting"} 0');
 });

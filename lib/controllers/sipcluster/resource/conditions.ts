@@ -2,16 +2,15 @@
  * The conditions of a SIPCluster, from what was decided and done.
  * @module
  */
-import type { RoleReport, Schedule, Surplus } from "../schedule/types.ts";
 import {
   type Finding as AnyFinding,
   findUnsupported as findUnsupportedFields,
   toFinding,
 } from "../../kinds/conditions.ts";
-import { nameSome, describeProblems, type SpecProblem } from "../../kinds/problems.ts";
-import { type Role, ROLES, type SipServices } from "./sip_cluster.ts";
-import { listUnsupportedFields } from "./unsupported_fields.ts";
+import { type SpecProblem, describeProblems, nameSome } from "../../kinds/problems.ts";
+import { ROLES, type Role, type SipServices } from "./sip_cluster.ts";
 import { CONDITION_WORDS, type ConditionType } from "./words.ts";
+import type { RoleReport, Schedule, Surplus } from "../schedule/types.ts";
 
 /** What a service is like. */
 export interface ServiceState {
@@ -214,4 +213,22 @@ function findReady(scheduled: Finding, services: Finding): Finding {
     return toFinding("Ready", Ready.done, "All hosts and services are there");
   const isWaiting = services.reason === ServicesReady.waiting.reason;
   return toFinding("Ready", isWaiting ? Ready.waiting : Ready.services, services.message);
+}
+
+/**
+ * Lists the fields of services that have no effect, in the order of the spec: `spec.services.auth[0].nodeInterfaceId`.
+ *
+ * @param services Right ones
+ */
+function listUnsupportedFields({ loadBalancerWorker = [], auth = [] }: SipServices): string[] {
+  return [
+    ...loadBalancerWorker.flatMap(({ nodePort, nodePortRange: { start, end } }, at) =>
+      nodePort === undefined || (start <= nodePort && nodePort <= end)
+        ? []
+        : [`spec.services.loadBalancerWorker[${at}].nodePort`],
+    ),
+    ...auth.flatMap(({ nodeInterfaceId }, at) =>
+      nodeInterfaceId === undefined ? [] : [`spec.services.auth[${at}].nodeInterfaceId`],
+    ),
+  ];
 }

@@ -3,16 +3,23 @@
  * @module
  */
 import { nameSome } from "../../kinds/problems.ts";
-import { type Role, ROLES } from "../resource/sip_cluster.ts";
-import { groupHosts, type Wish } from "./candidates.ts";
+import { ROLES, type Role } from "../resource/sip_cluster.ts";
+import { type Wish, groupHosts } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
 import { Domains, type Member } from "./domains.ts";
 import { toMatcher } from "./label_selector.ts";
 import { findMatching } from "./matching/matching.ts";
 import type { Problem } from "./matching/problem.ts";
-import { byKey, listKeepable, type OwnHost, type SortedHosts, sortHosts } from "./own_hosts.ts";
-import { findClosed, listChosen, reportSearch, type Search } from "./report.ts";
-import { type Rated, rateHosts } from "./standby.ts";
+import {
+  type OwnHost,
+  type Rated,
+  type SortedHosts,
+  byKey,
+  listKeepable,
+  rateHosts,
+  sortHosts,
+} from "./own_hosts.ts";
+import { type Search, findClosed, listChosen, reportSearch } from "./report.ts";
 import type { HostFacts, RoleReport, Schedule, ScheduleInput, Surplus } from "./types.ts";
 
 /** How far a search for hosts goes: without a compiler, some 50 ms. */

@@ -2,34 +2,39 @@
  * The services of one cluster: plans them from what the labels of hosts say, applies them, and tells how they are.
  * @module
  */
-import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../../core/clock.ts";
-import { fromSecondary, type KeySource } from "../../../engine/object_loop.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import type { Caches } from "../../../kube/cache/caches.ts";
-import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import { nameSome } from "../../kinds/problems.ts";
 import { type AddressReader, findSecretName } from "../hosts/address_reader.ts";
 import type { HostIndex } from "../hosts/host_index.ts";
 import { checkSpec } from "../resource/check_spec.ts";
-import { nameSome } from "../../kinds/problems.ts";
 import type { ServiceState } from "../resource/conditions.ts";
-import { CONDITION_WORDS } from "../resource/words.ts";
 import type { Endpoint, SipCluster, SipClusterSpec } from "../resource/sip_cluster.ts";
+import { CONDITION_WORDS } from "../resource/words.ts";
 import { ServiceApplier } from "./apply.ts";
 import { isOwnedBy } from "./apply/ownership.ts";
 import { planAuth } from "./auth/providers.ts";
 import { type AuthFacts, AuthSecrets } from "./auth/secrets.ts";
-import { ensureHostKeys, type HostKey } from "./jump_host/host_keys.ts";
+import { type HostKey, ensureHostKeys } from "./jump_host/host_keys.ts";
 import { planJumpHosts } from "./jump_host/jump_hosts.ts";
-import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
-import { handleRebootRequests, type RebootPass } from "./jump_host/reboot_requests.ts";
+import { type RebootPass, handleRebootRequests } from "./jump_host/reboot_requests.ts";
 import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/plan.ts";
 import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
-import { judgeHosts, listMachines, type MachineList, type Member } from "./machines.ts";
-import { listNetworks } from "./networks.ts";
+import {
+  type MachineList,
+  type Member,
+  judgeHosts,
+  listMachines,
+  listNetworks,
+} from "./machines.ts";
 import { type ConfigMap, type Deployment, TEMPLATES } from "./owned_kinds.ts";
 import { judgeReadiness } from "./readiness.ts";
 import type { Machine, ServiceInput, ServicePlan } from "./types.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { type KeySource, fromSecondary } from "../../../engine/object_loop.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import type { Caches } from "../../../kube/cache/caches.ts";
+import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
+import { setImmediate } from "node:timers/promises";
 
 /** What {@linkcode ClusterServices} need. */
 interface ClusterServicesOptions {

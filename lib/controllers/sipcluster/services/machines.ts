@@ -3,16 +3,16 @@
  * a Secret that is gone for a moment says nothing about the host. Pure.
  * @module
  */
-import { quote } from "../../../core/text/printable.ts";
-import type { Key } from "../../../kube/cache/store.ts";
+import { nameSome } from "../../kinds/problems.ts";
 import type { HostNetworks } from "../hosts/address_reader.ts";
 import { type NetworkData, toAddresses } from "../hosts/network_data.ts";
-import { nameSome } from "../../kinds/problems.ts";
 import type { ServiceState } from "../resource/conditions.ts";
-import type { HostStatus } from "../resource/sip_cluster.ts";
+import type { HostStatus, SipServices } from "../resource/sip_cluster.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
 import type { Assigned } from "../schedule/types.ts";
 import type { Machine } from "./types.ts";
+import { quote } from "../../../core/text/printable.ts";
+import type { Key } from "../../../kube/cache/store.ts";
 
 /** Stands for a service in {@linkcode judgeHosts}. */
 export const OF_HOSTS = "hosts";
@@ -164,4 +164,11 @@ function pickNetworks(
   networks: readonly string[],
 ): ReadonlyMap<string, string> {
   return new Map([...addresses].filter(([network]) => networks.includes(network)));
+}
+
+/** The IDs of these networks, sorted. */
+export function listNetworks(services: SipServices): readonly string[] {
+  const entries = Object.values(services).flat();
+  const ids = entries.map(({ nodeInterfaceId }) => nodeInterfaceId ?? "");
+  return [...new Set(ids)].filter((id) => id !== "").toSorted();
 }

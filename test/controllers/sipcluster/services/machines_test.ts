@@ -6,9 +6,10 @@ import { describe, expect, test } from "bun:test";
 import type { NetworkData } from "../../../../lib/controllers/sipcluster/hosts/network_data.ts";
 import type { HostStatus } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import {
+  type Member,
   judgeHosts,
   listMachines,
-  type Member,
+  listNetworks,
 } from "../../../../lib/controllers/sipcluster/services/machines.ts";
 
 function toData(addresses: Readonly<Record<string, string>>): NetworkData {
@@ -138,4 +139,18 @@ describe("judgeHosts()", () => {
     expect(state).toMatchObject({ isReady });
     expect(state?.message).toBe('BareMetalHost metal/w has no network "oam"');
   });
+});
+
+test("listNetworks() names each network of any service once, sorted, without empty names", () => {
+  const range = { start: 30002, end: 30003 };
+  const services = {
+    loadBalancerControlPlane: [{ nodeInterfaceId: "oam", nodePort: 1 }],
+    loadBalancerWorker: [
+      { nodeInterfaceId: "storage", nodePortRange: range },
+      { nodeInterfaceId: "oam", nodePortRange: range },
+    ],
+    auth: [{ nodeInterfaceId: "", nodePort: 2 }, { nodePort: 3 }],
+  };
+  expect(listNetworks(services)).toEqual(["oam", "storage"]);
+  expect(listNetworks({})).toEqual([]);
 });

@@ -1,11 +1,23 @@
 /**
- * The schema of the services of a SIPCluster.
+ * The schema of the services of a SIPCluster. Their ports must differ.
  * @module
  */
 import * as v from "valibot";
-import { parseIp } from "../../../../core/net/ip.ts";
-import { DEFAULT_IMAGE as DEX_IMAGE } from "../../services/auth/words.ts";
-import { DEFAULT_IMAGE as HAPROXY_IMAGE } from "../../services/load_balancer/words.ts";
+import {
+  type Rule,
+  type Schema,
+  form,
+  labels,
+  list,
+  object,
+  objectName,
+  optional,
+  required,
+  text,
+  trueOrFalse,
+  wholeNumber,
+  withRules,
+} from "../../../kinds/parts.ts";
 import type {
   Auth,
   JumpHost,
@@ -14,21 +26,9 @@ import type {
   PortRange,
   SipServices,
 } from "../sip_cluster.ts";
-import {
-  form,
-  labels,
-  list,
-  object,
-  objectName,
-  optional,
-  required,
-  type Schema,
-  text,
-  trueOrFalse,
-  wholeNumber,
-  withRules,
-} from "../../../kinds/parts.ts";
-import { PORT_RULES } from "./ports.ts";
+import { DEFAULT_IMAGE as DEX_IMAGE } from "../../services/auth/words.ts";
+import { DEFAULT_IMAGE as HAPROXY_IMAGE } from "../../services/load_balancer/words.ts";
+import { parseIp } from "../../../../core/net/ip.ts";
 
 /** Entries of one service. */
 const ENTRIES_MAX = 8;
@@ -167,6 +167,27 @@ const AUTH = withRules(
   ],
 );
 
+/** Where the entries of a list have their ports. */
+interface PortFields {
+  readonly list: keyof SipServices;
+  readonly start: string;
+  readonly end: string;
+}
+
+const SINGLE = { start: "nodePort", end: "nodePort" };
+const LISTS: readonly PortFields[] = [
+  { list: "loadBalancerControlPlane", ...SINGLE },
+  { list: "loadBalancerWorker", start: "nodePortRange.start", end: "nodePortRange.end" },
+  { list: "jumpHost", ...SINGLE },
+  { list: "auth", ...SINGLE },
+];
+
+/** One rule for each list, and one for each pair of lists: CEL cannot put lists together at a bounded cost. */
+const PORT_RULES: readonly Rule<SipServices>[] = LISTS.flatMap((one, at) => [
+  withinList(one),
+  ...LISTS.slice(at + 1).map((other) => betweenLists(one, other)),
+]);
+
 /** The schema of `spec.services`. */
 export const SERVICES: Schema<SipServices> = withRules(
   object<SipServices>({
@@ -190,4 +211,48 @@ function clusterIp(): Schema<string> {
     v.metadata({ anyOf: [{ format: "ipv4" }, { format: "ipv6" }, { maxLength: 0 }] }),
     v.check((address) => address === "" || parseIp(address) !== undefined, "must be an IP address"),
   );
+}
+
+function withinList({ list, start, end }: PortFields): Rule<SipServices> {
+  // Another rule refuses a range that ends before it starts.
+  const free = start === end ? `a.${start} == 0` : `a.${start} > a.${end}`;
+  const overlap = `a.${start} <= b.${end} && b.${start} <= a.${end}`;
+  return {
+    cel: `!has(self.${list}) || self.${list}.all(a, ${free} || self.${list}.exists_one(b, ${overlap}))`,
+    message: `the entries of ${list} must have different ports, except 0`,
+    holds: (services) => {
+      const ranges = listRanges(services, list);
+      return ranges.every(
+        (a) => a.start > a.end || ranges.filter((b) => overlaps(a, b)).length === 1,
+      );
+    },
+  };
+}
+
+function betweenLists(one: PortFields, other: PortFields): Rule<SipServices> {
+  // A range has no 0, and 0 is below every other port.
+  const free = one.start === one.end ? `a.${one.start} == 0 || ` : "";
+  const apart = `a.${one.start} > b.${other.end} || b.${other.start} > a.${one.end}`;
+  return {
+    cel:
+      `!has(self.${one.list}) || !has(self.${other.list}) || ` +
+      `self.${one.list}.all(a, ${free}self.${other.list}.all(b, ${apart}))`,
+    message: `${one.list} and ${other.list} must have different ports, except 0`,
+    holds: (services) =>
+      listRanges(services, one.list).every((a) =>
+        listRanges(services, other.list).every((b) => !overlaps(a, b)),
+      ),
+  };
+}
+
+/** The ports that are chosen by the spec. 0 lets Kubernetes choose. */
+function listRanges(services: SipServices, list: keyof SipServices): PortRange[] {
+  const ranges = (services[list] ?? []).map((entry) =>
+    "nodePortRange" in entry ? entry.nodePortRange : { start: entry.nodePort, end: entry.nodePort },
+  );
+  return ranges.filter(({ start }) => start !== 0);
+}
+
+function overlaps(a: PortRange, b: PortRange): boolean {
+  return a.start <= b.end && b.start <= a.end;
 }

@@ -1,5 +1,5 @@
 /**
- * Plans the load balancers of a cluster.
+ * Plans the load balancers of a cluster, with their configuration: Landfall's own, or that of a template.
  * @module
  */
 import type {
@@ -8,13 +8,12 @@ import type {
   Role,
   SipServices,
 } from "../../resource/sip_cluster.ts";
-import { SERVICE_FAILURE } from "../../resource/words.ts";
-import { toObjectName } from "../names.ts";
-import type { Machine, ServiceInput, ServicePlan } from "../types.ts";
+import { CONDITION_WORDS, SERVICE_FAILURE } from "../../resource/words.ts";
 import { listUnknown } from "../addresses.ts";
-import { configure, type TemplateData } from "./configuration.ts";
-import { planObjects, type ServicePort } from "./objects.ts";
-import { listServers, type Server } from "./servers.ts";
+import { type Port, formatConfig, formatHealthFrontend } from "./haproxy_config.ts";
+import { type ServicePort, planObjects } from "./objects.ts";
+import { type Server, listServers } from "./servers.ts";
+import { TemplateProblem, type Value, renderTemplate } from "./template.ts";
 import {
   API_PORT,
   API_PORT_NAME,
@@ -23,6 +22,8 @@ import {
   type LoadBalancerKind,
   type LoadBalancerWords,
 } from "./words.ts";
+import { toObjectName } from "../names.ts";
+import type { Machine, ServiceInput, ServicePlan } from "../types.ts";
 
 /** What stands beside the SIPCluster. */
 export interface LoadBalancerOptions {
@@ -136,4 +137,81 @@ function toHealthPort(ports: readonly ServicePort[]): number {
   let healthPort = HEALTH_PORT;
   while (used.has(healthPort)) healthPort += 1;
   return healthPort;
+}
+
+/** `data` of a ConfigMap. */
+type TemplateData = Readonly<Record<string, string>>;
+
+/** What a configuration is made from. */
+export interface ConfigurationInput {
+  readonly words: LoadBalancerWords;
+  readonly ports: readonly Port[];
+  readonly servers: readonly Server[];
+  readonly healthPort: number;
+  /** Absent: Landfall's own configuration. */
+  readonly template: TemplateData | undefined;
+}
+
+type Problem = NonNullable<ServicePlan["problem"]>;
+
+/** A configuration, or why there is none. */
+export type Configuration =
+  | { readonly config: string; readonly problem?: undefined }
+  | { readonly config?: undefined; readonly problem: Problem };
+
+/** A ConfigMap has at most 1 MiB; its metadata needs some of it. */
+const BYTES_MAX = 1_000_000;
+
+/**
+ * Makes the configuration. The frontend for probes stands at its end, also after a template.
+ *
+ * A template that has an error in it gives a problem, and so nothing is changed. What Landfall accepts and HAProxy does
+ * not, the init container of the Pods refuses: then the Pods that serve go on, and the Deployment makes no progress.
+ */
+export function configure(input: ConfigurationInput): Configuration {
+  const { words, ports, servers, healthPort } = input;
+  const text = renderOwn(input) ?? formatConfig({ kind: words.kind, ports, servers });
+  if (typeof text !== "string") return { problem: text };
+  const config = text + formatHealthFrontend(healthPort);
+  const bytes = Buffer.byteLength(config);
+  if (bytes <= BYTES_MAX) return { config };
+  const counts = `${ports.length} ports and ${servers.length} servers`;
+  const message = `The configuration of HAProxy for ${counts} has ${bytes} bytes, and may have ${BYTES_MAX}`;
+  return { problem: { reason: SERVICE_FAILURE, message } };
+}
+
+/** What the template gives, with a line feed at its end; `undefined` if there is no template. */
+function renderOwn({
+  words,
+  ports,
+  servers,
+  template,
+}: ConfigurationInput): string | Problem | undefined {
+  if (template === undefined) return undefined;
+  const { configMap, key } = words.template;
+  const refuse = (message: string, reason: string = SERVICE_FAILURE): Problem => ({
+    reason,
+    message: `ConfigMap ${configMap}: ${message}`,
+  });
+  const source = Object.hasOwn(template, key) ? template[key] : undefined;
+  if (source === undefined || source.trim() === "") return refuse(`key ${key} has no text`);
+  try {
+    const text = renderTemplate(source, toData(ports, servers), EXAMPLE);
+    return text.endsWith("\n") ? text : `${text}\n`;
+  } catch (error) {
+    if (!(error instanceof TemplateProblem)) throw error;
+    const { isTooLarge, line, message } = error;
+    const reason = isTooLarge ? CONDITION_WORDS.ServicesReady.template.reason : SERVICE_FAILURE;
+    return refuse(`${key}, line ${line}: ${message}`, reason);
+  }
+}
+
+const EXAMPLE = toData([{ name: "a", port: 1 }], [{ name: "a", address: "192.0.2.1" }]);
+
+/** The names are those of the original operator. */
+function toData(ports: readonly Port[], servers: readonly Server[]): Value {
+  return {
+    ContainerPorts: ports.map(({ name, port }) => ({ Name: name, ContainerPort: port })),
+    Servers: servers.map(({ name, address }) => ({ Name: name, IP: address })),
+  };
 }

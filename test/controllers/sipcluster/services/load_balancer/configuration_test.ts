@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import {
-  type Configuration,
-  type ConfigurationInput,
-  configure,
-} from "../../../../../lib/controllers/sipcluster/services/load_balancer/configuration.ts";
-import {
   formatConfig,
   formatHealthFrontend,
 } from "../../../../../lib/controllers/sipcluster/services/load_balancer/haproxy_config.ts";
+import {
+  type Configuration,
+  type ConfigurationInput,
+  configure,
+} from "../../../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
 import { LOAD_BALANCERS } from "../../../../../lib/controllers/sipcluster/services/load_balancer/words.ts";
 
 const KEY = "loadBalancerControlPlane.cfg";

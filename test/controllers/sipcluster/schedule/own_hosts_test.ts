@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rateHosts } from "../../../../lib/controllers/sipcluster/schedule/standby.ts";
+import { rateHosts } from "../../../../lib/controllers/sipcluster/schedule/own_hosts.ts";
 import { type HostWords, toHost } from "../../../support/sipcluster/scheduling.ts";
 
 const ACTIVE: HostWords = { role: "Worker" };
