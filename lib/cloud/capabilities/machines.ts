@@ -97,7 +97,10 @@ export interface Machine {
   readonly hostId?: string;
   /** ID of the host for which it was made. */
   readonly firstHostId?: string;
-  /** As the inventory shows it, for labels. Absent: the inventory does not show it yet, or cannot read it. */
+  /**
+   * For labels: as it is, or while it is off as it will be where it starts for the first time. Absent: the cloud does
+   * not say.
+   */
   readonly instance?: Instance;
 }
 

@@ -72,7 +72,7 @@ export interface Followed {
 export interface LastListing {
   readonly inventory: Inventory;
   readonly vms: readonly Vm[];
-  readonly hosts: readonly Host[];
+  readonly surroundings: Surroundings;
 }
 
 const SMALL_LISTS = ["hosts", "pools", "networks", "vifs"] as const;
@@ -307,6 +307,23 @@ export function toInstance(
     ...(tagLabels && { tagLabels }),
     details: Object.freeze(details),
   });
+}
+
+/** An instance that is off, as it will be once it runs on a host: without that, its zone is not known. */
+export function atHost(
+  instance: Instance,
+  hostId: string,
+  surroundings: Pick<Surroundings, "hosts" | "pools">,
+  settings: InstanceSettings,
+): Instance {
+  const { region: poolId = "" } = instance;
+  const details = dropAbsent({
+    ...instance.details,
+    hostId,
+    hostName: surroundings.hosts.get(hostId)?.name_label,
+  });
+  const zone = optional("zone", findZone({ hostId, poolId }, surroundings, settings));
+  return { ...instance, ...zone, labels: toLabels(details) };
 }
 
 /** Whether the lists contain the pool of a VM and the host that it names. */

@@ -209,6 +209,7 @@ class XenOrchestraProvider implements Provider, Changes {
       session,
       clock,
       memory,
+      settings,
       findListing: () => this.#findListing(),
       follow: (followed) => {
         this.#followed = followed;
@@ -322,7 +323,7 @@ class XenOrchestraProvider implements Provider, Changes {
     const vms = this.#followedVms;
     const inventory = this.#shown;
     if (vms === undefined || inventory === undefined) return undefined;
-    return { inventory, vms, hosts: [...this.#surroundings.hosts.values()] };
+    return { inventory, vms, surroundings: this.#surroundings };
   }
 
   async #takeInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {

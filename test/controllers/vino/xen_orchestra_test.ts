@@ -64,11 +64,17 @@ test("three VMs are made once, published with their addresses, and then left alo
       networkData: { name: "edge-worker-0-network-data" },
     },
   });
-  const isPlaced = (host: string): boolean =>
-    JSON.stringify(stage.host(host)).includes(rig.site.poolIds.paris);
-  await until("labels show where they are", () => stage.listHosts().every(isPlaced));
+  // Who waits for a host must never see one without its place.
+  const hosts: readonly BareMetalHost[] = JSON.parse(JSON.stringify(stage.hosts));
+  const places = hosts.map(({ metadata: { labels = {} } }) => [
+    labels["topology.kubernetes.io/zone"],
+    labels["topology.k8s.xenorchestra/host_id"],
+    labels["vino.airshipit.org/host"],
+  ]);
+  expect(places).toEqual(places.map(([zone]) => [zone, zone, zone]));
+  expect(places[0]?.[0]).toBeOneOf(Object.values(rig.site.hostIds));
   const changes = countChanges(rig);
-  // An inventory may still bring a label, but it must end: what writes at each inventory never gets through here.
+  // What writes at each inventory never gets through here.
   let writes = stage.countWrites();
   let since = rig.simulator.requests.count("GET /hosts");
   const isAtRest = (): boolean => {
@@ -78,6 +84,8 @@ test("three VMs are made once, published with their addresses, and then left alo
   };
   await until("several inventories came without a write", isAtRest, 15_000);
   expect(countChanges(rig)).toBe(changes);
+  const patches = { verb: "patch", resource: "baremetalhosts" };
+  expect(stage.kubernetes.requests.count(patches)).toBe(0);
 });
 
 test("twenty machines are made, marked and started once, although reads show that as late as can be", async () => {

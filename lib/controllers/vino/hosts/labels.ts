@@ -104,11 +104,15 @@ function addPlace(
     ? toInstanceLabels(instance)
     : { topology: {}, additional: {} };
   const known: Readonly<Record<string, string>> = topology;
-  for (const [key, value] of Object.entries(additional)) values.set(key, value);
-  for (const [key] of Object.values(TOPOLOGY_LABELS)) {
+  for (const [key, value] of Object.entries(additional)) {
+    values.set(key, value);
+    // A machine that is off may start elsewhere.
+    if (hostId === undefined) unknown.add(key);
+  }
+  for (const [kind, [key]] of Object.entries(TOPOLOGY_LABELS)) {
     const value = known[key];
-    if (value === undefined) unknown.add(key);
-    else values.set(key, value);
+    if (value !== undefined) values.set(key, value);
+    if (value === undefined || (kind === "zone" && hostId === undefined)) unknown.add(key);
   }
   const host = hostId ?? firstHostId;
   if (host !== undefined && isLabelValue(host)) values.set(HOST, host);

@@ -14,6 +14,7 @@ import type { Finding } from "../../../cloud/inspection.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Session } from "../session/session.ts";
 import type { LastListing } from "../inventory.ts";
+import type { InstanceSettings } from "../settings.ts";
 import type { XenOrchestraApi } from "../client.ts";
 import { applyStep } from "./apply/apply.ts";
 import { OutdatedPlanError } from "./apply/checks.ts";
@@ -37,6 +38,8 @@ export interface MachinesOptions {
   readonly api: Pick<XenOrchestraApi, "listAs" | "listServers" | "readAs">;
   readonly session: Pick<Session, "callRpc" | "change" | "get">;
   readonly clock: Clock;
+  /** They say which labels a machine has. */
+  readonly settings: InstanceSettings;
   /** The changes that other settings of the same server made, too. */
   readonly own: OwnChanges;
   /** What the last inventory showed; `undefined` before the first one that shows machines. */
@@ -64,7 +67,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {
-    const { clock, findListing } = this.#options;
+    const { clock, settings, findListing } = this.#options;
     const listing = findListing();
     if (listing === undefined) {
       throw new CloudError("unreachable", "Waiting for the first inventory with machines");
@@ -73,8 +76,8 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     const { isForChange, machines = [] } = question;
     const readUserId = (both: AbortSignal): Promise<string | undefined> => this.#readUserId(both);
     return isForChange
-      ? await takeLook({ api: this.#api, clock, inventory, readUserId }, machines, signal)
-      : toInventoryView(listing, this.#readVms(listing), clock.now());
+      ? await takeLook({ api: this.#api, clock, settings, inventory, readUserId }, machines, signal)
+      : toInventoryView(listing, this.#readVms(listing), settings, clock.now());
   }
 
   plan(view: View, spec: MachineSpec, text: string | undefined): Plan {

@@ -66,6 +66,15 @@ describe("toHostLabels()", () => {
     expect([...unknown]).toEqual([]);
   });
 
+  test("of a machine that is off have the place where it starts, for a host that has none", () => {
+    const additional = "topology.k8s.xenorchestra/host_id";
+    const labels = { [additional]: "h1" };
+    const instance = toInstance("vm-0", { region: "p1", zone: "h1", instanceType: "4", labels });
+    const { values, unknown } = toHostLabels(toSource({ machine: { ...OFF, instance } }));
+    expect(values).toMatchObject({ [ZONE]: "h1", [additional]: "h1", [HOST]: "h1" });
+    expect([...unknown].toSorted()).toEqual([ZONE, HOST, additional].toSorted());
+  });
+
   test("of a machine that is off has the host where it starts, for a host that has no such label", () => {
     const { values, unknown } = toHostLabels(
       toSource({

@@ -27,12 +27,12 @@ import {
   toTasks,
 } from "../../../../lib/providers/xenorchestra/machines/look/to_stock.ts";
 import { toMacs } from "../../../../lib/providers/xenorchestra/machines/look/to_macs.ts";
-import { GIB, HOST, NAME, POOL, toCompleteVm, toVm } from "./scene.ts";
+import { AROUND, GIB, HOST, NAME, POOL, toCompleteVm, toVm } from "./scene.ts";
+import { toInstance } from "../../../../lib/providers/xenorchestra/inventory.ts";
 import {
   findShown,
   isComplete,
   toHost,
-  toMachine,
   toVmsView,
 } from "../../../../lib/providers/xenorchestra/machines/look/vms_view.ts";
 import {
@@ -61,7 +61,8 @@ let rig: Rig;
 async function look(count: number): ReturnType<typeof takeLook> {
   const deps = toDeps();
   const { url, token } = rig.simulator;
-  const session = new Session(toSettings(url, { token }), deps);
+  const settings = toSettings(url, { token });
+  const session = new Session(settings, deps);
   const own = new OwnChanges(deps.clock);
   const api = new MachinesApi(new XenOrchestraApi(session, deps.metrics), session, own);
   const inventory = await rig.provider.listInventory([], signal);
@@ -71,7 +72,7 @@ async function look(count: number): ReturnType<typeof takeLook> {
     index,
   }));
   return await takeLook(
-    { api, clock: deps.clock, inventory, readUserId: async () => "me" },
+    { api, clock: deps.clock, settings, inventory, readUserId: async () => "me" },
     machines,
     signal,
   );
@@ -290,38 +291,40 @@ test("toMacs() lists all addresses, and says which ones our machines have", () =
   ]);
 });
 
-const instance = { id: "vm-1" };
-const INVENTORY = {
-  observedAtMs: 0,
-  instances: new Map([["vm-1", instance]]),
-  coverage: new Map(),
-  undecodable: new Map(),
-} as never;
+const NOTHING = { hosts: [], pools: [], ...AROUND };
 
 test("toVmsView() tells machines from copies with other names", () => {
   const vms = [toVm(), toVm({ id: "vm-2" }), toVm({ id: "vm-3", name: "copy" })];
-  const view = toVmsView({ vms, hosts: [], pools: [], inventory: INVENTORY });
+  const view = toVmsView({ ...NOTHING, vms });
   expect([...view.machines].map(([name, some]) => [name, some.length])).toEqual([[NAME, 2]]);
   expect(view.strays.map(({ id }) => id)).toEqual(["vm-3"]);
   expect(findShown(view, toVm({ id: "vm-2" }))?.id).toBe("vm-2");
   expect(findShown(view, toVm({ id: "vm-9" }))).toBeUndefined();
 });
 
-test("toMachine() has the first host, the host while it runs, and its instance", () => {
-  const vm = toCompleteVm({ power: "running", hostId: "host-2" });
-  expect(toMachine(vm, INVENTORY)).toEqual({
-    name: NAME,
-    id: "vm-1",
-    isComplete: true,
-    power: "running",
-    poolId: POOL,
-    hostId: "host-2",
-    cpus: 2,
-    firmware: "bios",
-    memoryBytes: 4 * GIB,
-    firstHostId: HOST,
-    instance,
-  } as never);
+test.each([
+  ["runs", { power: "running", hostId: "host-2" }, "host-2"],
+  ["is off", { power: "stopped" }, HOST],
+] as const)("toVmsView() says where a machine is or will be that %s", (_what, vm, hostId) => {
+  const raw = { id: "vm-1", $pool: POOL, ...(vm.power === "running" && { $container: hostId }) };
+  const power_state = vm.power === "running" ? "Running" : "Halted";
+  const instance = toInstance({ ...raw, power_state }, AROUND.surroundings, AROUND.settings);
+  const instances = new Map([["vm-1", instance]]);
+  const view = toVmsView({ ...NOTHING, instances, vms: [toCompleteVm(vm)] });
+  expect(view.machines.get(NAME)).toMatchObject([
+    {
+      name: NAME,
+      id: "vm-1",
+      isComplete: true,
+      poolId: POOL,
+      cpus: 2,
+      firmware: "bios",
+      ...vm,
+      memoryBytes: 4 * GIB,
+      firstHostId: HOST,
+      instance: { zone: hostId, labels: { "topology.k8s.xenorchestra/host_id": hostId } },
+    },
+  ]);
 });
 
 test("isComplete() needs the last tag", () => {
@@ -358,11 +361,14 @@ const LISTING = {
     { id: ID, $pool: "p", name_label: "web" },
     { id: ID, $pool: "p" },
   ],
-  hosts: [{ id: "h", $pool: "p", name_label: "xcp", enabled: false }],
+  surroundings: {
+    pools: new Map(),
+    hosts: new Map([["h", { id: "h", $pool: "p", name_label: "xcp", enabled: false }]]),
+  },
 };
 
 test("toInventoryView() shows what the last inventory showed, and is not for a change", () => {
-  const view = toInventoryView(LISTING, readVms(LISTING.vms), 9);
+  const view = toInventoryView(LISTING, readVms(LISTING.vms), AROUND.settings, 9);
   expect(view).toMatchObject({ observedAtMs: 7, atMs: 9, isForChange: false });
   expect(view.stock).toBeUndefined();
   expect(view.pools).toEqual([

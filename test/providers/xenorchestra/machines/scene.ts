@@ -18,6 +18,7 @@ import type {
   Vm,
 } from "../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import type { FullView } from "../../../../lib/providers/xenorchestra/machines/plan/find/find.ts";
+import { toSettings } from "../fake_server.ts";
 import type { VmRecord } from "../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   BLOCK_REASON,
@@ -190,17 +191,21 @@ export interface SceneOptions {
   readonly view?: Partial<FullView>;
 }
 
+/** What a view needs for labels of machines. */
+export const AROUND: Pick<
+  Parameters<typeof toVmsView>[0],
+  "instances" | "settings" | "surroundings"
+> = {
+  instances: new Map(),
+  surroundings: { pools: new Map(), hosts: new Map() },
+  settings: toSettings("http://127.0.0.1:1", { token: "t" }),
+};
+
 /** A view for a change. VMs with the usual ID have the disks and interfaces that the specification wants. */
 export function toView(options: SceneOptions = {}): FullView {
   const { vms = [], templates = [], tasks = [], links = {}, vifs = {}, loose = [] } = options;
   const pools = [{ id: POOL, name: "paris", isComplete: true }];
   const host = { id: HOST, name: "xcp-1", poolId: POOL, tags: [], isEnabled: true };
-  const inventory = {
-    observedAtMs: 0,
-    instances: new Map(),
-    coverage: new Map(),
-    undecodable: new Map(),
-  };
   const stock: Stock = {
     userId: USER,
     pools: new Map([[POOL, { id: POOL, name: "paris", defaultStorageId: "sr-1" }]]),
@@ -235,7 +240,7 @@ export function toView(options: SceneOptions = {}): FullView {
     observedAtMs: 0,
     atMs: NOW,
     isForChange: true,
-    ...toVmsView({ vms, hosts: [host], pools, inventory }),
+    ...toVmsView({ vms, hosts: [host], pools, ...AROUND }),
     stock,
     ...options.view,
   };

@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import type { LastListing } from "../../inventory.ts";
+import type { InstanceSettings } from "../../settings.ts";
 import { WANTED } from "../wire/schemas.ts";
 import { toVm } from "./to_vm.ts";
 import type { View, Vm } from "./view.ts";
@@ -19,16 +20,18 @@ export function readVms(vms: LastListing["vms"]): readonly Vm[] {
 
 /** Builds the view. @param vms As {@linkcode readVms} reads them */
 export function toInventoryView(
-  { inventory, hosts }: LastListing,
+  { inventory, surroundings }: LastListing,
   vms: readonly Vm[],
+  settings: InstanceSettings,
   atMs: number,
 ): View {
-  const { coverage, observedAtMs } = inventory;
+  const { coverage, observedAtMs, instances } = inventory;
   const pools = [...coverage].map(([id, { complete, name = id }]) => ({
     id,
     name,
     isComplete: complete,
   }));
-  const shown = { vms, hosts: hosts.map(toHost), pools, inventory };
+  const hosts = [...surroundings.hosts.values()].map(toHost);
+  const shown = { vms, hosts, pools, instances, surroundings, settings };
   return { observedAtMs, atMs, isForChange: false, ...toVmsView(shown) };
 }

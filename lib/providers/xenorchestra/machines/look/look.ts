@@ -12,6 +12,8 @@ import {
 import type { Inventory } from "../../../../cloud/inventory/inventory.ts";
 import type { ListReply } from "../../../../cloud_http/decode.ts";
 import type { Clock } from "../../../../core/clock.ts";
+import { toInstance } from "../../inventory.ts";
+import type { InstanceSettings } from "../../settings.ts";
 import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import type { RawTask, RawTemplate, RawVbd, RawVdi, RawVif, RawVm } from "../wire/objects.ts";
@@ -27,6 +29,7 @@ import { toHost, toVmsView } from "./vms_view.ts";
 interface LookOptions {
   readonly api: MachinesApi;
   readonly clock: Clock;
+  readonly settings: InstanceSettings;
   /** The newest inventory. */
   readonly inventory: Inventory;
   /** Reads the ID of the own user. */
@@ -39,7 +42,7 @@ const OWNERS_MAX = 50;
 
 /** Takes a look, between two proofs of which pools answer. @throws {CloudError} if a list fails */
 export async function takeLook(
-  { api, clock, inventory, readUserId }: LookOptions,
+  { api, clock, settings, inventory, readUserId }: LookOptions,
   machines: readonly MachineIdentity[],
   signal: AbortSignal,
 ): Promise<View> {
@@ -80,8 +83,22 @@ export async function takeLook(
     networks: networks.objects,
     ...close,
   });
-  const hosts = before.hosts.map(toHost);
-  const shown = { vms: vms.objects.map(toVm), hosts, pools: proven.pools, inventory };
+  const surroundings = {
+    pools: new Map(before.pools.map((pool) => [pool.id, pool])),
+    hosts: new Map(before.hosts.map((host) => [host.id, host])),
+  };
+  // The inventory shows a new VM only later, and a start later still.
+  const instances = new Map(
+    vms.objects.map((vm) => [vm.id, toInstance(vm, surroundings, settings)]),
+  );
+  const shown = {
+    vms: vms.objects.map(toVm),
+    hosts: before.hosts.map(toHost),
+    pools: proven.pools,
+    instances,
+    surroundings,
+    settings,
+  };
   const base = { observedAtMs, atMs, isForChange: true, ...toVmsView(shown) };
   // Without machines in question, interfaces are not listed.
   const macs =

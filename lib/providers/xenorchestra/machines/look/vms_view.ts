@@ -9,6 +9,8 @@ import {
   parseMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
 import type { Inventory } from "../../../../cloud/inventory/inventory.ts";
+import { atHost, type Surroundings } from "../../inventory.ts";
+import type { InstanceSettings } from "../../settings.ts";
 import type { RawHost } from "../wire/objects.ts";
 import { findUidTag, listReadyTags } from "../words.ts";
 import type { View, Vm } from "./view.ts";
@@ -18,16 +20,16 @@ interface ShownVms {
   readonly vms: readonly Vm[];
   readonly hosts: readonly MachineHost[];
   readonly pools: readonly MachinePool[];
-  readonly inventory: Inventory;
+  readonly instances: Inventory["instances"];
+  readonly surroundings: Pick<Surroundings, "hosts" | "pools">;
+  readonly settings: InstanceSettings;
 }
 
 /** Builds the parts of a view that need no close look. */
-export function toVmsView({
-  vms,
-  hosts,
-  pools,
-  inventory,
-}: ShownVms): Pick<View, "machines" | "vms" | "strays" | "hosts" | "hostsById" | "pools"> {
+export function toVmsView(
+  shown: ShownVms,
+): Pick<View, "machines" | "vms" | "strays" | "hosts" | "hostsById" | "pools"> {
+  const { vms, hosts, pools } = shown;
   const own = vms.filter(({ name }) => parseMachineName(name) !== undefined);
   const strays = vms.filter(({ name, mark, tags }) => {
     const isMarked = mark !== undefined || findUidTag(tags) !== undefined;
@@ -35,7 +37,7 @@ export function toVmsView({
   });
   const byName = Map.groupBy(own, ({ name }) => name);
   const machines = [...byName].map(
-    ([name, some]) => [name, some.map((vm) => toMachine(vm, inventory))] as const,
+    ([name, some]) => [name, some.map((vm) => toMachine(vm, shown))] as const,
   );
   return {
     machines: new Map(machines),
@@ -60,8 +62,8 @@ export function toHost(raw: RawHost): MachineHost {
 }
 
 /** Describes a VM as a machine. */
-export function toMachine(vm: Vm, inventory: Inventory): Machine {
-  const instance = inventory.instances.get(vm.id);
+function toMachine(vm: Vm, shown: ShownVms): Machine {
+  const instance = findInstance(vm, shown);
   return {
     name: vm.name,
     id: vm.id,
@@ -75,6 +77,17 @@ export function toMachine(vm: Vm, inventory: Inventory): Machine {
     ...(vm.mark?.hostId !== undefined && { firstHostId: vm.mark.hostId }),
     ...(instance && { instance }),
   };
+}
+
+/** One that is off says where it will be: the place where it is later it must not get only then. */
+function findInstance(
+  { id, hostId, mark }: Vm,
+  { instances, surroundings, settings }: ShownVms,
+): Machine["instance"] {
+  const instance = instances.get(id);
+  const firstHostId = mark?.hostId;
+  const isPlaced = instance === undefined || hostId !== undefined || firstHostId === undefined;
+  return isPlaced ? instance : atHost(instance, firstHostId, surroundings, settings);
 }
 
 /** Whether a VM has the last mark. */
