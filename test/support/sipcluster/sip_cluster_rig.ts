@@ -31,7 +31,7 @@ import { CRDS_PATH } from "../kube/kinds/crd.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "../process/cluster.ts";
 import { type Controller, waitUntil } from "../process/cluster_rig.ts";
 import { runPods } from "../process/control_plane/running_pods.ts";
-import { killAll, listPrograms, startLandfall } from "../process/landfall_process.ts";
+import { killAll, listPrograms, type Program, startLandfall } from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
 import { ROOT } from "../sources.ts";
 import { toRackSpec } from "./specs.ts";
@@ -56,6 +56,8 @@ const NOT_FOUND = 404;
 
 /** The namespace of the hosts. */
 export const METAL = "metal";
+/** Flags of this version. */
+const FLAGS = [`--sip-host-namespaces=${METAL}`, "--sip-host-error-grace=1s"];
 
 /** A cluster of a test file. */
 export class SipClusterRig implements AsyncDisposable {
@@ -79,9 +81,9 @@ export class SipClusterRig implements AsyncDisposable {
   }
 
   /** Starts it with both kinds, and with what makes Pods; some 10 s. */
-  static async startWithPods(kubectl: string): Promise<SipClusterRig> {
+  static async startWithPods(kubectl: string, crdPath?: string): Promise<SipClusterRig> {
     const rig = await SipClusterRig.start(kubectl);
-    await rig.installKinds();
+    await rig.installKinds(crdPath);
     rig.#pods = runPods(rig.cluster);
     return rig;
   }
@@ -91,10 +93,10 @@ export class SipClusterRig implements AsyncDisposable {
     await this.cluster.applyRbac(ACCOUNT, toPolicy(rights));
   }
 
-  /** Installs both kinds, as an administrator does. */
-  async installKinds(): Promise<void> {
+  /** Installs both kinds, as an administrator does. @param crdPath That of SIPClusters */
+  async installKinds(crdPath: string = CRD_PATH): Promise<void> {
     await this.cluster.create(CRDS_PATH, await readBareMetalHostCrd());
-    await this.run("apply", "-f", CRD_PATH);
+    await this.run("apply", "-f", crdPath);
     await this.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
   }
 
@@ -293,11 +295,16 @@ export class SipClusterRig implements AsyncDisposable {
    * Starts a process and waits until it is up. It takes part in the election for the kind's Lease.
    *
    * @param server @default {the API server itself}
+   * @param program One of another version. @default {this version, with the namespace of the hosts}
    */
   async startController(
-    options: { readonly server?: string; readonly args?: readonly string[] } = {},
+    options: {
+      readonly server?: string;
+      readonly args?: readonly string[];
+      readonly program?: Program;
+    } = {},
   ): Promise<Controller> {
-    const program = listPrograms().at(-1);
+    const program = options.program ?? listPrograms().at(-1);
     if (program === undefined) throw new Error("Cannot test: there is no program");
     const port = await findFreePort();
     const landfall = startLandfall(program, [
@@ -308,8 +315,7 @@ export class SipClusterRig implements AsyncDisposable {
       `--debug-address=127.0.0.1:${port}`,
       ...ELECTION,
       `--controllers=${NAME}`,
-      `--sip-host-namespaces=${METAL}`,
-      "--sip-host-error-grace=1s",
+      ...(options.program === undefined ? FLAGS : []),
       ...(options.args ?? []),
     ]);
     const controller = { landfall, debugUrl: `http://127.0.0.1:${port}` };
