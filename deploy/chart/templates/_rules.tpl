@@ -186,6 +186,9 @@
 - apiGroups: [""]
   resources: [secrets]
   verbs: [get, create, patch]
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get]
 {{- end }}
 {{- end }}
 

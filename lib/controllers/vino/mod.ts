@@ -7,6 +7,7 @@ import { DELETION } from "../../cloud/settings/sections.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { fromSecondary, type KeySource, ObjectLoop } from "../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
+import { isNamespaceEnding } from "../../kube/kinds/namespace.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { requireCloud } from "../node_context.ts";
 import {
@@ -128,6 +129,7 @@ class VinoController implements RunningController {
       writer,
       machinesMax: readFlag(context.flags, MACHINES_FLAG),
       findLimit: () => context.findSettings(DELETION),
+      isNamespaceEnding: (name, signal) => isNamespaceEnding(client, name, signal),
       hasBmc: redfish !== undefined,
       readSeed: ({ metadata }, task, signal) => {
         const host = toHostName({ vino: metadata.name, ...task.identity });

@@ -50,6 +50,12 @@ export function listRights({ flags }: { readonly flags: FlagValues }): Right[] {
       "to write network data, credentials and boot overrides of BareMetalHosts",
       OF_TENANTS,
     ),
+    ...toRights(
+      { group: "", resource: "namespaces" },
+      ["get"],
+      "to see that a namespace is deleted with its Vinos: then the deletion of many machines needs no confirmation",
+      { ...OF_TENANTS, mandatory: false },
+    ),
     ...toRights(IP_POOL, ["create", "patch"], "to record which addresses machines have"),
     ...listRedfishRights(flags),
   ];

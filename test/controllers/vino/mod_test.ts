@@ -232,6 +232,39 @@ test.each(["Retain", "Delete"] as const)(
   },
 );
 
+test("a deleted Vino keeps more machines than may go at once until a person confirms it", async () => {
+  await using stage = await startReady(toSpec(3, { deletionPolicy: "Delete" }));
+  const { provider: cloud } = stage;
+  stage.delete("edge", false);
+  const message = await stage.untilCondition("edge", "Ready", "False UnableToDecommission");
+  const generation = stage.read("edge")?.metadata.generation;
+  expect(message).toStartWith(
+    "The Vino is being deleted with the deletionPolicy Delete, so 3 of 3 machines would go with their disks, " +
+      "and the limit is 1: Landfall removes none. To keep them, set deletionPolicy to Retain. ",
+  );
+  expect(message).toContain(`landfall.dev/confirm-removal=${generation}`);
+  await stage.untilCondition("edge", "ContractionBlocked", "True FleetLimit");
+  await stage.untilQuiet();
+  expect(cloud.world.size).toBe(3);
+  expect(stage.listHosts()).toHaveLength(3);
+  stage.confirm("edge");
+  await until("the Vino is gone", () => stage.read("edge") === undefined);
+  expect(cloud.world.size).toBe(0);
+  expect(stage.listHosts()).toEqual([]);
+});
+
+test("a Vino that is deleted with its namespace needs no confirmation, also if the namespace goes later", async () => {
+  await using stage = await startReady(toSpec(3, { deletionPolicy: "Delete" }));
+  const { objects } = stage.kubernetes;
+  const path = { name: "metal" };
+  objects.patch("namespaces", path, { metadata: { finalizers: ["test.example.org/kept"] } });
+  stage.delete("edge", false);
+  await stage.untilCondition("edge", "ContractionBlocked", "True FleetLimit");
+  objects.delete("namespaces", path);
+  await until("the Vino is gone", () => stage.read("edge") === undefined);
+  expect(stage.provider.world.size).toBe(0);
+});
+
 test("a machine that was deleted by hand is made again, unless its host is in use", async () => {
   await using stage = await startReady(toSpec(2));
   const { provider: cloud } = stage;

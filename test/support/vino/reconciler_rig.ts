@@ -179,6 +179,7 @@ export class ReconcilerRig {
       writer,
       machinesMax: 8,
       findLimit: () => ({ fleetShare: this.fleetShare, fleetWindowMs: 600_000 }),
+      isNamespaceEnding: async () => false,
       hasBmc: false,
       readSeed: async () => undefined,
     });

@@ -6,6 +6,7 @@ import type { Provider } from "../../../lib/cloud/provider.ts";
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { type IpPool, IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
+import { CONFIRMED_REMOVAL } from "../../../lib/controllers/vino/words.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
@@ -60,6 +61,18 @@ export class VinoStage<P extends Provider> extends ControllerStage<VinoSpec, Vin
   /** A BareMetalHost. */
   host(name: string): ApiObject | undefined {
     return this.kubernetes.objects.get(BARE_METAL_HOSTS.plural, { namespace: METAL, name });
+  }
+
+  /** Deletes a Vino. @param isConfirmed Whether a person says that its machines may go, however many they are */
+  override delete(name: string, isConfirmed = true): void {
+    super.delete(name);
+    if (isConfirmed && this.read(name) !== undefined) this.confirm(name);
+  }
+
+  /** Confirms that as many machines go as the Vino says now. */
+  confirm(name: string): void {
+    const generation = String(this.read(name)?.metadata.generation);
+    this.annotate(name, { [CONFIRMED_REMOVAL]: generation });
   }
 
   override untilCondition(

@@ -146,9 +146,7 @@ export const VINO_STEPS: readonly KindStep<VinoStage>[] = [
     title: "the edit is confirmed: workers go that nothing uses, those of blue stay and are named",
     play: async (stage, signal) => {
       const { world, tell } = stage;
-      const generation = String(world.findVino("edge")?.metadata["generation"] ?? "");
-      tell(`  >  kubectl annotates edge with ${CONFIRMED_REMOVAL}=${generation}`);
-      world.annotateVino("edge", { [CONFIRMED_REMOVAL]: generation });
+      confirmRemoval(stage, "edge");
       const isKept = await becomes(
         stage,
         signal,
@@ -189,11 +187,15 @@ export const VINO_STEPS: readonly KindStep<VinoStage>[] = [
     },
   },
   {
-    title: "edge is deleted (Delete): its VMs and disks go, and nothing of others is touched",
+    title:
+      "edge is deleted (Delete), and a person confirms it: VMs and disks go, nothing of others",
     play: async (stage, signal) => {
       const { world, tell } = stage;
       tell("  >  kubectl deletes the Vino edge");
       world.deleteVino("edge");
+      await becomes(stage, signal, () => isBlocked(stage, "edge", "FleetLimit"));
+      tell(`  !  ${messageOf(world.findVino("edge"), "ContractionBlocked")}`);
+      confirmRemoval(stage, "edge");
       const isGone = await becomes(
         stage,
         signal,
@@ -209,6 +211,12 @@ export const VINO_STEPS: readonly KindStep<VinoStage>[] = [
     },
   },
 ];
+
+function confirmRemoval({ world, tell }: VinoStage, name: string): void {
+  const generation = String(world.findVino(name)?.metadata["generation"] ?? "");
+  tell(`  >  kubectl annotates ${name} with ${CONFIRMED_REMOVAL}=${generation}`);
+  world.annotateVino(name, { [CONFIRMED_REMOVAL]: generation });
+}
 
 /** Plays all steps in order, even after one failed. Returns whether every step succeeded. */
 export function playVinoStory(stage: VinoStage, signal: AbortSignal): Promise<boolean> {

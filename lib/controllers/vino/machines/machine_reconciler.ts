@@ -46,6 +46,8 @@ export type MachinesResult =
 
 /** When to look again at a Vino of which a look showed a machine that no inventory has shown. */
 const RECHECK_MS = 5_000;
+/** When to look again whether the namespace of a Vino goes, too. */
+const NAMESPACE_MS = 30_000;
 const NO_ADDRESSES: Addresses = { machines: new Map(), problems: new Map(), notices: [] };
 const NOTHING_WANTED: Wanted = { tasks: [], idle: [], addresses: NO_ADDRESSES };
 /** What there is to see of a cloud that does not answer. */
@@ -112,7 +114,7 @@ export class MachineReconciler {
     if (result.kind === "refused") return result;
     const { snapshot } = result;
     const wanted = await this.#prepareWanted(input, snapshot, context);
-    const leaving = this.#removals.findLeaving(input, snapshot);
+    const leaving = await this.#removals.findLeaving(input, snapshot, signal);
     const hosts = await this.#publish(
       input,
       snapshot,
@@ -135,7 +137,8 @@ export class MachineReconciler {
     if (keepsAll(input) && this.#deadline.hasPassed(end === "unclear")) {
       return await this.#advanceWithoutCloud(input, context);
     }
-    const endMs = end === "unlisted" ? RECHECK_MS : Infinity;
+    const isHeld = input.desired === undefined && limit !== undefined;
+    const endMs = end === "unlisted" ? RECHECK_MS : isHeld ? NAMESPACE_MS : Infinity;
     const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
     const isOver = end === "over";
     return { kind: "done", report: toReport(), isMoving, hasGone, isOver, nextMs };

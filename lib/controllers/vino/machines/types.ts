@@ -27,6 +27,8 @@ export interface MachineReconcilerOptions {
   /** How many machines of the Vino change at once. */
   readonly machinesMax: number;
   readonly findLimit: () => FleetLimitSettings;
+  /** Whether a namespace is being deleted with all that is in it. @throws {KubeError} if that is not known */
+  readonly isNamespaceEnding: (name: string, signal: AbortSignal) => Promise<boolean>;
   /** Whether machines have management controllers, so that other programs start them. */
   readonly hasBmc: boolean;
   /** What a machine reads at its first start. */

@@ -190,7 +190,7 @@ export const CONDITION_WORDS: ConditionWords = {
     ),
     fleetLimit: yes(
       FLEET_LIMIT,
-      "The spec wants so many machines gone at once that a person must confirm it. Landfall keeps them.",
+      "So many machines would go at once that a person must confirm it, by an edit or by a deletion. Landfall keeps them.",
     ),
     free: no("NothingBlocked", "There is no machine that the spec does not want."),
   },

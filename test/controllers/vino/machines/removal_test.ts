@@ -347,15 +347,15 @@ const reading = {
 test("describeLimit() says that a confirmation is for another spec", () => {
   const metadata = { namespace: "metal", name: "edge", generation: 7 };
   const annotations = { "landfall.dev/confirm-removal": "6" };
-  expect(describeLimit(reading, { ...metadata, annotations })).toContain(
+  expect(describeLimit(reading, { ...metadata, annotations }, false)).toContain(
     'The annotation landfall.dev/confirm-removal is "6", but the generation of this spec is 7. ' +
       "If that is right, confirm it: kubectl annotate",
   );
-  expect(describeLimit(reading, metadata)).not.toContain("The annotation");
+  expect(describeLimit(reading, metadata, false)).not.toContain("The annotation");
 });
 
 test("describeLimit() gives the command that confirms", () => {
-  const text = describeLimit(reading, { namespace: "metal", name: "edge", generation: 7 });
+  const text = describeLimit(reading, { namespace: "metal", name: "edge", generation: 7 }, false);
   expect(text).toContain(
     "The spec wants 5 of 6 machines gone at once, 1 of them already, and the limit is 2",
   );

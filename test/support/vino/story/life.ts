@@ -11,6 +11,7 @@ import {
   type VinoSpec,
   VINOES,
 } from "../../../../lib/controllers/vino/resource/vino.ts";
+import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import {
   type KubernetesSimulator,
@@ -132,6 +133,10 @@ class Life implements AsyncDisposable {
     await this.#until("the Vino is ready", () => this.#isReady());
     const running = this.#cloud.listVms();
     objects.delete(VINOES.plural, NAME);
+    const generation = String(this.#read()?.metadata.generation);
+    objects.patch(VINOES.plural, NAME, {
+      metadata: { annotations: { [CONFIRMED_REMOVAL]: generation } },
+    });
     await this.#until("the Vino is gone", () => this.#read() === undefined || this.#waits);
     await this.#again;
     const waits = this.#waits;

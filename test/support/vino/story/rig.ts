@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { HOST } from "../../../../lib/controllers/vino/hosts/words.ts";
 import { IP_POOLS, type IpPool } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
 import { type Vino, VINOES } from "../../../../lib/controllers/vino/resource/vino.ts";
-import { LEASE } from "../../../../lib/controllers/vino/words.ts";
+import { CONFIRMED_REMOVAL, LEASE } from "../../../../lib/controllers/vino/words.ts";
 import {
   BARE_METAL_HOSTS,
   type BareMetalHost,
@@ -183,9 +183,16 @@ export class VinoStoryRig implements AsyncDisposable {
     return message;
   }
 
-  /** Deletes the Vino by kubectl. Resolves once it is gone. */
+  /** Deletes the Vino by kubectl, and confirms that its machines go. Resolves once it is gone. */
   async deleteVino(): Promise<void> {
     await this.sip.run("delete", "vino", VINO, "-n", METAL, "--wait=false");
+    const path = ["vino", VINO, "-n", METAL];
+    const generation = await this.sip.run(
+      "get",
+      ...path,
+      "--output=jsonpath={.metadata.generation}",
+    );
+    await this.sip.run("annotate", ...path, "--overwrite", `${CONFIRMED_REMOVAL}=${generation}`);
     await this.#until("the end of the Vino", (vino) => vino === undefined);
   }
 

@@ -14,7 +14,7 @@ export const KEPT_MESSAGE =
 /** What the status says about a machine of which nothing more is known when its Vino ends. */
 const UNSEEN_MESSAGE =
   "The cloud does not show it now. If it exists, it stays there with its addresses, because deletionPolicy is Retain";
-const LIMITED_MESSAGE = "The spec does not want it any more. A person must confirm its removal";
+const LIMITED_MESSAGE = "It is not wanted any more. A person must confirm its removal";
 
 /** What is known about the machines that are too many. */
 export interface RemovalInput {
@@ -50,6 +50,7 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
   for (const machine of surplus) {
     const host = outcomes.get(machine.name);
     if (limit !== undefined && !machine.isRemoving) {
+      isDrained = false;
       reports.push(reportIdle(machine, false, LIMITED_MESSAGE));
     } else if (host !== undefined && host.state !== "Gone") {
       isDrained = false;

@@ -100,7 +100,12 @@ export function isConfirmed({
   return generation !== undefined && annotations[CONFIRMED_REMOVAL] === String(generation);
 }
 
-/** Says that too many machines are to go, and how a person confirms it; no full stop. @param metadata Of the Vino */
+/**
+ * Says that too many machines are to go, and how a person confirms it; no full stop.
+ *
+ * @param metadata Of the Vino
+ * @param isEnd Whether the Vino itself is being deleted
+ */
 export function describeLimit(
   { affected, deleted, sizeAtStart, limit }: FleetReading,
   {
@@ -114,16 +119,23 @@ export function describeLimit(
     readonly generation?: number;
     readonly annotations?: Readonly<Record<string, string>>;
   },
+  isEnd: boolean,
 ): string {
   const recent = deleted === 0 ? "" : `, ${deleted} of them already`;
-  const what = `The spec wants ${affected} of ${sizeAtStart} machines gone at once${recent}`;
+  const many = `${affected} of ${sizeAtStart} machines`;
+  const what = isEnd
+    ? `The Vino is being deleted with the deletionPolicy Delete, so ${many} would go with their disks${recent}`
+    : `The spec wants ${many} gone at once${recent}`;
   const given = annotations[CONFIRMED_REMOVAL];
   const other =
     given === undefined
       ? ""
-      : ` The annotation ${CONFIRMED_REMOVAL} is ${quote(given)}, but the generation of this spec is ${generation}.`;
+      : ` The annotation ${CONFIRMED_REMOVAL} is ${quote(given)}, but the generation of ${isEnd ? "the Vino" : "this spec"} is ${generation}.`;
+  const way = isEnd
+    ? "To keep them, set deletionPolicy to Retain. To delete them, confirm it"
+    : "If that is right, confirm it";
   return (
-    `${what}, and the limit is ${limit}: Landfall removes none.${other} If that is right, confirm it: ` +
+    `${what}, and the limit is ${limit}: Landfall removes none.${other} ${way}: ` +
     `kubectl annotate vino ${name} --namespace=${namespace} --overwrite ${CONFIRMED_REMOVAL}=${generation}`
   );
 }

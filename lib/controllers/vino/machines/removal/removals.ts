@@ -21,7 +21,7 @@ import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.t
 /** What {@linkcode Removals} need. */
 interface RemovalsOptions extends Pick<
   MachineReconcilerOptions,
-  "addresses" | "clock" | "findLimit" | "machineEvents" | "machines"
+  "addresses" | "clock" | "findLimit" | "isNamespaceEnding" | "machineEvents" | "machines"
 > {
   readonly tracker: Pick<ProgressTracker, "find" | "sightings">;
 }
@@ -60,13 +60,21 @@ export class Removals {
     this.#options = options;
   }
 
-  /** Which of the machines that are too many must go, by the limit of removals. */
-  findLeaving(input: ReconcileInput, snapshot: Snapshot): Leaving {
+  /**
+   * Which of the machines that are too many must go, by the limit of removals.
+   *
+   * @throws {KubeError} if the namespace of a Vino that is deleted cannot be read
+   */
+  async findLeaving(
+    input: ReconcileInput,
+    snapshot: Snapshot,
+    signal: AbortSignal,
+  ): Promise<Leaving> {
     const { surplus } = snapshot.placement;
     const { findLimit } = this.#options;
     this.neverComplete.review(snapshot.known);
     this.#limit.load(input.vino.status?.removals ?? [], this.#now, findLimit());
-    const limit = this.#findLimit(input, snapshot);
+    const limit = await this.#findLimit(input, snapshot, signal);
     if (limit === undefined) return { machines: surplus, limit };
     return { machines: surplus.filter((one) => one.isRemoving), limit };
   }
@@ -181,12 +189,12 @@ export class Removals {
   }
 
   /** Why machines that are too many must stay, although the Vino deletes them. */
-  #findLimit(
+  async #findLimit(
     { vino: { metadata }, desired, deletes }: ReconcileInput,
     { known, placement: { surplus } }: Snapshot,
-  ): string | undefined {
-    // Who deletes a Vino that deletes its machines has decided about all of them.
-    if (!deletes || desired === undefined) return undefined;
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    if (!deletes) return undefined;
     const listCounted = (machines: readonly KnownMachine[]): string[] =>
       machines.map(({ name }) => name).filter((name) => !this.neverComplete.has(name));
     const question = {
@@ -194,8 +202,12 @@ export class Removals {
       surplus: listCounted(surplus),
       nowMs: this.#options.clock.monotonic(),
     };
-    const reading = this.#limit.read(question, this.#options.findLimit());
+    const { findLimit, isNamespaceEnding } = this.#options;
+    const reading = this.#limit.read(question, findLimit());
     if (surplus.length === 0 || !reading.isExceeded || isConfirmed(metadata)) return undefined;
-    return describeLimit(reading, metadata);
+    const isEnd = desired === undefined;
+    // Who deletes the namespace has decided about all that is in it.
+    if (isEnd && (await isNamespaceEnding(metadata.namespace ?? "", signal))) return undefined;
+    return describeLimit(reading, metadata, isEnd);
   }
 }
