@@ -190,7 +190,7 @@ export const CONDITION_WORDS: ConditionWords = {
     ),
     fleetLimit: yes(
       FLEET_LIMIT,
-      "So many machines would go at once that a person must confirm it, by an edit or by a deletion. Landfall keeps them.",
+      "An edit or a deletion would remove so many machines at once that a person must confirm it. Landfall keeps them.",
     ),
     free: no("NothingBlocked", "There is no machine that the spec does not want."),
   },

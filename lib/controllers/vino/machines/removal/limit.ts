@@ -124,13 +124,15 @@ export function describeLimit(
   const recent = deleted === 0 ? "" : `, ${deleted} of them already`;
   const many = `${affected} of ${sizeAtStart} machines`;
   const what = isEnd
-    ? `The Vino is being deleted with the deletionPolicy Delete, so ${many} would go with their disks${recent}`
+    ? "The Vino is being deleted with the deletionPolicy Delete, " +
+      `so ${many} would go with their disks${recent}`
     : `The spec wants ${many} gone at once${recent}`;
   const given = annotations[CONFIRMED_REMOVAL];
   const other =
     given === undefined
       ? ""
-      : ` The annotation ${CONFIRMED_REMOVAL} is ${quote(given)}, but the generation of ${isEnd ? "the Vino" : "this spec"} is ${generation}.`;
+      : ` The annotation ${CONFIRMED_REMOVAL} is ${quote(given)}, but the generation ` +
+        `of ${isEnd ? "the Vino" : "this spec"} is ${generation}.`;
   const way = isEnd
     ? "To keep them, set deletionPolicy to Retain. To delete them, confirm it"
     : "If that is right, confirm it";
