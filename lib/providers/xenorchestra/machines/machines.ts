@@ -67,7 +67,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {
-    const { clock, settings, findListing } = this.#options;
+    const { clock, settings, own, findListing } = this.#options;
     const listing = findListing();
     if (listing === undefined) {
       throw new CloudError("unreachable", "Waiting for the first inventory with machines");
@@ -76,16 +76,20 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     const { isForChange, machines = [] } = question;
     const readUserId = (both: AbortSignal): Promise<string | undefined> => this.#readUserId(both);
     return isForChange
-      ? await takeLook({ api: this.#api, clock, settings, inventory, readUserId }, machines, signal)
+      ? await takeLook(
+          { api: this.#api, clock, settings, own, inventory, readUserId },
+          machines,
+          signal,
+        )
       : toInventoryView(listing, this.#readVms(listing), settings, clock.now());
   }
 
   plan(view: View, spec: MachineSpec, text: string | undefined): Plan {
-    return planMachine(view, spec, text);
+    return waitForOthers(planMachine(view, spec, text), view, text);
   }
 
   planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
-    return planRemoval(view, identity, text);
+    return waitForOthers(planRemoval(view, identity, text), view, text);
   }
 
   async apply(step: Step, context: MachineStepContext, signal: AbortSignal): Promise<void> {
@@ -115,4 +119,10 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     this.#userId ??= await this.#api.readUserId(signal);
     return this.#userId;
   }
+}
+
+/** An earlier process may have begun what a record names, and reads show that a moment later. */
+function waitForOthers(plan: Plan, { strangeMs = 0 }: View, text: string | undefined): Plan {
+  if (strangeMs === 0 || text === undefined || plan.steps.length === 0) return plan;
+  return { ...plan, steps: [], againMs: strangeMs };
 }

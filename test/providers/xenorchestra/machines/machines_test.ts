@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { MachineSpec } from "../../../../lib/cloud/capabilities/machines.ts";
 import { Rig, SEED, summarise } from "./rig.ts";
 
 let rig: Rig;
@@ -227,6 +228,53 @@ test("a hundred machines are made once, with few requests each, although reads a
   expect(perMachine).toBeLessThanOrEqual(9);
   expect(rig.list("vms").filter((vm) => vm["power_state"] === "Running")).toHaveLength(101);
 }, 60_000);
+
+describe("a seed that was just attached", () => {
+  const spec = (): MachineSpec => rig.spec({ seed: SEED });
+
+  async function untilAttached(): Promise<void> {
+    for (;;) {
+      const plan = await rig.plan(spec());
+      await rig.step(plan, spec());
+      if (rig.simulator.requests.count("POST /vbds") > 0) return;
+      await rig.clock.advance(plan.againMs ?? 100);
+    }
+  }
+
+  const expectOnce = async (): Promise<void> => {
+    const plan = await rig.make(spec());
+    expect(plan).toMatchObject({ state: "Ready", problems: [] });
+    const { requests } = rig.simulator;
+    const routes = ["POST /srs/{id}/vdis", "POST /vbds", "DELETE /vdis/{id}"];
+    expect(routes.map((route) => requests.count(route))).toEqual([1, 1, 0]);
+    expect(
+      rig.list("vdis").filter((one) => `${one["name_label"]}`.includes("cidata")),
+    ).toHaveLength(1);
+  };
+
+  test("is not deleted by another process, which reads show it as unused", async () => {
+    await untilAttached();
+    await rig.restart();
+    await expectOnce();
+  });
+
+  test("is not deleted if the answer to its attachment was lost", async () => {
+    rig.simulator.faults.set({ kind: "resetAfter" }, { route: "POST /vbds" });
+    await untilAttached().catch(() => undefined);
+    rig.simulator.faults.clear();
+    await expectOnce();
+  });
+
+  test("is deleted once nothing has used it for ten seconds", async () => {
+    rig.simulator.faults.set({ kind: "reset" }, { route: "POST /vbds" });
+    await untilAttached().catch(() => undefined);
+    rig.simulator.faults.clear();
+    const beganMs = rig.clock.monotonic();
+    await rig.make(spec());
+    expect(rig.clock.monotonic() - beganMs).toBeGreaterThanOrEqual(10_000);
+    expect(rig.simulator.requests.count("DELETE /vdis/{id}")).toBe(1);
+  });
+});
 
 test("mayGoOn() lets other machines go on after a refusal, and after a plan that was outdated", async () => {
   const spec = rig.spec({ isStarted: false });

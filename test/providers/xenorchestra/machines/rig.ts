@@ -78,8 +78,8 @@ export const SEED: NonNullable<MachineSpec["seed"]> = {
 export class Rig {
   readonly site: MachineSite;
   readonly simulator: XenOrchestraSimulator;
-  readonly provider: Provider;
-  readonly machines: Machines;
+  provider: Provider;
+  machines: Machines;
   readonly clock: ManualClock;
   readonly fence: Fence = new Fence(ALONE);
   readonly records: Map<string, string> = new Map<string, string>();
@@ -96,10 +96,7 @@ export class Rig {
     this.site = site;
     this.simulator = simulator;
     this.clock = deps.clock;
-    const settings = toSettings(simulator.url, { token: simulator.token });
-    this.provider = xenOrchestra.create(settings, deps);
-    if (this.provider.machines === undefined) throw new Error("Cannot test: there is none");
-    this.machines = this.provider.machines;
+    [this.provider, this.machines] = createProvider(simulator, deps);
   }
 
   /**
@@ -118,7 +115,21 @@ export class Rig {
     const rig = new Rig(site, await startXenOrchestraSimulator(options), deps);
     rig.machines.follow();
     await rig.refresh();
+    // A process that just started is tested with `restart()`.
+    await rig.look([]);
+    await clock.advance(1_000);
+    rig.simulator.requests.reset();
     return rig;
+  }
+
+  /** Goes on as another process does, which remembers nothing but the records. */
+  async restart(): Promise<void> {
+    [this.provider, this.machines] = createProvider(this.simulator, {
+      ...toDeps(),
+      clock: this.clock,
+    });
+    this.machines.follow();
+    await this.refresh();
   }
 
   async refresh(): Promise<void> {
@@ -234,6 +245,15 @@ export class Rig {
   async stop(): Promise<void> {
     await this.simulator.stop();
   }
+}
+
+function createProvider(
+  { url, token }: XenOrchestraSimulator,
+  deps: ReturnType<typeof toDeps>,
+): [Provider, Machines] {
+  const provider = xenOrchestra.create(toSettings(url, { token }), deps);
+  if (provider.machines === undefined) throw new Error("Cannot test: there is none");
+  return [provider, provider.machines];
 }
 
 /** A machine in short. */

@@ -232,7 +232,7 @@ export function toView(options: SceneOptions = {}): FullView {
         ...links,
       }),
     ),
-    orphans: loose,
+    orphans: loose.map((one) => ({ unusedMs: 60_000, ...one })),
     adrift: [],
     ...options.stock,
   };

@@ -15,6 +15,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { toInstance } from "../../inventory.ts";
 import type { InstanceSettings } from "../../settings.ts";
 import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
+import type { OwnChanges } from "../wire/own_changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import type { RawTask, RawTemplate, RawVbd, RawVdi, RawVif, RawVm } from "../wire/objects.ts";
 import { toNameOfOwner } from "../words.ts";
@@ -30,6 +31,7 @@ interface LookOptions {
   readonly api: MachinesApi;
   readonly clock: Clock;
   readonly settings: InstanceSettings;
+  readonly own: Pick<OwnChanges, "noteLook" | "noteUnused">;
   /** The newest inventory. */
   readonly inventory: Inventory;
   /** Reads the ID of the own user. */
@@ -42,12 +44,13 @@ const OWNERS_MAX = 50;
 
 /** Takes a look, between two proofs of which pools answer. @throws {CloudError} if a list fails */
 export async function takeLook(
-  { api, clock, settings, inventory, readUserId }: LookOptions,
+  { api, clock, settings, own, inventory, readUserId }: LookOptions,
   machines: readonly MachineIdentity[],
   signal: AbortSignal,
 ): Promise<View> {
   const observedAtMs = clock.monotonic();
   const atMs = clock.now();
+  const strangeMs = own.noteLook(observedAtMs);
   // A VM may appear only after the task that makes it, never before.
   const [before, tasks] = await Promise.all([
     listPools(api, signal),
@@ -74,8 +77,12 @@ export async function takeLook(
   const proven = provePools({ before, after, loaded, servers, coverage: inventory.coverage });
   const unread = [...vms.undecodable, ...templates.undecodable][0];
   const gap = proven.gap ?? (unread && `Landfall cannot read VM ${unread[0]}: ${unread[1]}`);
+  // Without machines in question, disks are not listed.
+  const noteUnused = (ids: readonly string[]): ReadonlyMap<string, number> =>
+    names.size === 0 ? new Map() : own.noteUnused(ids, observedAtMs);
   const stock = toStock({
     userId,
+    noteUnused,
     pools: before.pools,
     templates: templates.objects,
     tasks,
@@ -99,7 +106,7 @@ export async function takeLook(
     surroundings,
     settings,
   };
-  const base = { observedAtMs, atMs, isForChange: true, ...toVmsView(shown) };
+  const base = { observedAtMs, atMs, strangeMs, isForChange: true, ...toVmsView(shown) };
   // Without machines in question, interfaces are not listed.
   const macs =
     names.size > 0 && toMacs({ vifs: close.vifs, vms: shown.vms, templates: templates.objects });

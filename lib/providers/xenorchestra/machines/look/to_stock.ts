@@ -29,6 +29,8 @@ export interface StockLists {
   readonly links: readonly RawVbd[];
   readonly disks: readonly RawVdi[];
   readonly adrift: readonly RawVdi[];
+  /** For how long disks are known to be unused, by their IDs. */
+  readonly noteUnused: (diskIds: readonly string[]) => ReadonlyMap<string, number>;
 }
 
 const ERROR_CHARS_MAX = 200;
@@ -39,6 +41,8 @@ export function toStock(lists: StockLists): Stock {
   const disks = new Map(lists.disks.map((raw) => [raw.id, toDisk(raw)]));
   const isOrphan = ({ name, links }: Disk): boolean =>
     name.startsWith(MACHINE_PREFIX) && links === 0;
+  const orphans = [...disks.values()].filter(isOrphan);
+  const unused = lists.noteUnused(orphans.map(({ id }) => id));
   return {
     ...(lists.userId !== undefined && { userId: lists.userId }),
     pools: new Map(lists.pools.map((raw) => [raw.id, toPool(raw)])),
@@ -49,7 +53,7 @@ export function toStock(lists: StockLists): Stock {
     vifs: toVifs(lists.vifs),
     macs: toMacs(lists.vifs),
     attached: toAttached(lists.links, disks),
-    orphans: [...disks.values()].filter(isOrphan),
+    orphans: orphans.map((disk) => ({ ...disk, unusedMs: unused.get(disk.id) ?? 0 })),
     adrift: lists.adrift.map(toDisk),
   };
 }

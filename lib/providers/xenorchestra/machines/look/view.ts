@@ -151,8 +151,8 @@ export interface Stock {
   readonly macs: ReadonlyMap<string, readonly { readonly vmId: string; readonly poolId: string }[]>;
   /** By the ID of the VM or template, by position. */
   readonly attached: ReadonlyMap<string, readonly Attached[]>;
-  /** Disks with a name of our form that are attached to nothing. */
-  readonly orphans: readonly Disk[];
+  /** Disks with a name of our form that are attached to nothing, and for how long that is known, in milliseconds. */
+  readonly orphans: readonly (Disk & { readonly unusedMs: number })[];
   /**
    * Disks of the machines in question that are attached to something that is not shown: so reads show for a moment what
    * a VM left that was just deleted. Then they show the disk as an orphan, or not at all.
@@ -164,6 +164,8 @@ export interface Stock {
 export interface View extends MachinesView {
   /** In wall-clock milliseconds, when it began. */
   readonly atMs: number;
+  /** For how long looks may still lack what an earlier process did, in milliseconds. @default {0} */
+  readonly strangeMs?: number;
   readonly hostsById: ReadonlyMap<string, MachineHost>;
   /** VMs with names of our form, by name. */
   readonly vms: ReadonlyMap<string, readonly Vm[]>;

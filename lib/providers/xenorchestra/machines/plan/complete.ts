@@ -19,7 +19,7 @@ import type { FullView } from "./find/find.ts";
 import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { nameTemplate } from "./names.ts";
 import { type Plan, toChain, toNews, toNotice, toPlan, toStep } from "./problems.ts";
-import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
+import { findOrphanDisks, toOrphanDeletion, toOrphansWaitMs } from "./find/orphan_disks.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 import { listAttachedDisks } from "./attached_disks.ts";
 import { toPartsHash, toShownHash } from "./fingerprints.ts";
@@ -53,18 +53,19 @@ export function planComplete(question: CompleteQuestion): Plan {
   );
   const isSame = differences.length === 0 && problems.length === 0;
   const start = planStart(question);
-  const sweeps = listSweeps(question);
+  const sweeps = planSweeps(question);
   const notes = toNotes(question, isSame);
   const unsaved = toUnsaved(question, isSame);
   // If nothing differs, nothing else is changed between them.
   const first = isSame ? toChain([...unsaved, ...notes]) : [...unsaved, ...fixes];
-  const then = [...start.steps, ...(isSame ? [] : notes), ...sweeps];
+  const then = [...start.steps, ...(isSame ? [] : notes), ...sweeps.steps];
   const steps = [...first, ...then, ...toCertainty(question)];
   const machine = findShown(view, vm);
   const disks = listAttachedDisks(view.stock, vm);
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
   return toPlan(state, {
     steps,
+    againMs: sweeps.againMs,
     problems: [...problems, ...start.problems],
     machine,
     parts,
@@ -80,10 +81,17 @@ function isClear({ spec, wanted }: CompleteQuestion): boolean {
 }
 
 /** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */
-function listSweeps({ view, spec, record }: CompleteQuestion): Step[] {
-  return findOrphanDisks(view, spec)
-    .filter(({ isSeed }) => isSeed)
-    .map((one) => toOrphanDeletion(spec, one, record));
+function planSweeps({ view, spec, record }: CompleteQuestion): {
+  readonly steps: readonly Step[];
+  readonly againMs: number | undefined;
+} {
+  const seeds = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
+  return {
+    steps: seeds
+      .filter(({ waitMs }) => waitMs === 0)
+      .map((one) => toOrphanDeletion(spec, one, record)),
+    againMs: toOrphansWaitMs(seeds),
+  };
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   findOrphanDisks,
   planAdrift,
   toOrphanDeletion,
+  toOrphansWaitMs,
 } from "./find/orphan_disks.ts";
 import {
   type Plan,
@@ -123,7 +124,8 @@ function planAbsent(
   if (adrift.length > 0) return planAdrift(adrift);
   const waitMs = toWaitMs(record, view.atMs);
   const failures = failure === undefined ? [] : [failure];
-  if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
+  const againMs = waitMs > 0 ? waitMs : toOrphansWaitMs(loose);
+  if (againMs !== undefined) return toPlan("Absent", { problems: failures, againMs });
   const steps = [
     ...loose.map((one) => toOrphanDeletion(spec, one, record)),
     toNews(toCreation(view, spec, { record, wanted, template, attempt })),

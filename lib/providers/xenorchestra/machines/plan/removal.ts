@@ -18,6 +18,7 @@ import {
   type OrphanDisk,
   planAdrift,
   toOrphanDeletion,
+  toOrphansWaitMs,
 } from "./find/orphan_disks.ts";
 import {
   findLostPool,
@@ -111,8 +112,9 @@ function planRest(
     isSeed || record.vm === undefined || gone.has(disk.id);
   const loose = findOrphanDisks(view, identity).filter(mustGo);
   if (loose.length > 0) {
-    const steps = loose.map((one) => toOrphanDeletion(identity, one, record));
-    return toPlan("Removing", { steps });
+    const due = loose.filter(({ waitMs }) => waitMs === 0);
+    const steps = due.map((one) => toOrphanDeletion(identity, one, record));
+    return toPlan("Removing", { steps, againMs: toOrphansWaitMs(loose) });
   }
   const earlier = findEarlier(attempt, record);
   if (earlier.vmIds.length > 0) {

@@ -31,6 +31,7 @@ import {
   type OrphanDisk,
   planAdrift,
   toOrphanDeletion,
+  toOrphansWaitMs,
 } from "./find/orphan_disks.ts";
 import { type Plan, RENAME_OR_DELETE, toChain, toDecision, toPlan, toStep } from "./problems.ts";
 import { planFirstStart } from "./first_start.ts";
@@ -83,6 +84,8 @@ export function planUnfinished(question: UnfinishedQuestion): Plan {
   const fixes = comparison.differences.flatMap(({ fix }) =>
     fix ? [toStep(spec, fix.summary, fix.change)] : [],
   );
+  const againMs = toOrphansWaitMs(listLoose(question));
+  if (againMs !== undefined) return toPlan("Creating", { machine, parts, againMs });
   // What these came to is read back before the last mark.
   const before = [...fixes, ...toMarking(question), ...toSeeding(question)];
   const last = toChain([toReady(question), ...toFirstStart(question)]);
@@ -148,13 +151,17 @@ function listLeft({ view, spec, vm, record }: UnfinishedQuestion): OrphanDisk[] 
   return findOrphanDisks(view, spec).filter(({ disk, isSeed }) => !isSeed && !own.has(disk.id));
 }
 
+/** What an interrupted upload or another VM left. */
+function listLoose(question: UnfinishedQuestion): OrphanDisk[] {
+  const seeds = findOrphanDisks(question.view, question.spec).filter(({ isSeed }) => isSeed);
+  return [...listLeft(question), ...seeds];
+}
+
 /** Attaches the seed, and deletes what an interrupted upload or another VM left. */
 function toSeeding(question: UnfinishedQuestion): Step[] {
   const { view, spec, vm, wanted, record } = question;
   const { seed } = spec;
-  const seeds = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
-  const loose = [...listLeft(question), ...seeds];
-  const sweeps = loose.map((one) => toOrphanDeletion(spec, one, record));
+  const sweeps = listLoose(question).map((one) => toOrphanDeletion(spec, one, record));
   const name = toDiskName(vm.name, SEED_DISK);
   const links = view.stock.attached.get(vm.id) ?? [];
   const [attached, ...more] = links.filter(({ disk }) => disk?.name === name);

@@ -147,6 +147,7 @@ export class Changes {
   /** Attaches a disk, only for reading. */
   async attachDisk(vmId: string, diskId: string, position: string): Promise<void> {
     const body = { VM: vmId, VDI: diskId, mode: "RO", userdevice: position };
+    this.#own.noteUse(diskId);
     const id = toMaybeId(await this.#plain("create_vbd", "POST", "/vbds", body));
     if (id === undefined) return;
     const made = { id, VM: vmId, VDI: diskId, position, is_cd_drive: false, read_only: true };

@@ -2,8 +2,9 @@
  * What own changes came to.
  *
  * Xen Orchestra answers a change when the hypervisor has carried it out, and every read from a memory that follows a
- * fraction of a second later. So an answer to an own change is the truth until reads show it, or for some seconds.
- * Otherwise Landfall would take what it just made for absent, make it twice, and delete it as left over.
+ * fraction of a second later. So an answer to an own change is the truth until reads show it or something newer, or for
+ * some seconds in which several reads lack it. Otherwise Landfall would take what it just made for absent, make it
+ * twice, and delete it as left over.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
@@ -17,16 +18,29 @@ interface Log<T> {
   /** When the last change was answered, in monotonic milliseconds. */
   lastMs: number;
   readonly effects: Effect<T>[];
+  /** What the first read showed that lacked a change. */
+  base?: { readonly object: T | undefined };
+  /** When the last read began that lacked a change, and how many there were. */
+  missedMs?: number;
+  misses: number;
 }
 
 type Logs = { readonly [C in keyof MachineCollections]: Map<string, Log<MachineCollections[C]>> };
 
-/** After this time reads are right in any case: then another client changed it, too. */
+/** After this time reads are right if several lack a change: then another client made a change, too. */
 const TRUSTED_MS = 10_000;
+const MISSES_MIN = 3;
+/** After this time one read is right. */
+const SHOWN_MS = 60_000;
+/** For so long after the first look of a process, reads may lack what an earlier process did. */
+const STRANGE_MS = 1_000;
 
 /** The own changes that reads may not show yet. */
 export class OwnChanges {
   readonly #clock: Pick<Clock, "monotonic">;
+  #firstLookMs: number | undefined;
+  /** Since when looks show that nothing uses a disk, by its ID. */
+  readonly #unused = new Map<string, number>();
   readonly #logs: Logs = {
     vms: new Map(),
     "vm-templates": new Map(),
@@ -57,10 +71,44 @@ export class OwnChanges {
     effect: Effect<MachineCollections[C]>,
   ): void {
     const logs: Map<string, Log<MachineCollections[C]>> = this.#logs[collection];
-    const log = logs.get(id) ?? { lastMs: 0, effects: [] };
+    const log = logs.get(id) ?? { lastMs: 0, effects: [], misses: 0 };
     log.lastMs = this.now();
+    log.misses = 0;
     log.effects.push(effect);
     logs.set(id, log);
+    for (const [other, { lastMs }] of logs) {
+      if (log.lastMs >= lastMs + SHOWN_MS) logs.delete(other);
+    }
+  }
+
+  /** Notes a look. @returns For how long it may still lack what an earlier process did, in milliseconds */
+  noteLook(atMs: number): number {
+    this.#firstLookMs ??= atMs;
+    return Math.max(0, this.#firstLookMs + STRANGE_MS - atMs);
+  }
+
+  /** Notes that a disk is about to be used: whatever the answer will be, reads may not show it for a while. */
+  noteUse(diskId: string): void {
+    this.#unused.delete(diskId);
+  }
+
+  /**
+   * Notes which disks a look showed as unused.
+   *
+   * @param atMs When the look began
+   * @returns For how long each is known to be unused, in milliseconds. What an earlier process did does not show at
+   * once, either
+   */
+  noteUnused(diskIds: readonly string[], atMs: number): ReadonlyMap<string, number> {
+    const ids = new Set(diskIds);
+    for (const id of this.#unused.keys()) if (!ids.has(id)) this.#unused.delete(id);
+    return new Map(
+      diskIds.map((id) => {
+        const sinceMs = Math.min(this.#unused.get(id) ?? atMs, atMs);
+        this.#unused.set(id, sinceMs);
+        return [id, atMs - sinceMs];
+      }),
+    );
   }
 
   /** A list with the own changes. @param beganMs When the request for it was sent */
@@ -73,15 +121,26 @@ export class OwnChanges {
     if (logs.size === 0) return objects;
     const byId = new Map(objects.map((object) => [object.id, object]));
     for (const id of logs.keys()) {
-      const object = this.addToOne(collection, id, byId.get(id), beganMs);
+      const object = this.#add(collection, id, byId.get(id), beganMs);
       if (object === undefined) byId.delete(id);
       else byId.set(id, object);
     }
     return [...byId.values()];
   }
 
-  /** The same for one object. @param object `undefined`: there is none */
+  /** The same for one object: who asks for one does not ask three times. @param object `undefined`: there is none */
   addToOne<C extends keyof MachineCollections>(
+    collection: C,
+    id: string,
+    object: MachineCollections[C] | undefined,
+    beganMs: number,
+  ): MachineCollections[C] | undefined {
+    const { lastMs = -Infinity } = this.#logs[collection].get(id) ?? {};
+    if (beganMs >= lastMs + TRUSTED_MS) return object;
+    return this.#add(collection, id, object, beganMs);
+  }
+
+  #add<C extends keyof MachineCollections>(
     collection: C,
     id: string,
     object: MachineCollections[C] | undefined,
@@ -90,14 +149,49 @@ export class OwnChanges {
     const logs: Map<string, Log<MachineCollections[C]>> = this.#logs[collection];
     const log = logs.get(id);
     if (log === undefined) return object;
-    if (beganMs >= log.lastMs + TRUSTED_MS) {
+    const changed = log.effects.reduce((one, effect) => effect(one), object);
+    // It was on its way while the change was made.
+    if (beganMs < log.lastMs) return changed;
+    const isShown = isDeepStrictEqual(changed, object);
+    if (isShown || isOver(log, beganMs) || isOvertaken(log, object, changed)) {
       logs.delete(id);
       return object;
     }
-    const changed = log.effects.reduce((one, effect) => effect(one), object);
-    if (beganMs >= log.lastMs && isDeepStrictEqual(changed, object)) logs.delete(id);
+    log.base ??= { object };
+    if (log.missedMs !== beganMs) log.misses += 1;
+    log.missedMs = beganMs;
     return changed;
   }
+}
+
+function isOver<T>({ lastMs, misses }: Log<T>, beganMs: number): boolean {
+  const ageMs = beganMs - lastMs;
+  return ageMs >= SHOWN_MS || (ageMs >= TRUSTED_MS && misses >= MISSES_MIN);
+}
+
+/**
+ * Whether a read shows what another client made after the own change: a value that is neither the one before nor an own
+ * one. Of lists that is not clear, since several clients add to them.
+ */
+function isOvertaken<T>(
+  { base, effects }: Log<T>,
+  object: T | undefined,
+  changed: T | undefined,
+): boolean {
+  if (base?.object === undefined) return false;
+  if (object === undefined) return true;
+  let one: T | undefined = base.object;
+  const states = [one, ...effects.map((effect) => (one = effect(one)))].map(toFields);
+  const [shown, wanted] = [toFields(object), toFields(changed)];
+  return [...wanted].some(([key, value]) => {
+    const now = shown.get(key);
+    const isOwn = isDeepStrictEqual(now, value) || Array.isArray(now) || Array.isArray(value);
+    return !isOwn && !states.some((state) => isDeepStrictEqual(state.get(key), now));
+  });
+}
+
+function toFields(object: unknown): ReadonlyMap<string, unknown> {
+  return new Map(typeof object === "object" && object !== null ? Object.entries(object) : []);
 }
 
 /** The effect of a change of something that exists. */
