@@ -221,6 +221,8 @@ export interface MachinePlan<S extends MachineStep = MachineStep> {
   readonly isBuilt?: boolean;
   /** The disks that it has, in the order of the devices. Absent: not known, because only a look shows them. */
   readonly disks?: readonly { readonly name: string; readonly sizeBytes: number }[];
+  /** Of an absent machine that was complete and that nothing of ours removed: the cloud's ID that it had. */
+  readonly vanishedId?: string;
   readonly parts: readonly MachinePart[];
 }
 

@@ -422,6 +422,24 @@ test("a storage that is too small is said, also between attempts, until the spec
   expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
 });
 
+test("a VM that a person deletes while others are made vanished, and its host did not", async () => {
+  await using rig = await startReady(toXenOrchestraSpec(1));
+  const { stage, simulator } = rig;
+  const { vm } = findInterfaces(rig);
+  simulator.cloud.hypervisor.operationMs = 3_000;
+  stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(30).nodes?.[0] }] });
+  const isFull = (): boolean =>
+    simulator.requests.count("POST /pools/{id}/actions/create_vm") >= 21;
+  await until("as many are made as may be at once", isFull, 15_000);
+  simulator.state.removeVm(vm.id, "go");
+  const listWorkers = (): string[] => stage.listMachines("edge").slice(0, 1);
+  await until("the status shows it", () => listWorkers()[0] !== "worker-0 Ready", 15_000);
+  simulator.cloud.hypervisor.operationMs = 0;
+  await stage.untilCondition("edge", "Ready", READY);
+  await until("an Event says so", () => listEvents(rig).includes("MachineVanished"));
+  expect(listEvents(rig).filter((one) => one.endsWith("Vanished"))).toEqual(["MachineVanished"]);
+});
+
 const SPEC = toXenOrchestraSpec(2);
 
 function read({ stage }: XenOrchestraStage, type: string): string {
@@ -454,6 +472,7 @@ test("another subnet leaves machines as they are, and all conditions say so", as
   stage.change("edge", { networks: [...(SPEC.networks ?? [])] });
   await stage.untilCondition("edge", "Ready", READY);
   await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
+  await until("an Event says so", () => listEvents(rig).includes("AddressesDiffer"));
   expect(listEvents(rig).filter((one) => one === "AddressesDiffer")).toHaveLength(1);
   expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
 });

@@ -166,7 +166,7 @@ export class MachineEvents {
         this.#options.warn(vino, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
       }
       const host = hostOf.get(toHostName({ vino: vino.metadata.name, ...entry }));
-      if (isWanted && host !== undefined) this.#recordHost(vino, host, old);
+      if (isWanted && host !== undefined) this.#recordHost(vino, host, entry, old);
       const [first] = problems;
       const isTold = TOLD_AT_ONCE.has(first?.reason);
       if (isWanted && first?.kind === "notice" && !isTold && message !== old?.message) {
@@ -196,10 +196,13 @@ export class MachineEvents {
   #recordHost(
     vino: Vino,
     { name, state, message, isMade }: HostOutcome,
+    { machineId }: Pick<VinoMachine, "machineId">,
     before: VinoMachine | undefined,
   ): void {
     const { hostVanished, hostTaken } = EVENT_WORDS;
-    if (isMade && before?.bareMetalHost === "Published") {
+    // The host of another machine Landfall deleted itself.
+    const isSame = before?.machineId === machineId;
+    if (isMade && isSame && before?.bareMetalHost === "Published") {
       const what = `BareMetalHost ${name} did not exist any more. Landfall made it again`;
       this.#options.warn(vino, hostVanished, what);
     }

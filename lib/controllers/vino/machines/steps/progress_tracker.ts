@@ -69,6 +69,8 @@ export class ProgressTracker {
   readonly sightings: Sightings = new Sightings();
   readonly #options: TrackerOptions;
   readonly #progress = new Map<string, Progress>();
+  /** The cloud's IDs of machines that vanished last, by name. */
+  readonly #vanished = new Map<string, string>();
 
   constructor(options: TrackerOptions) {
     this.#options = options;
@@ -165,6 +167,13 @@ export class ProgressTracker {
     const before = this.#progress.get(name);
     if (before === undefined) return;
     this.#set({ ...before, ...this.#postpone(before.failures + 1), failure });
+  }
+
+  /** Notes that a complete machine is gone. @returns Whether that is new */
+  noteVanished(name: string, id: string): boolean {
+    const isNew = this.#vanished.get(name) !== id;
+    this.#vanished.set(name, id);
+    return isNew;
   }
 
   #findSame({ name, goal }: MachineTask): Progress | undefined {

@@ -111,7 +111,7 @@ function checkStep(
   { vino, deletes }: ReconcileInput,
   { name, identity, goal, known }: MachineTask,
   plan: MachinePlan,
-  { hosts, machineEvents }: RoundOptions,
+  { hosts, machineEvents, tracker }: RoundOptions,
 ): string | undefined {
   if (goal.kind === "remove") {
     const takesData = listNextSteps(plan).some(
@@ -128,7 +128,12 @@ function checkStep(
   const use = findHostUse(hosts, vino, identity);
   const host = toHostName({ vino: vino.metadata.name, ...identity });
   const said = use === undefined ? undefined : `BareMetalHost ${host} ${use}`;
-  if (known?.entry?.state === "Ready") machineEvents.recordVanished(vino, name, said);
+  const { state, machineId = "" } = known?.entry ?? {};
+  // The status may have lost what it said of the machine, if others had to be made before it.
+  const lostId = plan.vanishedId ?? (state === "Ready" ? machineId : undefined);
+  if (lostId !== undefined && tracker.noteVanished(name, lostId)) {
+    machineEvents.recordVanished(vino, name, said);
+  }
   if (said === undefined) return undefined;
   const advice = "Delete what uses the host. Then Landfall makes the machine again";
   return `The machine does not exist any more. ${said}. ${advice}`;

@@ -81,8 +81,14 @@ function toPlanOf(found: Found, known: Known): Plan {
       return planUnfinished({ ...known, ...found, comparison });
     }
     case "none":
-      return planAbsent(found, known);
+      return { ...planAbsent(found, known), ...toVanished(record) };
   }
+}
+
+/** The VM of the record if it was complete, and no removal of ours began. */
+function toVanished({ vm, disks, offAt }: VmRecord): Pick<Plan, "vanishedId"> {
+  const isOurs = disks !== undefined || offAt !== undefined;
+  return vm === undefined || isOurs ? {} : { vanishedId: vm };
 }
 
 /** Whether a VM that the list does not show has a network interface of the machine. */

@@ -87,7 +87,7 @@ export class OwnChanges {
     return Math.max(0, this.#firstLookMs + STRANGE_MS - atMs);
   }
 
-  /** Notes that a disk is about to be used: whatever the answer will be, reads may not show it for a while. */
+  /** Notes that a disk is about to be used. Also without an answer, reads may show that later. */
   noteUse(diskId: string): void {
     this.#unused.delete(diskId);
   }
