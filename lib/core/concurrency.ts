@@ -1,7 +1,46 @@
 /**
- * How much runs at once: a limit for work that comes, and work on many items.
+ * How much runs at once, and how often: limits for work that comes, and work on many items.
  * @module
  */
+import type { Clock } from "./clock.ts";
+
+/** How often something may happen: so many at once, and so many on average. */
+export class RateBudget {
+  readonly #clock: Clock;
+  readonly #max: number;
+  readonly #perSecond: number;
+  #left: number;
+  #sinceMs: number;
+
+  /**
+   * @param limits.max How many there may be at once
+   * @param limits.perSecond How many there may be on average
+   */
+  constructor(
+    clock: Clock,
+    { max, perSecond }: { readonly max: number; readonly perSecond: number },
+  ) {
+    this.#clock = clock;
+    this.#max = max;
+    this.#perSecond = perSecond;
+    this.#left = max;
+    this.#sinceMs = clock.monotonic();
+  }
+
+  /** Whether one more is allowed. */
+  get hasRoom(): boolean {
+    const nowMs = this.#clock.monotonic();
+    const gained = ((nowMs - this.#sinceMs) / 1_000) * this.#perSecond;
+    this.#left = Math.min(this.#max, this.#left + gained);
+    this.#sinceMs = nowMs;
+    return this.#left >= 1;
+  }
+
+  /** Counts one. Running work may make the number negative. */
+  spend(): void {
+    this.#left -= 1;
+  }
+}
 
 /** A number of places; work without a place waits in line. */
 export class Limiter {

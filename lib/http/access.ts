@@ -4,8 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
+import { RateBudget } from "../core/concurrency.ts";
 import type { Logger } from "../core/log.ts";
-import { RefusalBudget, ReviewCache, TooManyQuestions } from "./review_cache.ts";
+import { ReviewCache, TooManyQuestions } from "./review_cache.ts";
 import type { Handler } from "./sockets/server.ts";
 
 /** Decides on access. `User` is all that it knows about a user; `JSON.stringify` must not lose any of it. */
@@ -38,6 +39,7 @@ interface AccessOptions<User> {
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 const BEARER = /^bearer +([\w.~+/=-]+) *$/i;
 const RETRY_SECONDS = "5";
+const REFUSED = { max: 20, perSecond: 2 } as const;
 
 type Outcome = "allowed" | "unauthorized" | "notAccepted" | "forbidden" | "tooMany" | "unavailable";
 
@@ -67,7 +69,7 @@ class Access<User> {
 
   constructor(options: AccessOptions<User>) {
     const { clock, signal } = options;
-    const budget = new RefusalBudget(clock);
+    const budget = new RateBudget(clock, REFUSED);
     this.#options = options;
     this.#users = new ReviewCache(clock, budget, signal);
     this.#rights = new ReviewCache(clock, budget, signal);

@@ -4,6 +4,7 @@
  * @module
  */
 import { abortable, type Clock, startDeadline } from "../core/clock.ts";
+import type { RateBudget } from "../core/concurrency.ts";
 import { remember } from "../core/maps.ts";
 
 /** The answer to a question. */
@@ -17,53 +18,10 @@ const GRANTED_MAX = 256;
 const REFUSED_MAX = 256;
 /** How many questions are asked at once. Each is a request to the API server. */
 const ASKING_MAX = 8;
-const REFUSALS_MAX = 20;
-const REFUSALS_PER_SECOND = 2;
 
 /** {@linkcode ReviewCache.ask} did not ask, because of too many refusals. */
 export class TooManyQuestions extends Error {
   override readonly name = "TooManyQuestions";
-}
-
-/** The allowed number of refusals. */
-export class RefusalBudget {
-  readonly #clock: Clock;
-  readonly #max: number;
-  readonly #perSecond: number;
-  #left: number;
-  #sinceMs: number;
-
-  /**
-   * @param limits.max How many there may be at once. @default {20}
-   * @param limits.perSecond How many there may be on average. @default {2}
-   */
-  constructor(
-    clock: Clock,
-    {
-      max = REFUSALS_MAX,
-      perSecond = REFUSALS_PER_SECOND,
-    }: { readonly max?: number; readonly perSecond?: number } = {},
-  ) {
-    this.#clock = clock;
-    this.#max = max;
-    this.#perSecond = perSecond;
-    this.#left = max;
-    this.#sinceMs = clock.monotonic();
-  }
-
-  /** Whether one more refusal is allowed. */
-  get hasRoom(): boolean {
-    const nowMs = this.#clock.monotonic();
-    const gained = ((nowMs - this.#sinceMs) / 1_000) * this.#perSecond;
-    this.#left = Math.min(this.#max, this.#left + gained);
-    this.#sinceMs = nowMs;
-    return this.#left >= 1;
-  }
-
-  /** Counts one refusal. Running questions may make the number negative. */
-  spend(): void {
-    this.#left -= 1;
-  }
 }
 
 interface Granted<T> {
@@ -74,7 +32,7 @@ interface Granted<T> {
 /** Remembers the answers to questions. Keys must not be secrets. */
 export class ReviewCache<T> {
   readonly #clock: Clock;
-  readonly #budget: RefusalBudget;
+  readonly #budget: RateBudget;
   readonly #signal: AbortSignal;
   // An old grant stays, so that a user with recent access can be reviewed again even during a flood.
   readonly #granted = new Map<string, Granted<T>>();
@@ -82,7 +40,7 @@ export class ReviewCache<T> {
   readonly #asking = new Map<string, Promise<Verdict<T>>>();
 
   /** @param signal Ends all questions: that of the process, since several requests may wait for one answer */
-  constructor(clock: Clock, budget: RefusalBudget, signal: AbortSignal) {
+  constructor(clock: Clock, budget: RateBudget, signal: AbortSignal) {
     this.#clock = clock;
     this.#budget = budget;
     this.#signal = signal;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { RefusalBudget, ReviewCache, TooManyQuestions } from "../../lib/http/review_cache.ts";
+import { ReviewCache, TooManyQuestions } from "../../lib/http/review_cache.ts";
+import { RateBudget } from "../../lib/core/concurrency.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 
 class Rig {
@@ -9,7 +10,7 @@ class Rig {
   asked = 0;
 
   constructor() {
-    const budget = new RefusalBudget(this.clock);
+    const budget = new RateBudget(this.clock, { max: 20, perSecond: 2 });
     this.cache = new ReviewCache(this.clock, budget, this.stop.signal);
   }
 

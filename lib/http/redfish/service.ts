@@ -115,7 +115,15 @@ async function answer(
   }
   using deadline = startDeadline(ended, WORK_MS, clock);
   const { signal } = deadline;
-  const visit: Visit = { request: req.raw, params: req.param(), address: env.address, signal };
+  const params: Readonly<Record<string, string>> = req.param();
+  // Clients may write a UUID in capitals.
+  const system = params["system"]?.toLowerCase();
+  const visit: Visit = {
+    request: req.raw,
+    params: { ...params, ...(system !== undefined && { system }) },
+    address: env.address,
+    signal,
+  };
   const method = METHODS.find((one) => one === (req.method === "HEAD" ? "GET" : req.method));
   const openAct = method && open[method];
   const knownAct = method && known[method];
@@ -126,7 +134,6 @@ async function answer(
         allow,
       });
     }
-    const { system } = visit.params;
     const visitor = await access.identify(req.raw.headers, env.address, { system, signal });
     return await knownAct({ ...visit, visitor });
   };

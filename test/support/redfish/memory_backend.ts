@@ -55,12 +55,16 @@ export class MemoryBackend implements MachineManagement {
     return this.isLeader;
   }
 
-  findSystems({
-    username,
-    password,
-  }: MachineCredentials): Promise<ManagementAnswer<readonly string[]>> {
+  findSystems(
+    { username, password }: MachineCredentials,
+    _signal: AbortSignal,
+    askedId?: string,
+  ): Promise<ManagementAnswer<readonly string[]>> {
     const own = [...this.systems.values()].filter(
-      ({ credentials }) => credentials.username === username && credentials.password === password,
+      ({ id, credentials }) =>
+        credentials.username === username &&
+        credentials.password === password &&
+        (askedId === undefined || askedId === id),
     );
     return this.#answer(own.map(({ id }) => id));
   }

@@ -62,7 +62,9 @@ export function findHostsPublished(
     const message = describeBmcProblems(without);
     return toFinding("HostsPublished", HostsPublished.noCredentials, message);
   }
-  return toFinding("HostsPublished", HostsPublished.done, describeAll(hosts.length, idle));
+  const notices = new Set(hosts.flatMap(({ bmcNotice }) => bmcNotice ?? []));
+  const all = [describeAll(hosts.length, idle), ...notices].join(". ");
+  return toFinding("HostsPublished", HostsPublished.done, all);
 }
 
 /** Says why hosts have no management controller: mostly all for one reason. */

@@ -57,6 +57,10 @@ export interface WantedHost {
   readonly bmc?: HostBmc;
   /** Why it has none although it should, as a sentence without a full stop. */
   readonly bmcProblem?: string;
+  /** What a person should know about the user and the password of its management controller, in the same form. */
+  readonly bmcNotice?: string;
+  /** When these may have changed. Absent: they stay. */
+  readonly bmcAgainMs?: number;
 }
 
 /** How far one host is. */
@@ -72,6 +76,7 @@ export interface HostOutcome {
   readonly notices: readonly string[];
   /** What differs and only a person can change, as sentences without a full stop that name the host. @default {none} */
   readonly differences?: readonly string[];
-  /** Why it has no management controller although it should, as {@linkcode WantedHost.bmcProblem}. */
+  /** As {@linkcode WantedHost.bmcProblem} and {@linkcode WantedHost.bmcNotice}. */
   readonly bmcProblem?: string;
+  readonly bmcNotice?: string;
 }

@@ -12,7 +12,12 @@ import { toCredentialsName } from "../hosts/names.ts";
 import type { BmcCredentials } from "../resource/vino.ts";
 
 /** What a host gets; `problem`: why it gets nothing, as a sentence without a full stop. */
-type HostCredentials = MachineCredentials | { readonly problem: string };
+type HostCredentials =
+  | (MachineCredentials & {
+      /** What Landfall did with a Secret of the Vino that a person should know, as a sentence without a full stop. */
+      readonly notice?: string;
+    })
+  | { readonly problem: string };
 
 /** Which host, and what its Vino says. */
 interface CredentialsQuestion {
@@ -23,8 +28,8 @@ interface CredentialsQuestion {
   readonly wanted: BmcCredentials | undefined;
 }
 
-/** A Secret of a Vino is read again after this. */
-const SHARED_MS = 60_000;
+/** A Secret of a Vino is read again after this: hosts get a new password within a minute. */
+export const SHARED_MS = 25_000;
 /** One that cannot be used is read again after this: a person mends it. */
 const PROBLEM_MS = 30_000;
 /** What the host has already is asked again after this. */
@@ -64,7 +69,7 @@ export class HostCredentialsSource {
   ): Promise<HostCredentials> {
     const { secretRef, username, password } = wanted ?? {};
     if (username !== undefined && password !== undefined) {
-      return judge({ username, password }, "bmcCredentials.username");
+      return judge(trimCredentials({ username, password }), "bmcCredentials.username");
     }
     if (secretRef === undefined) {
       const name = toCredentialsName(host);
@@ -99,9 +104,13 @@ export class HostCredentialsSource {
 function readShared(secret: Secret | undefined, name: string): HostCredentials {
   const what = `bmcCredentials: Secret "${name}"`;
   if (secret === undefined) return { problem: `bmcCredentials: there is no Secret "${name}"` };
-  const missing = KEYS.filter((key) => !findSecretText(secret, key));
+  const missing = KEYS.filter((key) => !trim(findSecretText(secret, key) ?? ""));
   const found = findCredentials(secret);
-  if (found) return judge(found, `${what}: username`);
+  if (found) {
+    const isTrimmed = KEYS.some((key) => findSecretText(secret, key) !== found[key]);
+    const notice = `${what}: Landfall leaves out blanks and ends of lines around texts, as metal3 does`;
+    return { ...judge(found, `${what}: username`), ...(isTrimmed && { notice }) };
+  }
   const keys = missing.map((key) => `"${key}"`).join(" and ");
   return { problem: `${what} has no ${keys}, or an empty one` };
 }
@@ -122,8 +131,19 @@ function make(host: string): MachineCredentials {
   return { username: host, password: randomBytes(PASSWORD_BYTES).toString("base64url") };
 }
 
-/** The user and the password in a Secret. An empty text is none. */
+/** The user and the password in a Secret, as metal3 reads them. An empty text is none. */
 export function findCredentials(secret: Secret | undefined): MachineCredentials | undefined {
-  const [username, password] = KEYS.map((key) => findSecretText(secret, key));
-  return username && password ? { username, password } : undefined;
+  const [username = "", password = ""] = KEYS.map((key) => findSecretText(secret, key));
+  const found = trimCredentials({ username, password });
+  return found.username && found.password ? found : undefined;
+}
+
+/** Without blanks around them: metal3 sends them so. */
+export function trimCredentials({ username, password }: MachineCredentials): MachineCredentials {
+  return { username: trim(username), password: trim(password) };
+}
+
+/** What Go, in which metal3 is written, takes for a blank: not quite what this language does. */
+function trim(text: string): string {
+  return text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
 }

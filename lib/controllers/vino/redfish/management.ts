@@ -86,6 +86,11 @@ export class VinoManagement implements MachineManagement {
     }
   }
 
+  /** Says what user and password a machine is about to have. */
+  expect(machineId: string, credentials: MachineCredentials): void {
+    this.#secrets.expect(machineId, credentials);
+  }
+
   findSystems(
     credentials: MachineCredentials,
     signal: AbortSignal,

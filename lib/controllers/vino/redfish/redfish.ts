@@ -15,7 +15,7 @@ import type { ManagementListener } from "../../definition.ts";
 import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
 import type { Vino } from "../resource/vino.ts";
-import { HostCredentialsSource } from "./host_credentials.ts";
+import { HostCredentialsSource, SHARED_MS } from "./host_credentials.ts";
 import { type RedfishSettings, toBmcAddress, toManagementPlace } from "./flags.ts";
 import { runLeaderEndpoint } from "./leader_endpoint.ts";
 import { findVino, listManagedMachines } from "./managed_machines.ts";
@@ -69,15 +69,21 @@ export function createRedfish(options: RedfishOptions): Redfish {
     },
     addBmcs: (request, signal) =>
       mapAtOnce(request.hosts, { atOnce: READS_AT_ONCE, signal }, (host, both) =>
-        addBmc(host, request, { ...options, source }, both),
+        addBmc(host, request, { ...options, source, management }, both),
       ),
   };
+}
+
+/** What {@linkcode addBmc} works with. */
+interface AddBmcOptions extends RedfishOptions {
+  readonly source: HostCredentialsSource;
+  readonly management: Pick<VinoManagement, "expect">;
 }
 
 async function addBmc(
   host: WantedHost,
   { owner }: Pick<PublishRequest, "owner">,
-  { settings, vinoes, source }: RedfishOptions & { readonly source: HostCredentialsSource },
+  { settings, vinoes, source, management }: AddBmcOptions,
   signal: AbortSignal,
 ): Promise<WantedHost> {
   const { namespace, name } = owner;
@@ -86,7 +92,19 @@ async function addBmc(
   if ("problem" in found) {
     return { ...host, bmcProblem: found.problem };
   }
+  const { username, password, notice } = found;
+  management.expect(host.machineId, found);
   const address = toBmcAddress(settings, host.machineId);
-  const skipsCertificateCheck = settings.certFile === undefined;
-  return { ...host, bmc: { address, ...found, skipsCertificateCheck } };
+  const bmc = {
+    address,
+    username,
+    password,
+    skipsCertificateCheck: settings.certFile === undefined,
+  };
+  return {
+    ...host,
+    bmc,
+    ...(notice !== undefined && { bmcNotice: notice }),
+    ...(wanted?.secretRef && { bmcAgainMs: SHARED_MS }),
+  };
 }

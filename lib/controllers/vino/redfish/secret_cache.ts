@@ -5,11 +5,13 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
-import { forEachAtOnce } from "../../../core/concurrency.ts";
+import { forEachAtOnce, RateBudget } from "../../../core/concurrency.ts";
+import { remember } from "../../../core/maps.ts";
 import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
-import { findCredentials } from "./host_credentials.ts";
+import { toCredentialsName } from "../hosts/names.ts";
+import { findCredentials, trimCredentials } from "./host_credentials.ts";
 
 /** A machine that has a management controller. */
 export interface ManagedMachine {
@@ -26,6 +28,8 @@ export interface ManagedMachine {
 }
 
 interface Known {
+  /** Absent: no client has access. */
+  readonly username?: string;
   /** Of user and password. Absent: no client has access. */
   readonly digest?: Buffer;
   readonly readMs: number;
@@ -39,26 +43,40 @@ interface SecretCacheOptions {
 
 /** How long a password that was changed may still be accepted. */
 const GOOD_MS = 300_000;
-/** A Secret is not read more often than this because of passwords that are wrong. */
-const MISS_MS = 30_000;
+/** A client that names no machine makes Landfall read a Secret not more often than this. */
+const MISS_MS = 2_000;
+/** So many Secrets may be read because of passwords that are wrong, of all clients together. */
+const MISSES = { max: 300, perSecond: 20 } as const;
 const READS_AT_ONCE = 8;
+const EXPECTED_MAX = 10_000;
 
 /** Reads the Secrets. It keeps hashes of passwords, not the passwords. */
 export class SecretCache {
   readonly #client: SecretCacheOptions["client"];
   readonly #clock: Clock;
+  readonly #misses: RateBudget;
   readonly #entries = new Map<string, Known>();
+  /** What the Secrets of machines will have, if it is not there yet. */
+  readonly #expected = new Map<string, Buffer>();
   readonly #salt = randomBytes(32);
 
   constructor({ client, clock }: SecretCacheOptions) {
     this.#client = client;
     this.#clock = clock;
+    this.#misses = new RateBudget(clock, MISSES);
+  }
+
+  /** Says what Landfall is about to write in the Secret of a machine. */
+  expect(machineId: string, credentials: MachineCredentials): void {
+    remember(this.#expected, machineId, this.#digest(credentials), EXPECTED_MAX);
   }
 
   /**
    * Finds the machines that have this user and password. Compares with all, each in the same time.
    *
-   * @param askedId The machine that a client asks for, if it names one: its Secret is read again before it is left out
+   * A guess costs few requests: only Secrets are read again that could have become right.
+   *
+   * @param askedId The machine that a client asks for, if it names one: only that one is looked at
    * @throws {KubeError} if a Secret cannot be read
    */
   async findMachines(
@@ -69,40 +87,57 @@ export class SecretCache {
   ): Promise<readonly string[]> {
     this.#forgetOthers(machines);
     const digest = this.#digest(credentials);
-    await this.#readOlder(machines, Infinity, signal);
-    const found = machines.filter((one) => this.#has(one, digest));
-    // Those are asked again now and then; the others only because a password may be new.
-    if (found.length > 0) await this.#readOlder(found, GOOD_MS, signal);
-    else await this.#readOlder(machines, MISS_MS, signal);
-    const asked = machines.find(({ id }) => id === askedId);
-    if (asked && !this.#has(asked, digest)) await this.#read(asked, signal);
-    return machines.filter((one) => this.#has(one, digest)).map(({ id }) => id);
-  }
-
-  async #read({ id, namespace, secretName }: ManagedMachine, signal: AbortSignal): Promise<void> {
-    const path = { namespace, name: secretName };
-    const credentials = findCredentials(await readIfPresent(this.#client, SECRETS, path, signal));
-    const readMs = this.#clock.monotonic();
-    this.#entries.set(id, { readMs, ...(credentials && { digest: this.#digest(credentials) }) });
-  }
-
-  async #readOlder(
-    machines: readonly ManagedMachine[],
-    ageMs: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const earliestMs = this.#clock.monotonic() - ageMs;
-    const due = machines.filter(
-      ({ id }) => (this.#entries.get(id)?.readMs ?? -Infinity) <= earliestMs,
+    const asked = machines.filter(({ id }) => askedId === undefined || id === askedId);
+    // Landfall itself changes them, so that no client with the new password is ever refused.
+    const isNew = ({ id }: ManagedMachine): boolean => isSame(this.#expected.get(id), digest);
+    const unread = asked.filter(
+      (one) => !this.#entries.has(one.id) || (isNew(one) && !this.#has(one, digest)),
     );
-    await forEachAtOnce(due, { atOnce: READS_AT_ONCE, signal }, async (machine, both) => {
-      await this.#read(machine, both);
+    await this.#readAll(unread, signal);
+    const found = asked.filter((one) => this.#has(one, digest));
+    const again =
+      found.length > 0
+        ? found.filter((one) => this.#isOlder(one, GOOD_MS))
+        : this.#pickMissed(asked, credentials, askedId);
+    await this.#readAll(again, signal);
+    return asked.filter((one) => this.#has(one, digest)).map(({ id }) => id);
+  }
+
+  /** The machines whose Secrets another program may have changed to what a client gives. */
+  #pickMissed(
+    machines: readonly ManagedMachine[],
+    { username }: MachineCredentials,
+    askedId: string | undefined,
+  ): readonly ManagedMachine[] {
+    const own = toCredentialsName(username);
+    const missed = machines.filter((one) => {
+      if (one.id === askedId) return true;
+      const { username: known = username } = this.#entries.get(one.id) ?? {};
+      return (one.secretName === own || known === username) && this.#isOlder(one, MISS_MS);
+    });
+    return missed.filter(() => {
+      const { hasRoom } = this.#misses;
+      if (hasRoom) this.#misses.spend();
+      return hasRoom;
     });
   }
 
+  async #readAll(machines: readonly ManagedMachine[], signal: AbortSignal): Promise<void> {
+    await forEachAtOnce(machines, { atOnce: READS_AT_ONCE, signal }, async (machine, both) => {
+      const { id, namespace, secretName: name } = machine;
+      const secret = await readIfPresent(this.#client, SECRETS, { namespace, name }, both);
+      const found = findCredentials(secret);
+      const known = found && { username: found.username, digest: this.#digest(found) };
+      this.#entries.set(id, { readMs: this.#clock.monotonic(), ...known });
+    });
+  }
+
+  #isOlder({ id }: ManagedMachine, ageMs: number): boolean {
+    return (this.#entries.get(id)?.readMs ?? -Infinity) <= this.#clock.monotonic() - ageMs;
+  }
+
   #has({ id }: ManagedMachine, digest: Buffer): boolean {
-    const own = this.#entries.get(id)?.digest;
-    return own !== undefined && timingSafeEqual(own, digest);
+    return isSame(this.#entries.get(id)?.digest, digest);
   }
 
   #forgetOthers(machines: readonly ManagedMachine[]): void {
@@ -110,9 +145,15 @@ export class SecretCache {
     for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
   }
 
-  #digest({ username, password }: MachineCredentials): Buffer {
+  /** Without blanks around them: metal3 sends them so. */
+  #digest(credentials: MachineCredentials): Buffer {
+    const { username, password } = trimCredentials(credentials);
     return createHmac("sha256", this.#salt)
       .update(JSON.stringify([username, password]))
       .digest();
   }
+}
+
+function isSame(own: Buffer | undefined, digest: Buffer): boolean {
+  return own !== undefined && timingSafeEqual(own, digest);
 }

@@ -2,6 +2,7 @@
  * Who asks the Redfish service: a user and a password, or a session in their place, and which machines they open.
  * @module
  */
+import { isUtf8 } from "node:buffer";
 import type { Clock } from "../../../core/clock.ts";
 import { Attempts } from "./attempts.ts";
 import type {
@@ -15,7 +16,7 @@ import { type Session, Sessions } from "./sessions.ts";
 /** Who asks. */
 export interface Visitor {
   readonly credentials: MachineCredentials;
-  /** The machines that may be seen and changed. Not empty. */
+  /** The machines that may be seen and changed: only the one that is asked for, if one is. Not empty. */
   readonly systems: readonly string[];
 }
 
@@ -31,7 +32,7 @@ const CHARS_MAX = 1_024;
 const UNAUTHORIZED = 401;
 const WRONG = "ResourceAtUriUnauthorized";
 const CHALLENGE = { "www-authenticate": 'Basic realm="landfall", charset="UTF-8"' } as const;
-const RETRY_SECONDS = "30";
+const RETRY_SECONDS = "10";
 
 /** Finds out who asks. Each user and password opens only the machines that have them. */
 export class Access {
@@ -54,21 +55,21 @@ export class Access {
   /**
    * Who sent a request. A session whose machines have other passwords now is over.
    *
-   * @throws {RedfishError} without a user and password that are right, also for the machine that is asked for. Whether
-   *   a machine of others exists is not told. The client signs in again, perhaps with a newer password
+   * @throws {RedfishError} without a user and password that are right for the machine that is asked for, or for any if
+   *   none is. Whether a machine of others exists is not told. The client signs in again, perhaps with a newer password
    */
   async identify(headers: Headers, address: string, asked: Asked): Promise<Visitor> {
-    const visitor = await this.#recognize(headers, address, asked);
-    const { system } = asked;
-    if (system === undefined || visitor.systems.includes(system)) return visitor;
-    this.#metrics.countLoginFailure("wrong");
-    throw toUnauthorized(WRONG, "No machine with this ID has this user and password");
+    const token = headers.get("x-auth-token");
+    if (token !== null) return await this.#resume(token, address, asked);
+    const credentials = parseBasic(headers.get("authorization"));
+    if (credentials) return await this.check(credentials, address, asked);
+    throw toUnauthorized("NoValidSession", "Give a user and a password, or the token of a session");
   }
 
   /**
    * Checks a user and a password.
    *
-   * @throws {RedfishError} if no machine has them
+   * @throws {RedfishError} if the machine that is asked for, or any, does not have them
    */
   async check(
     credentials: MachineCredentials,
@@ -83,7 +84,8 @@ export class Access {
     this.#attempts.note(address, credentials, systems.length > 0);
     if (systems.length > 0) return { credentials, systems };
     this.#metrics.countLoginFailure("wrong");
-    throw toUnauthorized(WRONG, "No machine has this user and password");
+    const which = system === undefined ? "No machine" : "No machine with this ID";
+    throw toUnauthorized(WRONG, `${which} has this user and password`);
   }
 
   /** Begins a session of a visitor. */
@@ -101,14 +103,6 @@ export class Access {
     this.#sessions.end(session);
   }
 
-  async #recognize(headers: Headers, address: string, asked: Asked): Promise<Visitor> {
-    const token = headers.get("x-auth-token");
-    if (token !== null) return await this.#resume(token, address, asked);
-    const credentials = parseBasic(headers.get("authorization"));
-    if (credentials) return await this.check(credentials, address, asked);
-    throw toUnauthorized("NoValidSession", "Give a user and a password, or the token of a session");
-  }
-
   async #resume(token: string, address: string, asked: Asked): Promise<Visitor> {
     const session = this.#sessions.find(token);
     if (session === undefined) {
@@ -117,8 +111,9 @@ export class Access {
     try {
       return await this.check(session.credentials, address, asked);
     } catch (error) {
-      if (error instanceof RedfishError && error.status === UNAUTHORIZED)
-        this.#sessions.end(session);
+      const isWrong = error instanceof RedfishError && error.status === UNAUTHORIZED;
+      // They may be right for another machine.
+      if (isWrong && asked.system === undefined) this.#sessions.end(session);
       throw error;
     }
   }
@@ -129,18 +124,19 @@ function toUnauthorized(id: string, message: string): RedfishError {
 }
 
 function toTooMany(): RedfishError {
-  const cause = "Too many requests with a wrong user or password came from your address";
+  const cause = "Too many requests of this user with a wrong password came from your address";
   const message = `${cause}; wait ${RETRY_SECONDS} seconds`;
   return new RedfishError(429, "ServiceTemporarilyUnavailable", message, {
     "retry-after": RETRY_SECONDS,
   });
 }
 
-/** Reads `Basic …`: user and password in UTF-8, a colon between them. */
+/** Reads `Basic …`: user and password, a colon between them. Old clients send Latin-1 in place of UTF-8. */
 function parseBasic(header: string | null): MachineCredentials | undefined {
   const [, encoded] = /^basic +([\w+/=-]+) *$/i.exec(header ?? "") ?? [];
   if (encoded === undefined) return undefined;
-  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const bytes = Buffer.from(encoded, "base64");
+  const text = bytes.toString(isUtf8(bytes) ? "utf8" : "latin1");
   const colon = text.indexOf(":");
   if (colon < 0) return undefined;
   return toCredentials(text.slice(0, colon), text.slice(colon + 1));

@@ -321,14 +321,16 @@ describe("PublishPass", () => {
 
   test("looks again at credentials that cannot be used, and says why", () => {
     const pass = new PublishPass();
-    expect(pass.withBmcProblem(toOutcome(PLAN), {})).toEqual(toOutcome(PLAN));
+    expect(pass.withBmc(toOutcome(PLAN), {})).toEqual(toOutcome(PLAN));
     expect(pass.againMs).toBe(300_000);
-    expect(pass.withBmcProblem(toOutcome(PLAN), { bmcProblem: "no Secret" })).toEqual({
+    expect(pass.withBmc(toOutcome(PLAN), { bmcProblem: "no Secret" })).toEqual({
       ...toOutcome(PLAN),
       notices: ["n", "no Secret"],
       bmcProblem: "no Secret",
     });
     expect(pass.againMs).toBe(60_000);
+    expect(pass.withBmc(toOutcome(PLAN), { bmcAgainMs: 25_000 })).toEqual(toOutcome(PLAN));
+    expect(pass.againMs).toBe(25_000);
   });
 
   test("makes at most 100 hosts", () => {

@@ -127,7 +127,7 @@ export class HostPublisher {
     );
     const hosts = await mapAtOnce(all, options, async (wanted, both) => {
       const outcome = await this.#publishOne(wanted, { request, pass, signal: both });
-      return pass.withBmcProblem(outcome, wanted);
+      return pass.withBmc(outcome, wanted);
     });
     return { hosts, unwanted, againMs: pass.againMs };
   }

@@ -60,12 +60,18 @@ export class PublishPass {
     return { ...toOutcome(plan), state, message };
   }
 
-  /** Adds why a host has no management controller, which a person may mend at any time. */
-  withBmcProblem(
+  /** Adds what is to say about the management controller, whose credentials a person may change at any time. */
+  withBmc(
     outcome: HostOutcome,
-    { bmcProblem }: Pick<WantedHost, "bmcProblem">,
+    {
+      bmcProblem,
+      bmcNotice,
+      bmcAgainMs,
+    }: Pick<WantedHost, "bmcProblem" | "bmcNotice" | "bmcAgainMs">,
   ): HostOutcome {
-    if (bmcProblem === undefined) return outcome;
+    if (bmcAgainMs !== undefined) this.#again(bmcAgainMs);
+    if (bmcProblem === undefined)
+      return bmcNotice === undefined ? outcome : { ...outcome, bmcNotice };
     this.#again(REFUSED_MS);
     return { ...outcome, notices: [...outcome.notices, bmcProblem], bmcProblem };
   }
