@@ -9,8 +9,8 @@ export const ACCESS_BREAKS: readonly Break[] = [
     id: "open-every-machine",
     rule: "a user and password open only the machines that have them",
     file: "lib/http/redfish/login/access.ts",
-    from: "if (system === undefined || visitor.systems.includes(system)) return visitor;",
-    to: "if (system === undefined || visitor.systems.length > 0) return visitor;",
+    from: "await this.#management.findSystems(credentials, signal, system)",
+    to: "await this.#management.findSystems(credentials, signal)",
     caughtBy: "test/http/redfish/service_test.ts",
   },
   {

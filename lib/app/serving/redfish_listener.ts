@@ -3,6 +3,7 @@
  * @module
  */
 import type { ManagementListener } from "../../controllers/definition.ts";
+import { VERSION } from "../../cli/version.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { mustBeText } from "../../core/text/values.ts";
 import { createRedfishMetrics } from "../../http/redfish/metrics.ts";
@@ -37,7 +38,14 @@ export async function startRedfishListener(
     flag: flags.address,
     accepted: REDFISH_REQUESTS,
     createHandler: (stopped: AbortSignal) =>
-      createRedfishService({ management, clock, log, metrics, signal: stopped }),
+      createRedfishService({
+        management,
+        clock,
+        log,
+        metrics,
+        version: VERSION,
+        signal: stopped,
+      }),
   };
   return await startCertifiedServer(app, server, signal);
 }

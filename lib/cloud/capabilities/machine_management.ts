@@ -34,12 +34,12 @@ export interface BootOverrideChange {
 }
 
 /** A machine as a management controller shows it. */
-export interface ManagedReading extends Omit<MachineReading, "isGraceful" | "bootOrder"> {
+export interface ManagedReading extends Omit<MachineReading, "bootOrder"> {
   readonly boot: BootOverride;
 }
 
-/** Why a change is refused. `firmware`: the machine has another one. */
-export type ManagementRefusal = PowerRefusal | "firmware";
+/** Why a change is refused. `firmware`: the machine has another one. `incomplete`: the change says only a part. */
+export type ManagementRefusal = PowerRefusal | "firmware" | "incomplete";
 
 /** An answer. `silent`: the cloud or the API server does not answer; a change may have been done all the same. */
 export type ManagementAnswer<T> =

@@ -4,10 +4,9 @@
  */
 import { type Fields, isFields, parseFields } from "../../core/text/values.ts";
 import type { BootOverrideChange } from "../../cloud/capabilities/machine_management.ts";
-import type { PowerAction } from "../../cloud/capabilities/machine_power.ts";
 import { quote } from "../../core/text/printable.ts";
 import { RedfishError } from "./replies.ts";
-import { DURATIONS, MODES, RESET_TYPES, TARGETS } from "./words.ts";
+import { DURATIONS, MODES, TARGETS } from "./words.ts";
 
 /**
  * Reads an object in JSON. An empty body is an empty object.
@@ -26,16 +25,19 @@ export async function readFields(request: Request): Promise<Fields> {
   throw toBad("MalformedJSON", "The body is no object in JSON");
 }
 
-/** Reads what to do of a reset. @throws {RedfishError} if it is nothing */
-export function parseReset({ ResetType: type, ...more }: Fields): PowerAction {
+/** Reads what to do of a reset. @throws {RedfishError} if it is none of the words */
+export function parseReset<T>(
+  { ResetType: type, ...more }: Fields,
+  words: Readonly<Record<string, T>>,
+): T {
   const [unknown] = Object.keys(more);
   if (unknown !== undefined) {
     throw toBad("ActionParameterUnknown", `The action has no parameter ${quote(unknown)}`);
   }
   if (type === undefined) throw toBad("ActionParameterMissing", "ResetType is missing");
-  const action = find(RESET_TYPES, type);
+  const action = find(words, type);
   if (action !== undefined) return action;
-  const message = `ResetType must be one of ${list(RESET_TYPES)}`;
+  const message = `ResetType must be one of ${list(words)}`;
   throw toBad("ActionParameterValueNotInList", message);
 }
 

@@ -2,10 +2,12 @@
  * Replies of the Redfish service: resources, and errors in the form that clients expect.
  * @module
  */
+import { createHash } from "node:crypto";
 import type {
   ManagementAnswer,
   ManagementRefusal,
 } from "../../cloud/capabilities/machine_management.ts";
+import type { Refusal } from "../sockets/exchange.ts";
 import { toSchemaLink, toType } from "./schemas.ts";
 
 /** Why a request is refused, for its client. */
@@ -52,6 +54,40 @@ export function reply(
   });
 }
 
+/** Replies with a resource that can be changed, and with its ETag; 304 if the client has it so already. */
+export function replyTagged(resource: object, headers: Headers): Response {
+  const tagged = { ...resource, "@odata.etag": toETag(resource) };
+  const etag = tagged["@odata.etag"];
+  const isSame = matchesETag(headers.get("if-none-match"), etag);
+  if (isSame) return new Response(null, { status: 304, headers: { "odata-version": "4.0", etag } });
+  return reply(tagged, 200, { etag });
+}
+
+/**
+ * Refuses a change of a resource that the client saw otherwise.
+ *
+ * @param readNow Reads the resource. Only called if the client says which one it saw
+ * @throws {RedfishError} if it is another one now
+ */
+export async function checkUnchanged(
+  headers: Headers,
+  readNow: () => Promise<object>,
+): Promise<void> {
+  const wanted = headers.get("if-match");
+  if (wanted === null || wanted.trim() === "*") return;
+  if (matchesETag(wanted, toETag(await readNow()))) return;
+  throw new RedfishError(412, "PreconditionFailed", "The resource has changed; read it again");
+}
+
+function toETag(resource: object): string {
+  return `"${createHash("sha256").update(JSON.stringify(resource)).digest("base64url").slice(0, 22)}"`;
+}
+
+function matchesETag(header: string | null, etag: string): boolean {
+  const tags = (header ?? "").split(",").map((one) => one.trim().replace(/^W\//, ""));
+  return tags.includes(etag) || tags.includes("*");
+}
+
 /** Replies with a document in XML. */
 export function replyXml(text: string): Response {
   return new Response(text, {
@@ -65,7 +101,19 @@ export function replyDone(): Response {
 }
 
 /** Replies with an error. */
-export function replyError({ status, id, message, headers }: RedfishError): Response {
+export function replyError(error: RedfishError): Response {
+  return reply(toErrorBody(error), error.status, error.headers);
+}
+
+/** The body of a refusal of the listener, which no endpoint sees. */
+export function formatRefusal({ status, message }: Refusal): { type: string; text: string } {
+  const text = message.trim();
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  const error = new RedfishError(status, "GeneralError", sentence);
+  return { type: HEADERS["content-type"], text: `${JSON.stringify(toErrorBody(error))}\n` };
+}
+
+function toErrorBody({ status, id, message }: RedfishError): object {
   const severity = status >= 500 ? "Critical" : "Warning";
   const info = {
     "@odata.type": toType("Message"),
@@ -77,8 +125,7 @@ export function replyError({ status, id, message, headers }: RedfishError): Resp
     Resolution: "None.",
   };
   const code = `${REGISTRY}.GeneralError`;
-  const error = { code, message: `${message}.`, "@Message.ExtendedInfo": [info] };
-  return reply({ error }, status, headers);
+  return { error: { code, message: `${message}.`, "@Message.ExtendedInfo": [info] } };
 }
 
 /** The answer while another process leads, or what is behind does not answer. */
@@ -98,6 +145,7 @@ const REFUSALS: Readonly<Record<ManagementRefusal, readonly [status: number, id:
   notOurs: [404, "ResourceMissingAtURI"],
   unsupported: [501, "ActionNotSupported"],
   firmware: [400, "PropertyValueNotInList"],
+  incomplete: [400, "PropertyMissing"],
 };
 
 /** The value of an answer. @throws {RedfishError} if there is none */

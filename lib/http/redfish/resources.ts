@@ -8,6 +8,8 @@ import type { ManagedReading } from "../../cloud/capabilities/machine_management
 import { type Member, toCollectionType, toType } from "./schemas.ts";
 import {
   DURATIONS,
+  GRACEFUL,
+  MANAGER_RESET_TYPES,
   MODES,
   POWER_STATES,
   RESET_TYPES,
@@ -21,6 +23,8 @@ import {
 
 const GIB = 2 ** 30;
 const MAKER = "Landfall";
+/** A cloud says no more about it. */
+const FIRMWARE = { bios: "BIOS", uefi: "UEFI" } as const;
 const HEALTHY = { State: "Enabled", Health: "OK" } as const;
 
 /** The root. Everyone may read it, so it says nothing about machines. */
@@ -67,11 +71,15 @@ export function toCollection(type: Member, path: string, members: readonly strin
   };
 }
 
-/** A machine. */
+/**
+ * A machine. While a guest runs that cannot be asked, graceful resets are not among the values, because they would be
+ * refused.
+ */
 export function toSystem({
   id,
   name,
   power,
+  isGraceful,
   boot,
   firmware,
   cpus,
@@ -79,6 +87,8 @@ export function toSystem({
 }: ManagedReading): object {
   const path = toSystemPath(id);
   const device = boot.device ?? "none";
+  const cannotAsk = power === "running" && !isGraceful;
+  const resets = Object.keys(RESET_TYPES).filter((one) => !(cannotAsk && GRACEFUL.has(one)));
   return {
     "@odata.type": toType("ComputerSystem"),
     "@odata.id": path,
@@ -90,6 +100,7 @@ export function toSystem({
     Manufacturer: MAKER,
     Model: "Virtual machine",
     SerialNumber: id,
+    BiosVersion: firmware === "unknown" ? null : FIRMWARE[firmware],
     Status: HEALTHY,
     PowerState: POWER_STATES[power],
     Boot: {
@@ -109,7 +120,7 @@ export function toSystem({
     Actions: {
       "#ComputerSystem.Reset": {
         target: `${path}/Actions/ComputerSystem.Reset`,
-        "ResetType@Redfish.AllowableValues": Object.keys(RESET_TYPES),
+        "ResetType@Redfish.AllowableValues": resets,
       },
     },
   };
@@ -146,7 +157,7 @@ export function toInterface(id: string, place: number, { mac, network }: Machine
 }
 
 /** The manager of a machine: it stands for this service. */
-export function toManager(id: string): object {
+export function toManager(id: string, version: string): object {
   return {
     "@odata.type": toType("Manager"),
     "@odata.id": toManagerPath(id),
@@ -156,8 +167,15 @@ export function toManager(id: string): object {
     ManagerType: "Service",
     Manufacturer: MAKER,
     Model: MAKER,
+    FirmwareVersion: version,
     Status: HEALTHY,
     Links: { ManagerForServers: [link(toSystemPath(id))] },
+    Actions: {
+      "#Manager.Reset": {
+        target: `${toManagerPath(id)}/Actions/Manager.Reset`,
+        "ResetType@Redfish.AllowableValues": Object.keys(MANAGER_RESET_TYPES),
+      },
+    },
   };
 }
 

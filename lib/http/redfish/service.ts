@@ -13,10 +13,18 @@ import { Access } from "./login/access.ts";
 import type { MachineManagement } from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, Visit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
-import { replyError, RedfishError, reply, replyXml, toUnavailable } from "./replies.ts";
+import {
+  formatRefusal,
+  replyError,
+  RedfishError,
+  reply,
+  replyXml,
+  toUnavailable,
+} from "./replies.ts";
 import { toRoot, toServiceDocument } from "./resources.ts";
 import { renderMetadata } from "./schemas.ts";
 import { listSessionEndpoints } from "./login/session_endpoints.ts";
+import { listManagerEndpoints } from "./manager_endpoints.ts";
 import { listSystemEndpoints } from "./system_endpoints.ts";
 import { ROOT } from "./words.ts";
 
@@ -26,6 +34,8 @@ interface RedfishOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RedfishMetrics;
+  /** Of Landfall: what managers have as their firmware. */
+  readonly version: string;
   /** Ends running work. */
   readonly signal: AbortSignal;
 }
@@ -34,6 +44,7 @@ interface RedfishOptions {
 export const REDFISH_REQUESTS: Accepted = {
   methods: ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"],
   bodyBytesMax: 8 * 1024,
+  formatRefusal,
 };
 
 /** Shorter than the time that a client has for reading the answer. */
@@ -46,7 +57,7 @@ const OWN_QUERIES: ReadonlySet<string> = new Set(["excerpt", "only"]);
 
 /** Creates the service. Every answer is in the form of Redfish, except that of the probe. */
 export function createRedfishService(options: RedfishOptions): Handler {
-  const { management, clock, log, metrics } = options;
+  const { management, clock, log, metrics, version } = options;
   const access = new Access(management, clock, metrics);
   const app = new Hono<{ Bindings: Peer }>({ strict: false });
   app.get(READY_PATH, () => replyReady(management.isLeading()));
@@ -58,6 +69,7 @@ export function createRedfishService(options: RedfishOptions): Handler {
     ...listRootEndpoints(),
     ...listSessionEndpoints(access),
     ...listSystemEndpoints(management, metrics),
+    ...listManagerEndpoints(access, version),
   ];
   for (const endpoint of endpoints) {
     const allow = listMethods(endpoint).join(", ");

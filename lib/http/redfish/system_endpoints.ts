@@ -1,5 +1,5 @@
 /**
- * Systems, and the managers of systems.
+ * Systems: what they are like, and what can be changed.
  * @module
  */
 import { parseReset, parseSystemChange, readFields } from "./bodies.ts";
@@ -11,9 +11,16 @@ import type {
 import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts";
 import type { Endpoint, KnownVisit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
-import { RedfishError, reply, replyDone, requireDone } from "./replies.ts";
-import { toCollection, toInterface, toManager, toProcessor, toSystem } from "./resources.ts";
-import { RESET_TYPES, ROOT, toManagerPath, toSystemPath, toWord } from "./words.ts";
+import {
+  checkUnchanged,
+  RedfishError,
+  reply,
+  replyDone,
+  replyTagged,
+  requireDone,
+} from "./replies.ts";
+import { toCollection, toInterface, toProcessor, toSystem } from "./resources.ts";
+import { RESET_TYPES, ROOT, toSystemPath, toWord } from "./words.ts";
 
 const SYSTEM = toSystemPath(":system");
 const INCOMPLETE = "The machine does not exist, or is not complete";
@@ -31,19 +38,8 @@ export function listSystemEndpoints(
           reply(toCollection("ComputerSystem", `${ROOT}/Systems`, systems.map(toSystemPath))),
       },
     },
-    {
-      path: `${ROOT}/Managers`,
-      known: {
-        GET: ({ visitor: { systems } }) =>
-          reply(toCollection("Manager", `${ROOT}/Managers`, systems.map(toManagerPath))),
-      },
-    },
     ...listOwnEndpoints(management, metrics),
     ...listPartEndpoints(management),
-    {
-      path: toManagerPath(":system"),
-      known: { GET: (visit) => reply(toManager(requireOwn(visit))) },
-    },
   ];
 }
 
@@ -56,12 +52,12 @@ function listOwnEndpoints(
     {
       path: SYSTEM,
       known: {
-        GET: async (visit) => reply(toSystem(await read(management, visit))),
+        GET: async (visit) =>
+          replyTagged(toSystem(await read(management, visit)), visit.request.headers),
         PATCH: async (visit) => {
           const id = requireOwn(visit);
-          // There are no ETags, so none can match.
-          const tag = visit.request.headers.get("if-match") ?? "*";
-          if (tag !== "*") throw new RedfishError(412, "PreconditionFailed", "There are no ETags");
+          const { headers } = visit.request;
+          await checkUnchanged(headers, async () => toSystem(await read(management, visit)));
           const change = parseSystemChange(await readFields(visit.request));
           requireDone(await management.setBoot(id, change, visit.signal));
           return replyDone();
@@ -73,7 +69,7 @@ function listOwnEndpoints(
       known: {
         POST: async (visit) => {
           const id = requireOwn(visit);
-          const action = parseReset(await readFields(visit.request));
+          const action = parseReset(await readFields(visit.request), RESET_TYPES);
           const type = toWord(RESET_TYPES, action) ?? "";
           // Also if the client hears before that this takes too long.
           let result: ManagementAnswer<void>["kind"] = "silent";
@@ -149,7 +145,7 @@ async function readInterfaces(
 }
 
 /** The ID in the path. A visitor without a right to that machine does not come here. */
-function requireOwn({ params: { system = "" } }: KnownVisit): string {
+export function requireOwn({ params: { system = "" } }: KnownVisit): string {
   return system;
 }
 

@@ -17,6 +17,15 @@ export const RESET_TYPES: Readonly<Record<string, PowerAction>> = {
   Resume: "resume",
 };
 
+/** Values of `ResetType` that need a guest that can be asked. */
+export const GRACEFUL: ReadonlySet<string> = new Set(["GracefulShutdown", "GracefulRestart"]);
+
+/** Values of `ResetType` of a manager. */
+export const MANAGER_RESET_TYPES: Readonly<Record<string, "restart">> = {
+  GracefulRestart: "restart",
+  ForceRestart: "restart",
+};
+
 /** Values of `BootSourceOverrideTarget`. `Cd` is not among them: there is no virtual media to start from. */
 export const TARGETS: Readonly<Record<string, BootDevice | "none">> = {
   None: "none",

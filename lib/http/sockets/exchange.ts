@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { findErrorCode } from "../../core/errors.ts";
 
 /** The answer to a request that is not valid HTTP/1.1, or that no page can answer. */
-interface Refusal {
+export interface Refusal {
   readonly status: number;
   readonly message: string;
   /** The methods that the server accepts; for the status 405. */
@@ -20,6 +20,8 @@ export interface Accepted {
   readonly methods: readonly string[];
   /** The largest body, in bytes. 0: none. */
   readonly bodyBytesMax: number;
+  /** Makes the body of a refusal, and its type. @default {its message as text} */
+  readonly formatRefusal?: (refusal: Refusal) => { readonly type: string; readonly text: string };
 }
 
 /** Requests for pages. */
@@ -114,7 +116,16 @@ function toAddress(path: string, host = "localhost"): string | undefined {
 
 /** The status for an invalid request, by the error of the parser. */
 export function toRubbishStatus(complaint: Error): number {
-  return RUBBISH[findErrorCode(complaint)] ?? 400;
+  const code = findErrorCode(complaint);
+  // The parser calls rubbish a method, too.
+  const isRequest =
+    code === "HPE_INVALID_METHOD" && /^[A-Z]+ \/\S* HTTP\/1\.[01]\r\n/.test(toPacket(complaint));
+  return isRequest ? 501 : (RUBBISH[code] ?? 400);
+}
+
+function toPacket(complaint: Error): string {
+  const packet = "rawPacket" in complaint ? complaint.rawPacket : undefined;
+  return packet instanceof Uint8Array ? Buffer.from(packet).toString("latin1") : "";
 }
 
 /** A complete answer without a request. The connection ends after it. */
@@ -123,13 +134,19 @@ export function formatBareAnswer(status: number): string {
 }
 
 /** Sends a refusal, and closes the connection: the following bytes may be the body. */
-export function sendRefusal({ status, message, allow }: Refusal, outgoing: ServerResponse): void {
+export function sendRefusal(
+  refusal: Refusal,
+  outgoing: ServerResponse,
+  { formatRefusal }: Pick<Accepted, "formatRefusal"> = {},
+): void {
+  const { status, message, allow } = refusal;
+  const { type, text } = formatRefusal?.(refusal) ?? { type: TEXT_TYPE, text: message };
   outgoing.writeHead(status, {
-    "content-type": TEXT_TYPE,
+    "content-type": type,
     connection: "close",
     ...(allow !== undefined && { allow }),
   });
-  outgoing.end(message);
+  outgoing.end(text);
 }
 
 /**

@@ -203,17 +203,18 @@ class RunningServer {
       if (isTaken) this.#connections.end(socket);
     });
     try {
+      const { accepted = PAGE_REQUESTS } = this.#options;
       if (!isTaken || (this.#requests > REQUESTS_MAX && !this.#connections.cutSlow())) {
-        sendRefusal({ status: 503, message: "too many requests at once\n" }, outgoing);
+        const message = "too many requests at once\n";
+        sendRefusal({ status: 503, message }, outgoing, accepted);
         return;
       }
-      const { accepted = PAGE_REQUESTS } = this.#options;
       const head = readRequest(incoming, accepted);
       const request = head instanceof Request ? await readBody(head, incoming, accepted) : head;
       const peer = { address: socket.remoteAddress ?? "" };
       if (request instanceof Request)
         await sendResponse(await this.#handle(request, peer), outgoing);
-      else sendRefusal(request, outgoing);
+      else sendRefusal(request, outgoing, accepted);
     } catch {
       // The client or the server closed the connection.
       socket.destroy();

@@ -12,7 +12,7 @@ const HOST = "Host: localhost\r\n";
 const PROBE = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
 /** All that an answer to anything may say. */
 const STATUSES: ReadonlySet<number> = new Set([
-  200, 400, 401, 404, 405, 413, 417, 421, 431, 500, 503, 505,
+  200, 400, 401, 404, 405, 413, 417, 421, 431, 500, 501, 503, 505,
 ]);
 const WAIT_MS = 15_000;
 const NEVER = "never";
@@ -108,7 +108,7 @@ const CASES: readonly Case[] = [
   ["OPTIONS", line("OPTIONS /configz HTTP/1.1"), "405 closed"],
   ["PUT", line("PUT /livez HTTP/1.1"), "405 closed"],
   ["DELETE", line("DELETE /debug/nodes/a HTTP/1.1"), "405 closed"],
-  ["a method that nobody knows", line("FETCH /livez HTTP/1.1"), "400 closed"],
+  ["a method that nobody knows", line("FETCH /livez HTTP/1.1"), "501 closed"],
   ["a method in small letters", line("get /livez HTTP/1.1"), "400 closed"],
   ["a method without an end", "A".repeat(40_000), "400 closed"],
   ["a path without an end", `GET /${"a".repeat(40_000)}`, "431 closed"],

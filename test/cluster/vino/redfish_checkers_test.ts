@@ -17,8 +17,6 @@ const program = listPrograms().at(-1);
 
 /** What fails, by its beginning, and why it stays. */
 const KNOWN: Readonly<Record<string, string>> = {
-  "PROTO_HTTP_UNSUPPORTED_METHODS FAKEMETHODFORTEST":
-    "The parser of HTTP cannot tell a method that it does not know from rubbish, and answers 400 to both",
   SEC_PRIV_SUPPORT_PREDEFINED_ROLES:
     "There are no accounts and no roles: the Secret of a host is its only account",
 };

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Fields } from "../../../lib/core/text/values.ts";
 import { parseReset, parseSystemChange, readFields } from "../../../lib/http/redfish/bodies.ts";
+import { RESET_TYPES } from "../../../lib/http/redfish/words.ts";
 
 const TYPE = { "content-type": "application/json; charset=utf-8" };
 
@@ -23,11 +24,11 @@ test.each([
 });
 
 test("parseReset() names all resets that there are", () => {
-  expect(parseReset({ ResetType: "ForceRestart" })).toBe("restart");
+  expect(parseReset({ ResetType: "ForceRestart" }, RESET_TYPES)).toBe("restart");
   const message =
     "ResetType must be one of On, ForceOff, GracefulShutdown, GracefulRestart, ForceRestart, PowerCycle, Pause, Resume";
-  expect(() => parseReset({ ResetType: "Nmi" })).toThrow(message);
-  expect(() => parseReset({ ResetType: "constructor" })).toThrow(message);
+  expect(() => parseReset({ ResetType: "Nmi" }, RESET_TYPES)).toThrow(message);
+  expect(() => parseReset({ ResetType: "constructor" }, RESET_TYPES)).toThrow(message);
 });
 
 test.each<[boot: Fields, change: object]>([

@@ -33,6 +33,7 @@ test.each([
   ["notOurs", 404, undefined],
   ["unsupported", 501, undefined],
   ["firmware", 400, undefined],
+  ["incomplete", 400, undefined],
 ] as const)("requireDone() makes of the refusal %s the status %d", (refusal, status, retry) => {
   const refused = refuse({ kind: "refused", refusal, message });
   expect([refused.status, refused.message]).toEqual([status, message]);

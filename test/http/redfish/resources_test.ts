@@ -19,7 +19,7 @@ test("resources say what type they are, each with a version", () => {
     toSystem(system),
     toProcessor(system),
     toInterface("a", 0, { mac: "52:54:00:00:00:01" }),
-    toManager("a"),
+    toManager("a", "1.2.3"),
     toSessionService(1_800),
     toSession("s", "user"),
   ];
@@ -34,7 +34,7 @@ test("resources say what type they are, each with a version", () => {
 });
 
 test("toSystem() offers no virtual media, no storage, and no certificate", () => {
-  const text = JSON.stringify([toSystem(makeSystem("a")), toManager("a"), toRoot()]);
+  const text = JSON.stringify([toSystem(makeSystem("a")), toManager("a", "1.2.3"), toRoot()]);
   expect(text).not.toMatch(/VirtualMedia|Storage|Certificate|Chassis/);
 });
 

@@ -72,3 +72,43 @@ test("listSystemEndpoints() shows a machine whose state is not known, and one th
   const { json: other } = await ask("/redfish/v1/Systems/b", { as: credentialsOf("b") });
   expect(other["PowerState"]).toBe("Paused");
 });
+
+test("listSystemEndpoints() changes a machine only if it is as the client saw it", async () => {
+  const { backend, ask } = createRig();
+  const seen = await ask(SYSTEM, { as: A });
+  const etag = seen.headers.get("etag") ?? "";
+  expect(seen.json["@odata.etag"]).toBe(etag);
+  expect((await ask(SYSTEM, { as: A, headers: { "if-none-match": etag } })).status).toBe(304);
+  const once = patch({ Target: "Pxe", Enabled: "Once" });
+  const change = (tag: string) => ask(SYSTEM, { ...once, headers: { "if-match": tag } });
+  expect((await change(`"other", W/${etag}`)).status).toBe(204);
+  expect((await change(etag)).status).toBe(412);
+  expect((await change("*")).status).toBe(204);
+  expect(backend.asked).toHaveLength(2);
+});
+
+test("listSystemEndpoints() offers graceful resets only while a guest can be asked", async () => {
+  const { ask } = createRig([makeSystem("a", { power: "running", isGraceful: false })]);
+  const { json } = await ask(SYSTEM, { as: A });
+  const values = JSON.stringify(json["Actions"]);
+  expect(values).toContain("ForceOff");
+  expect(values).not.toContain("Graceful");
+});
+
+test("listManagerEndpoints() answers a reset, which ends the sessions of the machine", async () => {
+  const { ask } = createRig();
+  const manager = "/redfish/v1/Managers/a";
+  const body = { UserName: A.username, Password: A.password };
+  const session = await ask("/redfish/v1/SessionService/Sessions", { method: "POST", body });
+  const headers = { "x-auth-token": session.headers.get("x-auth-token") ?? "" };
+  const { json } = await ask(manager, { headers });
+  expect(json).toMatchObject({
+    FirmwareVersion: "1.2.3",
+    Actions: { "#Manager.Reset": { target: `${manager}/Actions/Manager.Reset` } },
+  });
+  const reset = { method: "POST", headers, body: { ResetType: "GracefulRestart" } };
+  expect((await ask(`${manager}/Actions/Manager.Reset`, reset)).status).toBe(204);
+  expect((await ask(manager, { headers })).status).toBe(401);
+  const nmi = await ask(`${manager}/Actions/Manager.Reset`, post({ ResetType: "Nmi" }));
+  expect(nmi.status).toBe(400);
+});

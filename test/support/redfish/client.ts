@@ -46,6 +46,7 @@ export function createRig(systems: readonly MemorySystem[] = [makeSystem("a"), m
     clock,
     log: silentLogger,
     metrics: createRedfishMetrics(registry),
+    version: "1.2.3",
     signal,
   });
   return {

@@ -26,6 +26,7 @@ export function makeSystem(id: string, more: Partial<MemorySystem> = {}): Memory
     id,
     name: `vm-${id}`,
     power: "stopped",
+    isGraceful: true,
     boot: { duration: "never" },
     firmware: "uefi",
     cpus: 4,

@@ -29,6 +29,7 @@ export async function serveRedfish(backend: MachineManagement): Promise<ServedRe
       ...shared,
       management: backend,
       metrics: createRedfishMetrics(new MetricsRegistry()),
+      version: "1.2.3",
       signal,
     }),
     accepted: REDFISH_REQUESTS,

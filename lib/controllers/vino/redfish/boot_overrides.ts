@@ -82,7 +82,7 @@ export class BootOverrides {
    * Changes an override. When this resolves, the machine has its order, and what must be undone is written down. If the
    * cloud refuses the order, and the machine is seen to have the one from before, the override is again as it was.
    *
-   * @throws {RefusedPowerError} if it cannot be done
+   * @throws {RefusedChangeError} or {@linkcode RefusedPowerError} if it cannot be done
    * @throws {CloudError} or {@linkcode KubeError} if it may have been done
    */
   async change(
@@ -225,13 +225,29 @@ export function toBootOverride(record: OverrideRecord | undefined): BootOverride
   return { duration: record.duration, device: record.device };
 }
 
-/** The override after a change. What the change leaves out stays. */
+/** Nothing was asked of the cloud. */
+export class RefusedChangeError extends Error {
+  override readonly name = "RefusedChangeError";
+  readonly refusal: "firmware" | "incomplete";
+
+  /** @param message What is wrong and what to do; no full stop */
+  constructor(refusal: RefusedChangeError["refusal"], message: string) {
+    super(message);
+    this.refusal = refusal;
+  }
+}
+
+/** The override after a change. What the change leaves out stays. @throws {RefusedChangeError} if it would be lost */
 function toNext(now: BootOverride, change: BootOverrideChange): BootOverride {
   const { duration = now.duration, device = now.device } = change;
-  if (device === "none" || duration === "never") return { duration: "never" };
-  if (device !== undefined) return { duration, device };
-  const message = "Say what the machine starts from, too: BootSourceOverrideTarget";
-  throw new RefusedPowerError("unsupported", message);
+  if (device === "none" || change.duration === "never") return { duration: "never" };
+  if (device === undefined) {
+    const message = "Say what the machine starts from, too: BootSourceOverrideTarget";
+    throw new RefusedChangeError("incomplete", message);
+  }
+  if (duration !== "never") return { duration, device };
+  const message = "Say for how long the machine starts from it, too: BootSourceOverrideEnabled";
+  throw new RefusedChangeError("incomplete", message);
 }
 
 function isSame(one: BootOverride, other: BootOverride): boolean {

@@ -22,7 +22,7 @@ import type {
   ManagedReading,
   ManagementAnswer,
 } from "../../../cloud/capabilities/machine_management.ts";
-import { BootOverrides, toBootOverride } from "./boot_overrides.ts";
+import { BootOverrides, RefusedChangeError, toBootOverride } from "./boot_overrides.ts";
 import { isRefusedForGood, startsNothing } from "./order_refusal.ts";
 import { type OverrideClient, OverrideStore } from "./override_store.ts";
 import { type ManagedMachine, SecretCache } from "./secret_cache.ts";
@@ -201,7 +201,8 @@ export class VinoManagement implements MachineManagement {
     if (firmware === undefined) return;
     const seen = await this.#requireSeen(machine, signal);
     if (seen.firmware === firmware) return;
-    throw new OtherFirmware(`The machine has ${seen.firmware}; change it in the cloud`);
+    const message = `The machine has ${seen.firmware}; change it in the cloud`;
+    throw new RefusedChangeError("firmware", message);
   }
 
   /** The machine as it is now. The name tells whether the ID is that of another machine. */
@@ -237,15 +238,8 @@ function toMissing(): RefusedPowerError {
   return new RefusedPowerError("notOurs", "The machine does not exist, or is not complete");
 }
 
-class OtherFirmware extends Error {
-  override readonly name = "OtherFirmware";
-}
-
 function toAnswer(error: unknown): Exclude<ManagementAnswer<never>, { kind: "done" }> | undefined {
-  if (error instanceof OtherFirmware) {
-    return { kind: "refused", refusal: "firmware", message: error.message };
-  }
-  if (error instanceof RefusedPowerError) {
+  if (error instanceof RefusedPowerError || error instanceof RefusedChangeError) {
     return { kind: "refused", refusal: error.refusal, message: error.message };
   }
   if (error instanceof CloudError) return { kind: "silent", message: error.message };

@@ -105,7 +105,9 @@ test("VinoManagement refuses what a machine cannot have", async () => {
   const other = await management.setBoot("a", { ...ONCE, firmware: "bios" }, signal);
   expect(other).toMatchObject({ kind: "refused", refusal: "firmware" });
   const half = await management.setBoot("a", { duration: "once" }, signal);
-  expect(half).toMatchObject({ kind: "refused", refusal: "unsupported" });
+  expect(half).toMatchObject({ kind: "refused", refusal: "incomplete" });
+  const lost = await management.setBoot("a", { device: "network" }, signal);
+  expect(lost).toMatchObject({ kind: "refused", refusal: "incomplete" });
   const unknown = await management.setBoot("a", ONCE, signal);
   expect(unknown).toMatchObject({ kind: "refused", refusal: "unsupported" });
   expect(rig.secrets.override("a")).toBeUndefined();
@@ -546,7 +548,14 @@ describe("requests to Xen Orchestra", () => {
       warn: () => {},
     });
     const metrics = createRedfishMetrics(new MetricsRegistry());
-    service = createRedfishService({ management, metrics, clock, log: silentLogger, signal });
+    service = createRedfishService({
+      management,
+      metrics,
+      clock,
+      log: silentLogger,
+      version: "1",
+      signal,
+    });
     rig.simulator.requests.reset();
   });
   afterEach(() => rig.stop());

@@ -53,7 +53,7 @@ function createWorld(count: number) {
     });
     const { management } = redfish.listener;
     const metrics = createRedfishMetrics(new MetricsRegistry());
-    const options = { management, clock, log: silentLogger, metrics, signal };
+    const options = { management, clock, log: silentLogger, metrics, version: "1.2.3", signal };
     return { redfish, service: createRedfishService(options) };
   };
   return { wanted, secrets, clock, lead };
