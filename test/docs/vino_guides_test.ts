@@ -90,6 +90,7 @@ describe("docs/guides/vino/troubleshooting.md", () => {
       "AllFieldsUsed",
       "AllHostsPublished",
       "AllMachinesReady",
+      "NoHostInError",
       "NoPasswordInSpec",
       "NothingBlocked",
       "NothingDiffers",

@@ -3,6 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
+import { breakHost, mendHost } from "../../../lib/simulator/metal3/hosts.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -173,6 +174,17 @@ test("a machine whose host is in use stays until it is not", async () => {
   await until("it is gone", () => cloud.world.size === 1);
   await stage.untilCondition("edge", "ContractionBlocked", "False NothingBlocked");
   expect(stage.listHosts()).toEqual(["edge-worker-0"]);
+});
+
+test("a host in error shows in the Vino with the message of metal3, until it is mended", async () => {
+  await using stage = await startReady(toSpec(2));
+  const host = { namespace: "metal", name: "edge-worker-1" };
+  breakHost(stage.kubernetes.objects, host, "Failed to inspect: boot mode");
+  const message = await stage.untilCondition("edge", "HostsHealthy", "False HostsInError");
+  const what = "BareMetalHost edge-worker-1: Failed to inspect: boot mode";
+  expect(message).toBe(`metal3 reports an error of 1 host. ${what}`);
+  mendHost(stage.kubernetes.objects, host);
+  await stage.untilCondition("edge", "HostsHealthy", "True NoHostInError");
 });
 
 test("too many removals at once wait for a person, who confirms one spec", async () => {

@@ -281,5 +281,6 @@ function toFacts(name: string): ReturnType<BareMetalHosts["list"]>[number] {
     wayOut: undefined,
     bmcAddress: undefined,
     isBmcOpen: true,
+    error: undefined,
   };
 }

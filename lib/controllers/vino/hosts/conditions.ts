@@ -2,6 +2,7 @@
  * What the state of the hosts of a Vino means for its conditions. Pure.
  * @module
  */
+import { toMessage } from "../../../core/text/printable.ts";
 import { toFinding } from "../../kinds/conditions.ts";
 import { joinSome } from "../../kinds/problems.ts";
 import type { Finding } from "../resource/conditions.ts";
@@ -9,7 +10,7 @@ import type { HostState } from "../resource/vino.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
 import type { HostOutcome } from "./types.ts";
 
-const { HostsPublished } = CONDITION_WORDS;
+const { HostsHealthy, HostsPublished } = CONDITION_WORDS;
 
 /** The reasons, the most urgent first. */
 const REASONS = [
@@ -65,6 +66,17 @@ export function findHostsPublished(
   const notices = new Set(hosts.flatMap(({ bmcNotice }) => bmcNotice ?? []));
   const all = [describeAll(hosts.length, idle), ...notices].join(". ");
   return toFinding("HostsPublished", HostsPublished.done, all);
+}
+
+/** The condition `HostsHealthy`. It has the words of metal3, which a person reads anyway to mend it. */
+export function findHostsHealthy(hosts: readonly HostOutcome[]): Finding {
+  const broken = hosts.flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
+  if (broken.length === 0) {
+    return toFinding("HostsHealthy", HostsHealthy.all, "metal3 reports no error of a host");
+  }
+  const what = broken.length === 1 ? "an error of 1 host" : `errors of ${broken.length} hosts`;
+  const lines = broken.map(({ name, error }) => `BareMetalHost ${name}: ${toMessage(error)}`);
+  return toFinding("HostsHealthy", HostsHealthy.some, `metal3 reports ${what}. ${joinSome(lines)}`);
 }
 
 /** Says why hosts have no management controller: mostly all for one reason. */

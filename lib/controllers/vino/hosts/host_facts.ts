@@ -43,6 +43,8 @@ export interface HostFacts {
   readonly bmcAddress: string | undefined;
   /** Whether metal3 lets its management controller change. */
   readonly isBmcOpen: boolean;
+  /** What metal3 says is wrong with it; absent: nothing. */
+  readonly error: string | undefined;
 }
 
 /** What Cluster API takes a host for. */
@@ -55,7 +57,9 @@ const UNREGISTERED: ReadonlySet<string> = new Set(["", "unmanaged", "registering
 /** Reads a host. */
 export function toHostFacts(host: BareMetalHost): HostFacts {
   const { name, uid, resourceVersion, labels = {}, annotations = {} } = host.metadata;
-  const state = host.status?.provisioning?.state ?? "";
+  const { provisioning, operationalStatus, errorMessage = "" } = host.status ?? {};
+  const state = provisioning?.state ?? "";
+  const isBroken = operationalStatus === "error" || errorMessage !== "";
   return {
     name,
     uid,
@@ -71,7 +75,8 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
     isDeleting: host.metadata.deletionTimestamp !== undefined,
     ...findUse(host, state),
     bmcAddress: host.spec?.bmc?.address,
-    isBmcOpen: UNREGISTERED.has(state) || host.status?.operationalStatus === "detached",
+    isBmcOpen: UNREGISTERED.has(state) || operationalStatus === "detached",
+    error: isBroken ? errorMessage || "metal3 does not say why" : undefined,
   };
 }
 

@@ -76,6 +76,8 @@ export interface HostOutcome {
   readonly notices: readonly string[];
   /** What differs and only a person can change, as sentences without a full stop that name the host. @default {none} */
   readonly differences?: readonly string[];
+  /** What metal3 says is wrong with it. Absent: nothing. */
+  readonly error?: string;
   /** As {@linkcode WantedHost.bmcProblem} and {@linkcode WantedHost.bmcNotice}. */
   readonly bmcProblem?: string;
   readonly bmcNotice?: string;

@@ -38,6 +38,7 @@ type ConditionWords = {
   readonly HostsPublished: Readonly<
     Record<"done" | "waiting" | "refused" | "nameTaken" | "paused" | "noCredentials", ReasonWord>
   >;
+  readonly HostsHealthy: Readonly<Record<"all" | "some", ReasonWord>>;
   readonly UnsupportedFields: Readonly<Record<"some" | "none", ReasonWord>>;
   readonly CredentialsInClearText: Readonly<Record<"some" | "none", ReasonWord>>;
   readonly MachinesDiffer: Readonly<Record<"some" | "stop" | "none", ReasonWord>>;
@@ -151,6 +152,14 @@ export const CONDITION_WORDS: ConditionWords = {
     noCredentials: no(
       BMC_FAILURE,
       "Hosts exist, and get no management controller, because bmcCredentials cannot be used. The message says why.",
+    ),
+  },
+  HostsHealthy: {
+    all: yes("NoHostInError", "metal3 reports no error of a host."),
+    some: no(
+      "HostsInError",
+      "metal3 reports an error of a host. The message names the host, and has metal3's own message. Ready says nothing " +
+        "about it.",
     ),
   },
   UnsupportedFields: {

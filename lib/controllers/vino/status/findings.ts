@@ -5,7 +5,7 @@
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import { toFinding } from "../../kinds/conditions.ts";
 import { capitalize, joinSome } from "../../kinds/problems.ts";
-import { doesExist, findHostsPublished } from "../hosts/conditions.ts";
+import { doesExist, findHostsHealthy, findHostsPublished } from "../hosts/conditions.ts";
 import {
   type Finding,
   listIncompleteFindings,
@@ -83,7 +83,9 @@ function listServed(report: MachinesReport): Finding[] {
   const contraction = findContraction(report.contraction);
   const { word, message } = machines;
   const ready = toFinding("MachinesReady", MachinesReady[word], message);
-  return [findReady(machines, hosts, report.contraction), ready, hosts, differences, contraction];
+  const health = findHostsHealthy(report.hosts);
+  const first = findReady(machines, hosts, report.contraction);
+  return [first, ready, hosts, health, differences, contraction];
 }
 
 /** What differs does not make a machine useless, so it is not part of `MachinesReady`. */

@@ -305,7 +305,12 @@ test.each<[string, Partial<HostFacts> | undefined, string | undefined, boolean]>
     const base = { uid: "h", resourceVersion: "1", labels: {}, record: new Set<string>() };
     const flags = { isPaused: false, isDeleting: false, isBmcOpen: true };
     const none = { vinoUid: undefined, machineName: undefined, machineId: undefined };
-    const spec = { hardwareDetails: undefined, bootMac: undefined, wayOut: undefined };
+    const spec = {
+      hardwareDetails: undefined,
+      bootMac: undefined,
+      wayOut: undefined,
+      error: undefined,
+    };
     return { ...base, ...flags, ...none, ...spec, bmcAddress: undefined, name, use: USE, ...over };
   };
   const vino = { metadata: { namespace: "metal", name: "edge", uid: UID } };

@@ -11,6 +11,7 @@ import { type StoreReader, toKey } from "../../../../kube/cache/store.ts";
 import type { BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
 import { formatNetworkData } from "../../guest/network_data.ts";
 import type { Vino } from "../../resource/vino.ts";
+import { doesExist } from "../conditions.ts";
 import { type HostFacts, toHostFacts } from "../host_facts.ts";
 import { PublishPass, toOutcome } from "./publish_pass.ts";
 import { HostWriter, type WriteResult } from "./host_writer.ts";
@@ -127,7 +128,9 @@ export class HostPublisher {
     );
     const hosts = await mapAtOnce(all, options, async (wanted, both) => {
       const outcome = await this.#publishOne(wanted, { request, pass, signal: both });
-      return pass.withBmc(outcome, wanted);
+      const { error } = this.find(request.owner.namespace, wanted.name) ?? {};
+      const isBroken = error !== undefined && doesExist(outcome.state);
+      return pass.withBmc({ ...outcome, ...(isBroken && { error }) }, wanted);
     });
     return { hosts, unwanted, againMs: pass.againMs };
   }
