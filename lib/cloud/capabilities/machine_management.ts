@@ -29,16 +29,17 @@ export interface BootOverrideChange {
   readonly duration?: BootOverride["duration"];
   /** `none` ends the override. */
   readonly device?: BootDevice | "none";
-  /** A machine keeps its firmware: only the one that it has is accepted. */
   readonly firmware?: "bios" | "uefi";
 }
 
 /** A machine as a management controller shows it. */
 export interface ManagedReading extends Omit<MachineReading, "bootOrder"> {
+  /** The firmwares that it may have. */
+  readonly firmwares: readonly ("bios" | "uefi")[];
   readonly boot: BootOverride;
 }
 
-/** Why a change is refused. `firmware`: the machine has another one. `incomplete`: the change says only a part. */
+/** Why a change is refused. `firmware`: the machine keeps its own. `incomplete`: the change says only a part. */
 export type ManagementRefusal = PowerRefusal | "firmware" | "incomplete";
 
 /** An answer. `silent`: the cloud or the API server does not answer; a change may have been done all the same. */

@@ -8,7 +8,7 @@ import type { Fence } from "../../core/fence.ts";
 /** Whether a machine runs. */
 export type MachinePowerState = "running" | "stopped" | "paused" | "suspended" | "unknown";
 
-/** What starts a machine. It stays what its template has. */
+/** What starts a machine. At first it is what its template has. */
 export type MachineFirmware = "bios" | "uefi" | "unknown";
 
 /** What a machine starts from first. */
@@ -113,6 +113,18 @@ export interface MachinePower {
   setBootOrder(
     id: string,
     order: readonly BootDevice[],
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /**
+   * Gives a machine that is off another firmware. What is on its disks may not start any more.
+   *
+   * @throws {RefusedPowerError} if it cannot be done
+   * @throws {CloudError} when the cloud cannot answer; it may have been done all the same
+   */
+  setFirmware(
+    id: string,
+    firmware: Exclude<MachineFirmware, "unknown">,
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void>;

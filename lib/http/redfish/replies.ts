@@ -84,8 +84,8 @@ function toETag(resource: object): string {
 }
 
 function matchesETag(header: string | null, etag: string): boolean {
-  const tags = (header ?? "").split(",").map((one) => one.trim().replace(/^W\//, ""));
-  return tags.includes(etag) || tags.includes("*");
+  const tags = new Set((header ?? "").split(",").map((one) => one.trim().replace(/^W\//, "")));
+  return tags.has(etag) || tags.has("*");
 }
 
 /** Replies with a document in XML. */

@@ -82,6 +82,7 @@ export function toSystem({
   isGraceful,
   boot,
   firmware,
+  firmwares,
   cpus,
   memoryBytes,
 }: ManagedReading): object {
@@ -109,8 +110,7 @@ export function toSystem({
       BootSourceOverrideTarget: toWord(TARGETS, device),
       "BootSourceOverrideTarget@Redfish.AllowableValues": Object.keys(TARGETS),
       BootSourceOverrideMode: firmware === "unknown" ? null : toWord(MODES, firmware),
-      "BootSourceOverrideMode@Redfish.AllowableValues":
-        firmware === "unknown" ? [] : [toWord(MODES, firmware)],
+      "BootSourceOverrideMode@Redfish.AllowableValues": firmwares.map((one) => toWord(MODES, one)),
     },
     ProcessorSummary: { Count: cpus, LogicalProcessorCount: cpus },
     MemorySummary: { TotalSystemMemoryGiB: memoryBytes / GIB },

@@ -450,6 +450,7 @@ function createLazyMachines(options: LazyMachinesOptions): LazyMachines {
       readInterfaces: async (id, signal) => await (await load()).power.readInterfaces(id, signal),
       act: async (...asked) => await (await load()).power.act(...asked),
       setBootOrder: async (...asked) => await (await load()).power.setBootOrder(...asked),
+      setFirmware: async (...asked) => await (await load()).power.setFirmware(...asked),
     },
   };
 }

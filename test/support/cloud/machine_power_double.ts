@@ -104,6 +104,14 @@ export class MachinePowerDouble implements MachinePower {
     });
   }
 
+  setFirmware(id: string, firmware: "bios" | "uefi", fence: Fence): Promise<void> {
+    fence.check();
+    return this.#call(`firmware ${id} ${firmware}`, () => {
+      if (this.get(id).power !== "stopped") throw new RefusedPowerError("state", "It is not off");
+      this.machines.set(id, { ...this.get(id), firmware });
+    });
+  }
+
   async #call<T>(call: string, work: () => T): Promise<T> {
     if (!call.startsWith("read")) this.calls.push(call);
     await Promise.resolve();

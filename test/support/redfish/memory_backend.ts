@@ -29,6 +29,7 @@ export function makeSystem(id: string, more: Partial<MemorySystem> = {}): Memory
     isGraceful: true,
     boot: { duration: "never" },
     firmware: "uefi",
+    firmwares: ["uefi"],
     cpus: 4,
     memoryBytes: 8 * 2 ** 30,
     interfaces: [{ mac: "52:54:00:00:00:01", network: "oam" }, { mac: "52:54:00:00:00:02" }],

@@ -84,6 +84,7 @@ export class MachinesDouble
     readInterfaces: () => Promise.resolve(undefined),
     act: () => Promise.reject(new CloudError("protocol", "no power here")),
     setBootOrder: () => Promise.reject(new CloudError("protocol", "no power here")),
+    setFirmware: () => Promise.reject(new CloudError("protocol", "no power here")),
   };
 
   follow(): void {

@@ -139,6 +139,7 @@ export class ManagementRig {
         secretName,
         overrideName: `${id}-boot-override`,
         vino,
+        isInstalled: true,
       };
     });
   }

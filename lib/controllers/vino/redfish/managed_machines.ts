@@ -4,7 +4,7 @@
  */
 import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
 import { toBootOverrideName, toCredentialsName, toHostName } from "../hosts/names.ts";
-import type { Vino } from "../resource/vino.ts";
+import type { MachineForm, Vino, VinoSpec } from "../resource/vino.ts";
 import type { ManagedMachine } from "./secret_cache.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { ManagedMachine } from "./secret_cache.ts";
  */
 export function listManagedMachines(vinos: Iterable<Vino>): readonly ManagedMachine[] {
   const found: ManagedMachine[] = [];
-  for (const { metadata, status } of vinos) {
+  for (const { metadata, spec, status } of vinos) {
     const { name: vino, namespace = "", uid } = metadata;
     if (uid === undefined) continue;
     const prefix = toOwnerPrefix({ uid });
@@ -27,10 +27,16 @@ export function listManagedMachines(vinos: Iterable<Vino>): readonly ManagedMach
         secretName: toCredentialsName(host),
         overrideName: toBootOverrideName(host),
         vino: { name: vino, uid },
+        isInstalled: findBoot(spec, role) === "Network",
       });
     }
   }
   return found;
+}
+
+function findBoot(spec: VinoSpec | undefined, role: string): MachineForm["boot"] {
+  const node = spec?.nodes?.find(({ name }) => name === role);
+  return { ...spec?.xenOrchestra, ...node?.xenOrchestra }.boot;
 }
 
 /** Finds the Vino of a machine. */

@@ -107,7 +107,7 @@ export class VinoManagement implements MachineManagement {
       if (machine === undefined || seen?.name !== machine.name) return undefined;
       const boot = toBootOverride(this.#store.find(machine)?.override);
       if (boot.duration === "once") this.#waiting.hurry(machine);
-      return { ...seen, boot };
+      return { ...seen, boot, firmwares: listFirmwares(machine, seen) };
     });
   }
 
@@ -148,7 +148,7 @@ export class VinoManagement implements MachineManagement {
     return this.#answer(() =>
       this.#alone(id, signal, async () => {
         const machine = this.#require(id);
-        await this.#checkFirmware(machine, change, signal);
+        await this.#changeFirmware(machine, change, signal);
         const { device, duration } = change;
         if (device === undefined && duration === undefined) return;
         const state = await this.#overrides.change(machine, change, signal).finally(() => {
@@ -193,7 +193,7 @@ export class VinoManagement implements MachineManagement {
     }
   }
 
-  async #checkFirmware(
+  async #changeFirmware(
     machine: ManagedMachine,
     { firmware }: BootOverrideChange,
     signal: AbortSignal,
@@ -201,8 +201,17 @@ export class VinoManagement implements MachineManagement {
     if (firmware === undefined) return;
     const seen = await this.#requireSeen(machine, signal);
     if (seen.firmware === firmware) return;
-    const message = `The machine has ${seen.firmware}; change it in the cloud`;
-    throw new RefusedChangeError("firmware", message);
+    if (!listFirmwares(machine, seen).includes(firmware)) {
+      const why = "what is on its disk from its template needs that (boot: Template)";
+      const message = `The machine has ${seen.firmware}, and keeps it: ${why}`;
+      throw new RefusedChangeError("firmware", message);
+    }
+    const { power, fence, log } = this.#options;
+    await power.setFirmware(machine.id, firmware, fence, signal);
+    log.info("A management controller set the firmware of a machine", {
+      machine: machine.name,
+      firmware,
+    });
   }
 
   /** The machine as it is now. The name tells whether the ID is that of another machine. */
@@ -232,6 +241,14 @@ export class VinoManagement implements MachineManagement {
       return answer;
     }
   }
+}
+
+function listFirmwares(
+  { isInstalled }: ManagedMachine,
+  { firmware }: Pick<MachineReading, "firmware">,
+): ManagedReading["firmwares"] {
+  if (firmware === "unknown") return [];
+  return isInstalled ? ["bios", "uefi"] : [firmware];
 }
 
 function toMissing(): RefusedPowerError {

@@ -25,6 +25,8 @@ export interface ManagedMachine {
   /** Name of the Secret with its boot override, if it ever had one. */
   readonly overrideName: string;
   readonly vino: { readonly name: string; readonly uid: string };
+  /** Whether metal3 installs it, so that nothing on its disks needs the firmware of the template. */
+  readonly isInstalled: boolean;
 }
 
 interface Known {

@@ -158,8 +158,8 @@ export const CONDITION_WORDS: ConditionWords = {
     all: yes("NoHostInError", "metal3 reports no error of a host."),
     some: no(
       "HostsInError",
-      "metal3 reports an error of a host. The message names the host, and has metal3's own message. Ready says nothing " +
-        "about it.",
+      "metal3 reports an error of a host. The message names the host, and has metal3's own message. Ready says " +
+        "nothing about it.",
     ),
   },
   UnsupportedFields: {

@@ -31,6 +31,7 @@ export interface VmFields {
   readonly cpus?: number;
   readonly memory?: number;
   readonly blockedOperations?: Readonly<Record<string, string | null>>;
+  readonly hvmBootFirmware?: "bios" | "uefi";
 }
 
 /** Fields of a disk, as `PATCH /vdis/{id}` wants them. */

@@ -102,6 +102,7 @@ test("VinoManagement refuses what a machine cannot have", async () => {
   const { rig, management } = createRig(
     new MachinePowerDouble([makeMachine("a", { bootOrder: [] })]),
   );
+  rig.machines = rig.machines.map((one) => ({ ...one, isInstalled: false }));
   const other = await management.setBoot("a", { ...ONCE, firmware: "bios" }, signal);
   expect(other).toMatchObject({ kind: "refused", refusal: "firmware" });
   const half = await management.setBoot("a", { duration: "once" }, signal);
@@ -111,6 +112,26 @@ test("VinoManagement refuses what a machine cannot have", async () => {
   const unknown = await management.setBoot("a", ONCE, signal);
   expect(unknown).toMatchObject({ kind: "refused", refusal: "unsupported" });
   expect(rig.secrets.override("a")).toBeUndefined();
+});
+
+test("VinoManagement gives a machine that metal3 installs another firmware while it is off", async () => {
+  const { rig, management } = createRig();
+  expect(await management.read("a", signal)).toMatchObject({
+    value: { firmware: "uefi", firmwares: ["bios", "uefi"] },
+  });
+  rig.power.start("a");
+  const running = await management.setBoot("a", { firmware: "bios" }, signal);
+  expect(running).toMatchObject({ kind: "refused", refusal: "state" });
+  rig.power.stop("a");
+  await settled(rig, management.setBoot("a", { ...ONCE, firmware: "bios" }, signal));
+  expect(rig.power.calls).toEqual([
+    "firmware a bios",
+    "firmware a bios",
+    "order a network,disk,cd",
+  ]);
+  expect(await management.read("a", signal)).toMatchObject({
+    value: { firmware: "bios", boot: ONCE },
+  });
 });
 
 test("VinoManagement keeps an order that someone set by hand during the override", async () => {
@@ -460,6 +481,10 @@ test("listManagedMachines() lists the machines of each Vino that exist, with the
   const machine = { role: "worker", state: "Ready" } as const;
   const vino: Vino = {
     metadata: { name: "tenant", namespace: "metal", uid: UID },
+    spec: {
+      xenOrchestra: { boot: "Template" },
+      nodes: [{ name: "worker", xenOrchestra: { boot: "Network" } }],
+    },
     status: {
       machines: [
         { ...machine, name: "vino-1b4e28ba-worker-0", index: 0, machineId: "a" },
@@ -477,6 +502,7 @@ test("listManagedMachines() lists the machines of each Vino that exist, with the
       secretName: "tenant-worker-0-bmc-credentials",
       overrideName: "tenant-worker-0-boot-override",
       vino: { name: "tenant", uid: UID },
+      isInstalled: true,
     },
   ]);
 });
@@ -534,6 +560,7 @@ describe("requests to Xen Orchestra", () => {
         secretName: id,
         overrideName: `${id}-o`,
         vino,
+        isInstalled: true,
       });
     }
     ids = machines.map(({ id }) => id);

@@ -58,6 +58,16 @@ describe("XenOrchestraPower", () => {
     });
   });
 
+  test("gives a machine another firmware while it is off, and shows it at once", async () => {
+    const { power } = rig.machines;
+    await power.setFirmware(id, "uefi", rig.fence, rig.signal);
+    expect(await power.read(id, rig.signal)).toMatchObject({ firmware: "uefi" });
+    await act("on");
+    await expect(power.setFirmware(id, "bios", rig.fence, rig.signal)).rejects.toMatchObject({
+      refusal: "state",
+    });
+  });
+
   test("reads the interfaces of a machine, whether the last inventory has it or not", async () => {
     const { networkIds } = rig.site;
     const wanted = {

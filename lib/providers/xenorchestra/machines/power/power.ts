@@ -114,6 +114,24 @@ export class XenOrchestraPower implements MachinePower {
     );
   }
 
+  async setFirmware(
+    id: string,
+    firmware: "bios" | "uefi",
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { vm, changes } = await this.#begin(id, fence, signal);
+    if (vm.power !== "stopped") {
+      const message = `VM ${vm.name} is not off, so it keeps its firmware; switch it off first`;
+      throw new RefusedPowerError("state", message);
+    }
+    try {
+      await changes.patchVm(vm.id, { hvmBootFirmware: firmware });
+    } catch (error) {
+      throw toPowerRefusal(error, "set the firmware");
+    }
+  }
+
   async #begin(id: string, fence: Fence, signal: AbortSignal): Promise<Acting> {
     const vm = await this.#find(id, signal);
     if (vm === undefined) {

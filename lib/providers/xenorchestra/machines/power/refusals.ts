@@ -23,11 +23,12 @@ const WORDS: Readonly<Record<string, PowerRefusal>> = {
 };
 
 /** Turns an error of an action into one that says what kind of refusal it is, if it is one. */
-export function toPowerRefusal(error: unknown, action: PowerAction): unknown {
+export function toPowerRefusal(error: unknown, action: PowerAction | "set the firmware"): unknown {
   if (!(error instanceof ChangeRefusal)) return error;
   const refusal = findRefusal(error);
   if (refusal === undefined) return error;
-  return new RefusedPowerError(refusal, `Cannot do ${action}: ${error.message}`, { cause: error });
+  const what = action === "set the firmware" ? action : `do ${action}`;
+  return new RefusedPowerError(refusal, `Cannot ${what}: ${error.message}`, { cause: error });
 }
 
 function findRefusal({

@@ -258,11 +258,12 @@ export class Changes {
 
 /** What of a VM a patch changes. */
 function toPatched(vm: RawVm, fields: VmFields): RawVm {
-  const { nameDescription, tags, cpus, memory, blockedOperations } = fields;
+  const { nameDescription, tags, cpus, memory, blockedOperations, hvmBootFirmware } = fields;
   return {
     ...vm,
     ...(nameDescription !== undefined && { name_description: nameDescription }),
     ...(tags !== undefined && { tags }),
+    ...(hvmBootFirmware !== undefined && { boot: { ...vm.boot, firmware: hvmBootFirmware } }),
     ...(cpus !== undefined && {
       CPUs: { ...vm.CPUs, number: cpus, max: Math.max(cpus, vm.CPUs?.max ?? 0) },
     }),
