@@ -422,6 +422,40 @@ test("a storage that is too small is said, also between attempts, until the spec
   expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
 });
 
+test("a disk that a person renames is named again if the role may, and otherwise said until it is", async () => {
+  await using rig = await startReady(toXenOrchestraSpec(1), {
+    users: [{ ...USER, privileges: ROLE }],
+  });
+  const { stage, simulator } = rig;
+  const { state, auth } = simulator;
+  const findDisk = (): XoRecord | undefined =>
+    state.list("vdis").find((one) => String(one["name_description"]).endsWith("disk=data"));
+  const name = String(findDisk()?.["name_label"]);
+  const rename = (name_label: string): void => {
+    const id = findDisk()?.id ?? "";
+    state.put("vdis", { ...findDisk(), id, name_label });
+    // Only the list of VMs leads to a look.
+    const { vm } = findInterfaces(rig);
+    state.put("vms", { ...vm, blockedOperations: {} });
+  };
+  rename("mine");
+  const message = await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded");
+  expect(message).toContain(
+    `is called "mine", and the user of Landfall has no right to rename it: name it ${name} again`,
+  );
+  const since = stage.clock.monotonic();
+  await until("inventories came", () => stage.clock.monotonic() > since + 120_000);
+  expect(await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded")).toBe(message);
+  await stage.untilCondition("edge", "Ready", READY);
+  expect(simulator.requests.count("PATCH /vdis/{id}")).toBe(1);
+  rename(name);
+  await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
+  auth.setPrivileges(USER.username);
+  rename("mine");
+  await until("it is named again", () => findDisk()?.["name_label"] === name);
+  await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
+});
+
 test("a VM that a person deletes while others are made vanished, and its host did not", async () => {
   await using rig = await startReady(toXenOrchestraSpec(1));
   const { stage, simulator } = rig;

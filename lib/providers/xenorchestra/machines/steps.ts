@@ -34,10 +34,14 @@ export interface VmFields {
   readonly hvmBootFirmware?: "bios" | "uefi";
 }
 
+/** What says whose a disk is. */
+export interface DiskNames {
+  readonly name_label: string;
+  readonly name_description: string;
+}
+
 /** Fields of a disk, as `PATCH /vdis/{id}` wants them. */
-export interface DiskFields {
-  readonly name_label?: string;
-  readonly name_description?: string;
+export interface DiskFields extends Partial<DiskNames> {
   readonly size?: number;
 }
 
@@ -88,6 +92,8 @@ export type Change =
       readonly diskId: string;
       readonly fields: DiskFields;
     }
+  /** Leaves a disk as it is that must not be renamed. */
+  | { readonly kind: "renameDisk"; readonly diskId: string; readonly fields: DiskNames }
   | {
       readonly kind: "addInterface";
       readonly vmId: string;

@@ -161,6 +161,7 @@ const NONE: StockLists = {
   links: [],
   disks: [],
   adrift: [],
+  unnamable: new Set(),
   noteUnused: () => new Map(),
 };
 const raw = { id: "d", name_label: "vino-1b4e28ba-a-0.root", size: 5, $SR: "s", $pool: "p" };

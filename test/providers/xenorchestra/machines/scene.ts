@@ -234,6 +234,7 @@ export function toView(options: SceneOptions = {}): FullView {
     ),
     orphans: loose.map((one) => ({ unusedMs: 60_000, ...one })),
     adrift: [],
+    unnamable: new Set(),
     ...options.stock,
   };
   return {

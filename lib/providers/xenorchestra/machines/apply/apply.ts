@@ -82,6 +82,8 @@ async function act(acting: Acting): Promise<void> {
       return await changes.patchVm(change.vmId, change.fields);
     case "patchDisk":
       return await changes.patchDisk(change.diskId, change.fields);
+    case "renameDisk":
+      return await changes.renameDisk(change.diskId, change.fields);
     case "addInterface": {
       const { vmId, networkId, mac: MAC, device, mtu: MTU } = change;
       return await changes.addInterface({ vmId, networkId, MAC, device, ...(MTU && { MTU }) });
@@ -133,21 +135,12 @@ async function deleteThing(
     name_label: toDiskName(toMachineName(identity), LEFT_DISK),
     name_description: formatDiskMark(identity, LEFT_DISK),
   };
-  for (const diskId of inherited) await nameLeft(diskId, fields, changes);
+  for (const diskId of inherited) await changes.renameDisk(diskId, fields);
   if (thing.kind === "template") return await changes.deleteTemplate(id);
   if (destroyBlock !== undefined) {
     await changes.patchVm(id, { blockedOperations: { destroy: null } });
   }
   await changes.deleteVm(id);
-}
-
-/** The right to change disks may be limited to names of ours: then they keep their names. */
-async function nameLeft(diskId: string, fields: object, changes: Changes): Promise<void> {
-  try {
-    await changes.patchDisk(diskId, fields);
-  } catch (error) {
-    if (!(error instanceof ChangeRefusal) || error.status !== 403) throw error;
-  }
 }
 
 /** Uploads the seed, and attaches it. A crash in between leaves a disk that nothing uses: it is deleted later. */

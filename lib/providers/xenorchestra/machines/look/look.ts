@@ -31,7 +31,7 @@ interface LookOptions {
   readonly api: MachinesApi;
   readonly clock: Clock;
   readonly settings: InstanceSettings;
-  readonly own: Pick<OwnChanges, "noteLook" | "noteUnused">;
+  readonly own: Pick<OwnChanges, "listUnnamable" | "noteLook" | "noteUnused">;
   /** The newest inventory. */
   readonly inventory: Inventory;
   /** Reads the ID of the own user. */
@@ -83,6 +83,7 @@ export async function takeLook(
   const stock = toStock({
     userId,
     noteUnused,
+    unnamable: own.listUnnamable(close.disks),
     pools: before.pools,
     templates: templates.objects,
     tasks,

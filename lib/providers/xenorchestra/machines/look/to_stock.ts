@@ -29,6 +29,7 @@ export interface StockLists {
   readonly links: readonly RawVbd[];
   readonly disks: readonly RawVdi[];
   readonly adrift: readonly RawVdi[];
+  readonly unnamable: ReadonlySet<string>;
   /** For how long disks are known to be unused, by their IDs. */
   readonly noteUnused: (diskIds: readonly string[]) => ReadonlyMap<string, number>;
 }
@@ -54,6 +55,7 @@ export function toStock(lists: StockLists): Stock {
     macs: toMacs(lists.vifs),
     attached: toAttached(lists.links, disks),
     orphans: orphans.map((disk) => ({ ...disk, unusedMs: unused.get(disk.id) ?? 0 })),
+    unnamable: lists.unnamable,
     adrift: lists.adrift.map(toDisk),
   };
 }

@@ -153,6 +153,8 @@ export interface Stock {
   readonly attached: ReadonlyMap<string, readonly Attached[]>;
   /** Disks with a name of our form that are attached to nothing, and for how long that is known, in milliseconds. */
   readonly orphans: readonly (Disk & { readonly unusedMs: number })[];
+  /** IDs of disks that the user of Landfall has no right to rename. */
+  readonly unnamable: ReadonlySet<string>;
   /**
    * Disks of the machines in question that are attached to something that is not shown: so reads show for a moment what
    * a VM left that was just deleted. Then they show the disk as an orphan, or not at all.

@@ -8,7 +8,7 @@ import type { Reply } from "../../../../cloud_http/client.ts";
 import type { Fence } from "../../../../core/fence.ts";
 import type { ChangeRequest } from "../../session/session.ts";
 import type { Session } from "../../session/session.ts";
-import type { CreateBody, DiskFields, VmFields } from "../steps.ts";
+import type { CreateBody, DiskFields, DiskNames, VmFields } from "../steps.ts";
 import type { RawVm } from "./objects.ts";
 import { type OwnChanges, toChanged, toGone, withoutText, withText } from "./own_changes.ts";
 import { ChangeRefusal, toRefusal } from "./refusal.ts";
@@ -171,6 +171,16 @@ export class Changes {
       diskId,
       toChanged((disk) => ({ ...disk, $VBDs: withoutText(disk.$VBDs, linkId) })),
     );
+  }
+
+  /** Names a disk. The right to change disks may be limited to names of ours: then it keeps its name. */
+  async renameDisk(id: string, fields: DiskNames): Promise<void> {
+    try {
+      await this.patchDisk(id, fields);
+    } catch (error) {
+      if (!(error instanceof ChangeRefusal) || error.status !== 403) throw error;
+      this.#own.noteUnnamable(id);
+    }
   }
 
   /** Changes the name or the size of a disk. */

@@ -9,6 +9,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../../core/clock.ts";
+import { MACHINE_PREFIX } from "../../../../cloud/capabilities/machines.ts";
+import type { RawVdi } from "./objects.ts";
 import type { MachineCollections } from "./schemas.ts";
 
 /** What is made of an object by a change; `undefined`: it does not exist. Doing it twice changes nothing more. */
@@ -34,11 +36,15 @@ const MISSES_MIN = 3;
 const SHOWN_MS = 60_000;
 /** For so long after the first look of a process, reads may lack what an earlier process did. */
 const STRANGE_MS = 1_000;
+/** For so long what was refused once is not asked for again. */
+const REFUSED_MS = 3_600_000;
 
 /** The own changes that reads may not show yet. */
 export class OwnChanges {
   readonly #clock: Pick<Clock, "monotonic">;
   #firstLookMs: number | undefined;
+  /** When it was refused to rename disks, by their IDs. */
+  readonly #unnamable = new Map<string, number>();
   /** Since when looks show that nothing uses a disk, by its ID. */
   readonly #unused = new Map<string, number>();
   readonly #logs: Logs = {
@@ -85,6 +91,21 @@ export class OwnChanges {
   noteLook(atMs: number): number {
     this.#firstLookMs ??= atMs;
     return Math.max(0, this.#firstLookMs + STRANGE_MS - atMs);
+  }
+
+  /** Notes that a disk must not be renamed. */
+  noteUnnamable(diskId: string): void {
+    this.#unnamable.set(diskId, this.now());
+  }
+
+  /** IDs of the disks that must not be renamed. One that has a name of ours is tried again when it loses it. */
+  listUnnamable(disks: readonly Pick<RawVdi, "id" | "name_label">[]): ReadonlySet<string> {
+    const named = disks.filter((one) => one.name_label?.startsWith(MACHINE_PREFIX));
+    for (const { id } of named) this.#unnamable.delete(id);
+    for (const [id, atMs] of this.#unnamable) {
+      if (this.now() - atMs >= REFUSED_MS) this.#unnamable.delete(id);
+    }
+    return new Set(this.#unnamable.keys());
   }
 
   /** Notes that a disk is about to be used. Also without an answer, reads may show that later. */

@@ -3,6 +3,7 @@
  * @module
  */
 import type { MachineDisk, MachineSpec } from "../../../../../cloud/capabilities/machines.ts";
+import { quote } from "../../../../../core/text/printable.ts";
 import { formatSize } from "../../../../../core/text/values.ts";
 import type { Attached, Disk, Stock, Vm } from "../../look/view.ts";
 import {
@@ -24,7 +25,7 @@ export interface DisksQuestion {
   readonly spec: MachineSpec;
   readonly vm: Vm;
   readonly wanted: Pick<Wanted, "disks" | "template">;
-  readonly stock: Pick<Stock, "attached" | "storages">;
+  readonly stock: Pick<Stock, "attached" | "storages" | "unnamable">;
   /** Whether the VM was complete once. From then on a disk is ours only by its name or mark. */
   readonly isDone: boolean;
 }
@@ -92,7 +93,14 @@ function compareOne(
     name_label: toDiskName(vm.name, name),
     name_description: formatDiskMark(spec, name),
   };
-  const rename = { kind: "patchDisk", diskId: disk.id, fields: names } as const;
+  // Without its name, a VM in the making cannot become complete.
+  const kind = isDone ? "renameDisk" : "patchDisk";
+  const rename = { kind, diskId: disk.id, fields: names } as const;
+  const called = `${what} is called ${quote(disk.name)}, and the user of Landfall has no right to rename it`;
+  const renamed =
+    isDone && stock.unnamable.has(disk.id)
+      ? { problem: toNotice("DiskRenamed", `${called}: name it ${names.name_label} again`) }
+      : { fix: { summary: `name ${what}`, change: rename } };
   const label = { name: `name of disk ${name}`, wanted: names.name_label, actual: disk.name };
   const place = {
     name: `storage of disk ${name}`,
@@ -104,7 +112,7 @@ function compareOne(
   const message = `${what} is on ${is} instead of ${should}: move it in Xen Orchestra`;
   return joinComparisons([
     asUnbuilt(compareSize(question, wanted, disk)),
-    ...(isNamed ? [] : [toComparison(label, { fix: { summary: `name ${what}`, change: rename } })]),
+    ...(isNamed ? [] : [toComparison(label, renamed)]),
     ...(isStored ? [] : [toComparison(place, { problem: toNotice("StorageDiffers", message) })]),
   ]);
 }
