@@ -422,6 +422,17 @@ test("a storage that is too small is said, also between attempts, until the spec
   expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
 });
 
+test("a role that hides the pools is named as that, and not as a pool that is not connected", async () => {
+  const privileges = ROLE.filter(({ resource }) => resource !== "pool");
+  await using rig = await startXenOrchestraStage({ users: [{ ...USER, privileges }] });
+  rig.stage.create("edge", toXenOrchestraSpec(1));
+  const message = await rig.stage.untilCondition("edge", "Ready", "False PoolNotFound");
+  expect(message).toBe(
+    `The cloud shows VMs of pool ${rig.site.poolIds.paris}, but not the pool. Connect the pool, ` +
+      "or give the user of Landfall the privileges pool read and host read",
+  );
+});
+
 test("a disk that a person renames is named again if the role may, and otherwise said until it is", async () => {
   await using rig = await startReady(toXenOrchestraSpec(1), {
     users: [{ ...USER, privileges: ROLE }],

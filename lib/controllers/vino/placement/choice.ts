@@ -11,12 +11,22 @@ type ChosenPool = { readonly pool: MachinePool } | { readonly problem: string };
 /** How many names a message has. */
 const NAMED_MAX = 5;
 
+const SEE_POOLS =
+  "Connect the pool, or give the user of Landfall the privileges pool read and host read";
+
 /**
  * Finds the pool of a Vino.
  *
  * @param wanted ID or name. An ID wins over a name. Absent: the only pool there is
  */
 export function choosePool(pools: readonly MachinePool[], wanted: string | undefined): ChosenPool {
+  const [first] = pools;
+  // The pool of a VM is known by its ID alone.
+  const isHidden = pools.every(({ id, name, isComplete }) => !isComplete && name === id);
+  if (first !== undefined && isHidden) {
+    const what = `The cloud shows VMs of pool ${first.id}, but not the pool`;
+    return { problem: `${what}. ${SEE_POOLS}` };
+  }
   const names = pools.slice(0, NAMED_MAX).map(({ name, id }) => `${name} (${id})`);
   const listed = names.length === 0 ? "none" : names.join(", ");
   if (wanted === undefined) {

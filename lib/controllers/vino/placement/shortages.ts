@@ -74,7 +74,11 @@ type Reason = Pick<Shortage, "kind" | "why">;
 
 function explainNowhere({ unmatched, pool }: ShortageInput): Reason {
   const { name, isComplete } = pool;
-  if (!isComplete) return { kind: "silent", why: `pool ${name} is disconnected or still loading` };
+  if (!isComplete) {
+    const advice =
+      "check its connection, and whether the user of Landfall sees its hosts (host read)";
+    return { kind: "silent", why: `pool ${name} is disconnected or still loading: ${advice}` };
+  }
   const lacks = [...unmatched.hosts, ...unmatched.tags];
   if (lacks.length === 0) {
     return { kind: "noHosts", why: `pool ${name} shows no host. Check the pool` };

@@ -21,17 +21,21 @@ import { OutdatedPlanError } from "./apply/checks.ts";
 import { inspectMachines } from "./inspection.ts";
 import { takeLook } from "./look/look.ts";
 import { readVms, toInventoryView } from "./look/inventory_view.ts";
-import type { View, Vm } from "./look/view.ts";
+import type { LookingUser, View, Vm } from "./look/view.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
 import { planRemoval } from "./plan/removal.ts";
 import { JsonRpcBootOrders } from "./power/boot_orders.ts";
 import { XenOrchestraPower } from "./power/power.ts";
 import type { Step } from "./steps.ts";
+import { listBlind } from "./privileges.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
 import type { OwnChanges } from "./wire/own_changes.ts";
 import { RefusedMachineError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ChangeRefusal } from "./wire/refusal.ts";
+
+/** How often the rights of the user are read while it lacks none; an administrator can take them away. */
+const RIGHTS_MS = 600_000;
 
 /** What {@linkcode XenOrchestraMachines} needs. */
 export interface MachinesOptions {
@@ -53,6 +57,8 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   readonly #api: MachinesApi;
   #read: { readonly from: LastListing["vms"]; readonly vms: readonly Vm[] } | undefined;
   #userId: string | undefined;
+  /** Until when the user counts as one that may see all that a creation depends on. */
+  #seesAllUntilMs = -Infinity;
 
   constructor(options: MachinesOptions) {
     const { api, session, own } = options;
@@ -74,10 +80,10 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     }
     const { inventory } = listing;
     const { isForChange, machines = [] } = question;
-    const readUserId = (both: AbortSignal): Promise<string | undefined> => this.#readUserId(both);
+    const readUser = (both: AbortSignal): Promise<LookingUser> => this.#readUser(both);
     return isForChange
       ? await takeLook(
-          { api: this.#api, clock, settings, own, inventory, readUserId },
+          { api: this.#api, clock, settings, own, inventory, readUser },
           machines,
           signal,
         )
@@ -114,10 +120,20 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     return this.#read.vms;
   }
 
-  /** The own user stays the same with the same settings. */
-  async #readUserId(signal: AbortSignal): Promise<string | undefined> {
+  /** The own user stays the same with the same settings. Rights that it lacks an administrator can give. */
+  async #readUser(signal: AbortSignal): Promise<LookingUser> {
     this.#userId ??= await this.#api.readUserId(signal);
-    return this.#userId;
+    if (this.#userId === undefined) return { blind: [] };
+    const nowMs = this.#options.clock.monotonic();
+    if (nowMs < this.#seesAllUntilMs) return { id: this.#userId, blind: [] };
+    const blind = await this.#listBlind(this.#userId, signal);
+    if (blind.length === 0) this.#seesAllUntilMs = nowMs + RIGHTS_MS;
+    return { id: this.#userId, blind };
+  }
+
+  async #listBlind(userId: string, signal: AbortSignal): Promise<readonly string[]> {
+    const rights = await this.#api.readRights(userId, signal);
+    return typeof rights === "string" ? [] : listBlind(rights);
   }
 }
 

@@ -121,6 +121,31 @@ export function listLacking(has: readonly GrantedPrivilege[]): readonly RolePriv
   return PRIVILEGES.filter((needed) => !has.some((one) => grants(one, needed)));
 }
 
+/** Kinds of objects that a creation depends on: it would begin without the right to see them, and never end. */
+const SEEN_AT_CREATION: ReadonlySet<string> = new Set([
+  "pool",
+  "host",
+  "network",
+  "sr",
+  "vm",
+  "vm-template",
+  "vif",
+  "vdi",
+  "vbd",
+  "task",
+]);
+
+/** Lists the privileges without which no creation may begin, and which a user lacks for all objects: `task read`. */
+export function listBlind(has: readonly GrantedPrivilege[]): string[] {
+  const seen = new Set(
+    has.filter(({ action }) => action === "read" || action === "*").map((one) => one.resource),
+  );
+  const needed = PRIVILEGES.filter(({ action }) => action === "read");
+  return needed
+    .filter(({ resource }) => SEEN_AT_CREATION.has(resource) && !seen.has(resource))
+    .map(formatPrivilege);
+}
+
 function grants(granted: GrantedPrivilege, needed: RolePrivilege): boolean {
   const { resource, action } = needed;
   const [wider = action] = action.split(":");

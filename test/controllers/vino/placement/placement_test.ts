@@ -498,7 +498,10 @@ test.each<[string, Partial<ShortageInput>, string[], string[]]>([
   [
     "no host of a lost pool",
     { ...NOWHERE, pool: LOST },
-    ["2 silent pool lyon is disconnected or still loading"],
+    [
+      "2 silent pool lyon is disconnected or still loading: check its connection, and whether the user of Landfall " +
+        "sees its hosts (host read)",
+    ],
     [],
   ],
 ])("explainShortage() of a role with %s", (_what, change, shortages, notices) => {

@@ -72,7 +72,14 @@ async function look(count: number): ReturnType<typeof takeLook> {
     index,
   }));
   return await takeLook(
-    { api, clock: deps.clock, settings, own, inventory, readUserId: async () => "me" },
+    {
+      api,
+      clock: deps.clock,
+      settings,
+      own,
+      inventory,
+      readUser: async () => ({ id: "me", blind: [] }),
+    },
     machines,
     signal,
   );
@@ -151,7 +158,7 @@ describe("look", () => {
 });
 
 const NONE: StockLists = {
-  userId: undefined,
+  user: { blind: [] },
   pools: [],
   templates: [],
   tasks: undefined,
@@ -225,7 +232,9 @@ describe("toStock()", () => {
   test("says nothing about tasks and the user that it does not know", () => {
     expect(toStock(NONE)).not.toHaveProperty("tasks");
     expect(toStock(NONE)).not.toHaveProperty("userId");
-    expect(toStock({ ...NONE, tasks: [], userId: "u" })).toMatchObject({ userId: "u" });
+    expect(toStock({ ...NONE, tasks: [], user: { id: "u", blind: [] } })).toMatchObject({
+      userId: "u",
+    });
   });
 
   test("keeps names and default storages of pools", () => {

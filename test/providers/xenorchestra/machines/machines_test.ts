@@ -71,6 +71,38 @@ describe("a machine that must go", () => {
   });
 });
 
+describe("a VM with the name and all marks of a machine that no record names", () => {
+  const edit = (vmId: string, creation: object | undefined, more: object = {}): void => {
+    const vm = rig.simulator.state.read("vms", vmId);
+    if (vm === undefined) throw new Error("Cannot test: there is none");
+    rig.simulator.state.put("vms", { ...vm, creation, ...more });
+  };
+
+  test.each([
+    ["is of another user", { user: "5d1c5a3e-0000-4000-8000-000000000001" }, {}],
+    ["has no maker, and only tags", undefined, { name_description: "" }],
+  ])("is not deleted if it %s, and the message says so", async (_what, creation, more) => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    const { id } = rig.vm(spec);
+    edit(id, creation, more);
+    rig.records.clear();
+    rig.done.length = 0;
+    const plan = await rig.remove(spec);
+    expect(plan).toMatchObject({ state: "Blocked", problems: [{ reason: "NotMadeByLandfall" }] });
+    expect(rig.done).toEqual([]);
+    expect(rig.simulator.state.read("vms", id)).toMatchObject({ power_state: "Running" });
+  });
+
+  test("is deleted if the own user made it", async () => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    rig.records.clear();
+    expect(await rig.remove(spec)).toMatchObject({ state: "Absent", problems: [] });
+    expect(rig.vms(spec)).toEqual([]);
+  });
+});
+
 describe("a machine that a person changed", () => {
   const edit = (vmId: string, fields: object): void => {
     const vm = rig.simulator.state.read("vms", vmId);

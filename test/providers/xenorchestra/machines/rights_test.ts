@@ -56,6 +56,25 @@ describe("rights", () => {
     },
   );
 
+  test.each(["pool", "host", "network", "sr", "vm", "vm-template", "vif", "vdi", "vbd", "task"])(
+    "without the right to read objects of the kind %s nothing is asked for, and the message names it",
+    async (kind) => {
+      rig = await Rig.start(
+        ROLE.filter(({ resource, action }) => resource !== kind || action !== "read"),
+      );
+      const plan = await rig.plan(rig.spec());
+      expect(plan.steps).toEqual([]);
+      const [problem] = plan.problems;
+      if (kind !== "pool" && kind !== "host") {
+        expect(problem).toMatchObject({ reason: "NoRight", kind: "decision" });
+      }
+      expect(problem?.message).toContain(`${kind} read`);
+      rig.simulator.auth.setPrivileges(USER.username, ROLE);
+      await rig.refresh();
+      expect((await rig.plan(rig.spec())).steps).toHaveLength(1);
+    },
+  );
+
   test("without a right to see tasks a creation is never taken for a leftover", async () => {
     rig = await Rig.start(ROLE.filter(({ resource }) => resource !== "task"));
     rig.simulator.cloud.hypervisor.operationMs = 600_000;

@@ -208,6 +208,7 @@ export function toView(options: SceneOptions = {}): FullView {
   const host = { id: HOST, name: "xcp-1", poolId: POOL, tags: [], isEnabled: true };
   const stock: Stock = {
     userId: USER,
+    blind: [],
     pools: new Map([[POOL, { id: POOL, name: "paris", defaultStorageId: "sr-1" }]]),
     templates: [toTemplate(), ...templates],
     tasks: new Map([[NAME, tasks]]),

@@ -23,7 +23,7 @@ import { provePools, type Shown } from "./pools_proof.ts";
 import { toMacs } from "./to_macs.ts";
 import { toStock } from "./to_stock.ts";
 import { toVm } from "./to_vm.ts";
-import type { View } from "./view.ts";
+import type { LookingUser, View } from "./view.ts";
 import { toHost, toVmsView } from "./vms_view.ts";
 
 /** What a look needs. */
@@ -34,8 +34,7 @@ interface LookOptions {
   readonly own: Pick<OwnChanges, "listUnnamable" | "noteLook" | "noteUnused">;
   /** The newest inventory. */
   readonly inventory: Inventory;
-  /** Reads the ID of the own user. */
-  readonly readUserId: (signal: AbortSignal) => Promise<string | undefined>;
+  readonly readUser: (signal: AbortSignal) => Promise<LookingUser>;
 }
 
 /** As many IDs fit into the header of a request, beside the rest; with more the whole list is shorter. */
@@ -44,7 +43,7 @@ const OWNERS_MAX = 50;
 
 /** Takes a look, between two proofs of which pools answer. @throws {CloudError} if a list fails */
 export async function takeLook(
-  { api, clock, settings, own, inventory, readUserId }: LookOptions,
+  { api, clock, settings, own, inventory, readUser }: LookOptions,
   machines: readonly MachineIdentity[],
   signal: AbortSignal,
 ): Promise<View> {
@@ -56,13 +55,13 @@ export async function takeLook(
     listPools(api, signal),
     listTasks(api, machines, signal),
   ]);
-  const [vms, templates, storages, networks, servers, userId] = await Promise.all([
+  const [vms, templates, storages, networks, servers, user] = await Promise.all([
     api.list("vms", signal, OWN_VMS),
     api.list("vm-templates", signal),
     api.list("srs", signal),
     api.list("networks", signal),
     api.listServers(signal),
-    readUserId(signal),
+    readUser(signal),
   ]);
   const names = new Set(machines.map(toMachineName));
   const listed = new Set([...templates.objects, ...vms.objects].map(({ $pool }) => $pool));
@@ -81,7 +80,7 @@ export async function takeLook(
   const noteUnused = (ids: readonly string[]): ReadonlyMap<string, number> =>
     names.size === 0 ? new Map() : own.noteUnused(ids, observedAtMs);
   const stock = toStock({
-    userId,
+    user,
     noteUnused,
     unnamable: own.listUnnamable(close.disks),
     pools: before.pools,

@@ -15,11 +15,21 @@ import type {
   RawVif,
 } from "../wire/objects.ts";
 import { toTemplate } from "./to_vm.ts";
-import type { Attached, CreateTask, Disk, Network, Pool, Stock, Storage, Vif } from "./view.ts";
+import type {
+  Attached,
+  CreateTask,
+  Disk,
+  LookingUser,
+  Network,
+  Pool,
+  Stock,
+  Storage,
+  Vif,
+} from "./view.ts";
 
 /** The lists. */
 export interface StockLists {
-  readonly userId: string | undefined;
+  readonly user: LookingUser;
   readonly pools: readonly RawPool[];
   readonly templates: readonly RawTemplate[];
   readonly tasks: readonly RawTask[] | undefined;
@@ -45,7 +55,8 @@ export function toStock(lists: StockLists): Stock {
   const orphans = [...disks.values()].filter(isOrphan);
   const unused = lists.noteUnused(orphans.map(({ id }) => id));
   return {
-    ...(lists.userId !== undefined && { userId: lists.userId }),
+    ...(lists.user.id !== undefined && { userId: lists.user.id }),
+    blind: lists.user.blind,
     pools: new Map(lists.pools.map((raw) => [raw.id, toPool(raw)])),
     templates: lists.templates.map(toTemplate),
     ...(lists.tasks && { tasks: toTasks(lists.tasks) }),

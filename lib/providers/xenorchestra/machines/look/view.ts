@@ -135,10 +135,20 @@ export interface Pool {
   readonly defaultStorageId?: string;
 }
 
+/** The user of Landfall. */
+export interface LookingUser {
+  /** Absent: Xen Orchestra does not say. */
+  readonly id?: string;
+  /** Privileges without which no creation may begin, and which it lacks: `task read`. */
+  readonly blind: readonly string[];
+}
+
 /** What a change depends on, besides the VMs. */
 export interface Stock {
   /** The user of Landfall. Absent: not known. */
   readonly userId?: string;
+  /** Privileges without which no creation may begin, and which the user lacks: `task read`. */
+  readonly blind: readonly string[];
   readonly pools: ReadonlyMap<string, Pool>;
   readonly templates: readonly Template[];
   /** Tasks by the name of the VM, the newest first. Absent: the user has no right to see any. */

@@ -2,10 +2,15 @@
  * Plans what to do for a machine that must exist. Pure.
  * @module
  */
-import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import {
+  type MachineProblem,
+  type MachineSpec,
+  toMachineName,
+} from "../../../../cloud/capabilities/machines.ts";
 import type { View } from "../look/view.ts";
 import { findShown } from "../look/vms_view.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
+import { ROLE_PATH } from "../privileges.ts";
 import type { Step } from "../steps.ts";
 import { type Attempt, findEarlier, isDoubtful, toFailure, toWaitMs } from "./find/attempt.ts";
 import { toCreateBody } from "./wanted/body.ts";
@@ -96,6 +101,11 @@ function usesMac({ stock }: FullView, { interfaces }: MachineSpec, id: string): 
   return interfaces.some(({ mac }) => stock.macs.get(mac)?.some(({ vmId }) => vmId === id));
 }
 
+function toBlind(blind: readonly string[]): MachineProblem {
+  const what = `the user of Landfall has no right to see all that a VM is made of: it lacks ${blind.join(", ")}`;
+  return toDecision("NoRight", `${what}. Give its role what ${ROLE_PATH} has`);
+}
+
 /** Sweeps what an earlier attempt left behind, and creates. */
 function planAbsent(
   { attempt }: Found & { readonly kind: "none" },
@@ -110,6 +120,8 @@ function planAbsent(
   if (earlier.vmIds.length > 0) {
     return toPlan("Unknown", { steps: [toProof(spec, earlier, record)] });
   }
+  const { blind } = view.stock;
+  if (blind.length > 0) return toPlan("Blocked", { problems: [toBlind(blind)] });
   const failure = toFailure(toMachineName(spec), attempt);
   const { problems, template } = wanted;
   if (template === undefined || problems.length > 0) {

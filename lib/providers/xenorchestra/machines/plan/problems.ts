@@ -54,7 +54,8 @@ export function findLostPool(
   const pool = pools.find((one) => one.id === id);
   if (pool?.isComplete === true) return undefined;
   const what = pool === undefined ? "is not shown" : "is disconnected or still loading";
-  const advice = "check its connection, and the user's right to see it";
+  const advice =
+    "check its connection, and whether the user of Landfall has the privileges pool read and host read";
   return toRetry("PoolNotConnected", `pool ${pool?.name ?? id} ${what}: ${advice}`);
 }
 

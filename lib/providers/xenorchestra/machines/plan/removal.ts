@@ -140,6 +140,12 @@ function planEnd(vm: Vm, known: Known): Plan {
     const message = `VM ${vm.name} (${vm.id}) has lost the marks of Landfall: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("MarkMissing", message)], machine });
   }
+  const maker = findOtherMaker(vm, known);
+  if (maker !== undefined) {
+    const what = `VM ${vm.name} (${vm.id}) has the marks of Landfall, but ${maker} made it`;
+    const problem = toDecision("NotMadeByLandfall", `${what}: ${RENAME_OR_DELETE}`);
+    return toPlan("Blocked", { problems: [problem], machine });
+  }
   if (vm.isBusy) return toPlan("Removing", { machine, againMs: STOPPING_MS });
   if (vm.power !== "stopped") return toPlan("Removing", { machine, ...planStop(vm, known) });
   const links = view.stock.attached.get(vm.id) ?? [];
@@ -166,6 +172,14 @@ function planEnd(vm: Vm, known: Known): Plan {
     record: { ...record, vm: vm.id, pool: vm.poolId, disks },
   });
   return toPlan("Removing", { steps: [...detach, end], machine });
+}
+
+/** Who else made a VM that no record of Landfall names: any user can copy marks. */
+function findOtherMaker({ id, creation, mark }: Vm, { view, record }: Known): string | undefined {
+  if (record.vm === id) return undefined;
+  const user = creation?.user;
+  if (user === undefined) return mark === undefined ? "nothing says who" : undefined;
+  return user === view.stock.userId ? undefined : `the user ${user}`;
 }
 
 function toDetachment(
