@@ -87,6 +87,13 @@ export class Limiter {
 export class Locks {
   /** Who waits for each lock that is taken, in order. */
   readonly #waiting = new Map<string, Set<() => void>>();
+  /** Who has each lock. */
+  readonly #holders = new Map<string, string>();
+
+  /** Who has a lock, if it is taken and its holder has a name. */
+  findHolder(name: string): string | undefined {
+    return this.#holders.get(name);
+  }
 
   isTaken(name: string): boolean {
     return this.#waiting.has(name);
@@ -99,19 +106,22 @@ export class Locks {
   /**
    * Waits for a lock. The caller gives it on by disposing of it, exactly once.
    *
+   * @param holder Who takes it. @default {it has no name}
    * @throws `signal.reason` when the signal aborts first
    */
-  async take(name: string, signal: AbortSignal): Promise<Disposable> {
+  async take(name: string, signal: AbortSignal, holder?: string): Promise<Disposable> {
     signal.throwIfAborted();
     const waiting = this.#waiting.get(name);
     if (waiting === undefined) this.#waiting.set(name, new Set());
     else await untilServed(waiting, signal);
+    if (holder !== undefined) this.#holders.set(name, holder);
     return { [Symbol.dispose]: () => this.#give(name) };
   }
 
   #give(name: string): void {
     const waiting = this.#waiting.get(name) ?? new Set();
     const [next] = waiting;
+    this.#holders.delete(name);
     if (next === undefined) this.#waiting.delete(name);
     else next();
   }

@@ -22,6 +22,8 @@ export interface Step {
   readonly summary: string;
   /** Steps with the same lock are applied one at a time. @default {at any time} */
   readonly lock?: string;
+  /** What the lock is for, for people: `network web`. */
+  readonly lockName?: string;
   /** Which part of the object it is for. @default {all steps after it need it} */
   readonly part?: string;
 }
@@ -66,8 +68,14 @@ export interface Convergence<
   isSame?(before: T, after: T): boolean;
   /** Pure. */
   plan(task: T, observation: O): P;
-  /** Notes that the next step waits for others with its lock. @default {no step has a lock} */
-  noteWait?(lock: string): void;
+  /** The object, for others that wait for its lock: `Service store/shop`. @default {it has no name} */
+  readonly name?: string;
+  /**
+   * Notes that the next step waits for others with its lock. @default {no step has a lock}
+   *
+   * @param findHolder Who has the lock now
+   */
+  noteWait?(step: S, findHolder: () => string | undefined): void;
   /** Applies a step. Safe to repeat. */
   apply(step: S, planned: Planned<T, O, P>, signal: AbortSignal): Promise<void>;
   /** Whether steps of other parts may succeed after a step failed with this error. @default {none may} */
@@ -211,10 +219,7 @@ class Reconcile<T extends Task, O, S extends Step, P extends Plan<S>> implements
   async #follow(step: S, planned: Planned<T, O, P>): Promise<void> {
     const { clock, fence, signal } = this.#options;
     const { lock } = step;
-    if (lock !== undefined && this.#lock?.name !== lock) {
-      this.#work.noteWait?.(lock);
-      return await this.#takeLock(lock);
-    }
+    if (lock !== undefined && this.#lock?.name !== lock) return await this.#takeLock(lock, step);
     this.#count(step);
     fence.check();
     using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
@@ -242,11 +247,14 @@ class Reconcile<T extends Task, O, S extends Step, P extends Plan<S>> implements
     this.#failed.set(part, error);
   }
 
-  async #takeLock(name: string): Promise<void> {
+  async #takeLock(name: string, step: S): Promise<void> {
     const { locks, signal, detach } = this.#options;
     this[Symbol.dispose]();
-    if (locks.isTaken(name)) detach();
-    this.#lock = { name, held: await locks.take(name, signal), steps: 0 };
+    if (locks.isTaken(name)) {
+      this.#work.noteWait?.(step, () => locks.findHolder(name));
+      detach();
+    }
+    this.#lock = { name, held: await locks.take(name, signal, this.#work.name), steps: 0 };
   }
 
   /** An object with many steps lets others go between, so that small ones need not wait for all of them. */

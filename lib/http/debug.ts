@@ -3,10 +3,12 @@
  * @module
  */
 import { type Context, Hono } from "hono";
-import type { PagesContext } from "./kind_routes.ts";
 import { NODE_COLUMNS } from "./node_columns.ts";
+import { type PagesContext, readQuery } from "./kind_routes.ts";
+import { toCoverageTable } from "./page/facts.tsx";
 import { renderFleetPage } from "./page/fleet_page.tsx";
-import { type PageFrame, showPage } from "./page/layout.tsx";
+import { type PageFrame, type Place, showPage } from "./page/layout.tsx";
+import type { Section } from "./page/model.ts";
 import { renderNodePage, renderNoNodePage } from "./page/node_page.tsx";
 import { isStateName } from "./page/state.ts";
 import {
@@ -18,6 +20,7 @@ import {
   showView,
   wantsHtml,
 } from "./replies.ts";
+import { showSections } from "./section_replies.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
@@ -33,40 +36,54 @@ export interface DebugOptions {
   readStatus?(): StatusView;
 }
 
-/** Longest text of a search. */
-const QUERY_LENGTH_MAX = 200;
+/** The place of Nodes among the pages. */
+export const NODES_PLACE: Place = {
+  path: "",
+  title: "Nodes",
+  forPrograms: [
+    ["nodes?format=json", "Nodes as JSON"],
+    ["nodes?format=text", "as text"],
+    ["inventory", "Inventory"],
+  ],
+};
 
 /**
- * Routes of Nodes and of the inventory: `/debug/` as HTML only, `/debug/nodes/<name>` in both forms, and
- * `/debug/nodes` and `/debug/inventory` as data. Data is JSON; `?format=text` gives a table instead.
+ * Routes of Nodes and of the inventory: `/debug/` as HTML only, `/debug/nodes`, `/debug/nodes/<name>` and
+ * `/debug/inventory` as HTML, too. Data is JSON; `?format=text` gives a table instead.
  *
  * The pages load nothing from other servers and need no script; a few lines of script keep them up to date. The routes
  * check no access: access.ts does that, or the listener is reachable only from this machine.
  */
-export function createDebugRoutes(options: DebugOptions, { now, places }: PagesContext): Hono {
+export function createDebugRoutes(options: DebugOptions, { now, ...shared }: PagesContext): Hono {
   const routes = new Hono();
+  const toFrame = (base: string): PageFrame => ({ ...shared, nowMs: now(), base });
   for (const [path, base] of [
     ["/debug", "debug/"],
     ["/debug/", ""],
   ] as const) {
     routes.get(path, async (context, next) =>
       wantsHtml(context.req.header("accept"))
-        ? await showPage(
-            context,
-            await renderFleet(context, options, { nowMs: now(), base, places }),
-          )
+        ? await showPage(context, await renderFleet(context, options, { frame: toFrame(base) }))
         : await next(),
     );
   }
-  routes.get("/debug/nodes", (context) => {
-    const pieces = inPieces(options.listNodes());
-    const toText = (): Promise<string> => formatNodes(pieces, now());
-    return showList(context, { name: "nodes", pieces, toText });
-  });
+  routes.get("/debug/nodes", (context) =>
+    showEither(context, {
+      toPage: async () => {
+        const shown = { frame: toFrame(""), isTable: true };
+        return await showPage(context, await renderFleet(context, options, shown));
+      },
+      toData: () => {
+        const pieces = inPieces(options.listNodes());
+        const toText = (): Promise<string> => formatNodes(pieces, now());
+        return showList(context, { name: "nodes", pieces, toText });
+      },
+    }),
+  );
   routes.get("/debug/nodes/:name", (context) => {
     const name = context.req.param("name");
     const node = options.findNode(name);
-    const frame = { nowMs: now(), base: "../", places };
+    const frame = toFrame("../");
     if (node === undefined) {
       return showEither(context, {
         toPage: async () => showPage(context, await renderNoNodePage(name, frame), 404),
@@ -74,13 +91,18 @@ export function createDebugRoutes(options: DebugOptions, { now, places }: PagesC
       });
     }
     return showEither(context, {
-      toPage: async () => showPage(context, await renderNodePage({ node, ...frame })),
+      toPage: async () => showPage(context, await renderNodePage(node, frame)),
       toData: () => showView(context, node, () => formatNodes(inPieces([node]), frame.nowMs)),
     });
   });
   routes.get("/debug/inventory", (context) => {
     const inventory = options.readInventory();
-    return showView(context, inventory, () => formatInventory(inventory));
+    return showSections(context, toFrame(""), {
+      title: "Inventory",
+      path: "inventory",
+      view: inventory,
+      sections: listInventorySections(inventory),
+    });
   });
   return routes;
 }
@@ -88,10 +110,10 @@ export function createDebugRoutes(options: DebugOptions, { now, places }: PagesC
 async function renderFleet(
   context: Context,
   options: DebugOptions,
-  frame: PageFrame,
+  { frame, isTable = false }: { readonly frame: PageFrame; readonly isTable?: boolean },
 ): Promise<string> {
   const state = context.req.query("state") ?? "";
-  const query = (context.req.query("q") ?? "").trim().slice(0, QUERY_LENGTH_MAX);
+  const query = readQuery(context);
   const status = options.readStatus?.();
   const nodes: NodeView[] = [];
   for await (const piece of inPieces(options.listNodes())) nodes.push(...piece);
@@ -99,6 +121,7 @@ async function renderFleet(
     nodes,
     inventory: options.readInventory(),
     ...frame,
+    isTable,
     ...(status && { status }),
     ...(isStateName(state) && { state }),
     ...(query !== "" && { query }),
@@ -116,22 +139,23 @@ async function formatNodes(nodes: Pieces<NodeView>, nowMs: number): Promise<stri
   );
 }
 
-function formatInventory(view: InventoryView): string {
-  const facts = [
+function listInventorySections(view: InventoryView): readonly Section[] {
+  const took = view.lastRefreshDurationMs;
+  const facts: readonly (readonly [name: string, value: string])[] = [
     ["age", view.ageSeconds === null ? "" : `${Math.round(view.ageSeconds)}s`],
     ["observed at", view.observedAt ?? ""],
     ["last error", view.lastError ?? ""],
-    [
-      "last refresh",
-      view.lastRefreshDurationMs === undefined ? "" : `${view.lastRefreshDurationMs} ms`,
-    ],
-    ...Object.entries(view.counts).map(([name, count]) => [name, String(count)]),
+    ["last refresh", took === undefined ? "" : `${took} ms`],
+    ...Object.entries(view.counts).map(([name, count]) => [name, String(count)] as const),
   ];
-  const coverage = view.coverage.map(({ id, name, complete, reason }) => [
-    id,
-    name ?? "",
-    complete ? "yes" : "no",
-    reason ?? "",
-  ]);
-  return `${formatTable(["FACT", "VALUE"], facts)}\n${formatTable(["PART", "NAME", "COMPLETE", "REASON"], coverage)}`;
+  return [
+    {
+      kind: "table",
+      id: "facts",
+      title: "The newest inventory",
+      columns: ["Fact", "Value"],
+      rows: facts.map((cells) => ({ cells })),
+    },
+    toCoverageTable(view.coverage),
+  ];
 }

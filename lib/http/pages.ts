@@ -3,21 +3,23 @@
  * @module
  */
 import { Hono } from "hono";
-import { createDebugRoutes, type DebugOptions } from "./debug.ts";
+import { createDebugRoutes, type DebugOptions, NODES_PLACE } from "./debug.ts";
 import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
-import type { PagesContext } from "./kind_routes.ts";
+import { type KindPages, type ObjectView, toPlace } from "./kind.ts";
+import { createKindRoutes, type PagesContext } from "./kind_routes.ts";
+import { toLoadBalancerPages } from "./load_balancers/pages.ts";
 import type { LoadBalancerSource } from "./load_balancers/views.ts";
-import type { Place } from "./page/layout.tsx";
-import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./page/load_balancers/mod.ts";
-import { createSipClusterRoutes, SIP_CLUSTERS_PATH } from "./page/sip_clusters/mod.ts";
-import { createVinoRoutes, VINOS_PATH } from "./page/vinos/mod.ts";
+import { renderNotFound, showPage } from "./page/layout.tsx";
 import { createProcessRoutes, PROCESS_PATH } from "./process_page.ts";
+import { wantsHtml } from "./replies.ts";
+import { toSipClusterPages } from "./sip_clusters/pages.ts";
 import type { SipClusterSource } from "./sip_clusters/views.ts";
+import { toVinoPages } from "./vinos/pages.ts";
 import type { VinoSource } from "./vinos/views.ts";
 import type { ProcessView } from "./views.ts";
 
 /** The pages of a listener. */
-interface PagesOptions extends Pick<PagesContext, "now"> {
+interface PagesOptions extends Pick<PagesContext, "now" | "version"> {
   /** Absent: there are no pages about Nodes. */
   readonly debug?: DebugOptions | undefined;
   /** What the process runs and waits for; absent: there is no such page. */
@@ -45,51 +47,87 @@ const KEY = "<namespace>/<name>";
  * throw what a page throws.
  */
 export function createPages(options: PagesOptions): Hono {
-  const { now, debug, loadBalancers, sipClusters, vinos, readProcess, objects = [] } = options;
-  const { configz } = options;
+  const { now, version, debug, loadBalancers, sipClusters, vinos, readProcess } = options;
+  const { configz, objects = [] } = options;
   const pages = new Hono();
-  const shared = { now, places: listPlaces(options) };
-  if (sipClusters) pages.route("/", createSipClusterRoutes(sipClusters, shared));
-  if (vinos) pages.route("/", createVinoRoutes(vinos, shared));
+  const kinds = [
+    ...(loadBalancers ? [toRouted(toLoadBalancerPages(loadBalancers))] : []),
+    ...(sipClusters ? [toRouted(toSipClusterPages(sipClusters))] : []),
+    ...(vinos ? [toRouted(toVinoPages(vinos))] : []),
+  ];
+  const places = [...(debug ? [NODES_PLACE] : []), ...kinds.map(({ place }) => place)];
+  const shared = { now, version, places };
   if (debug) pages.route("/", createDebugRoutes(debug, shared));
-  if (loadBalancers) {
-    pages.route("/", createLoadBalancerRoutes(loadBalancers, shared, debug?.readStatus));
-  }
-  if (readProcess) pages.route("/", createProcessRoutes(readProcess));
+  for (const { route } of kinds) pages.route("/", route(shared));
+  if (readProcess) pages.route("/", createProcessRoutes(readProcess, shared));
   for (const kind of objects) pages.route("/", createObjectRoutes(kind));
   if (configz !== undefined) {
     pages.get("/configz", (context) => context.json(toConfigz(configz)));
   }
-  const forms = listDebugForms(options);
+  const forms = listDebugForms(
+    options,
+    kinds.map(({ place }) => `/debug/${place.path}`),
+  );
   const debugPaths = forms.length > 0 ? ["/debug/", ...forms.map(([path]) => path)] : [];
   const others = configz === undefined ? [] : ["/configz"];
   const paths = ["/healthz", "/livez", "/readyz", "/metrics", ...debugPaths, ...others];
   pages.get("/", (context) => context.text(toLines(paths)));
   if (forms.length > 0) {
+    const home = places[0]?.path ?? "process";
     for (const path of ["/debug", "/debug/"]) {
-      pages.get(path, (context) => context.text(toLines(forms.flat()), 200, { vary: "Accept" }));
+      pages.get(path, (context) => {
+        const vary = { vary: "Accept" };
+        if (!wantsHtml(context.req.header("accept"))) {
+          return context.text(toLines(forms.flat()), 200, vary);
+        }
+        // Without Nodes, the first list is what a browser gets.
+        context.header("vary", "Accept");
+        return context.redirect(path === "/debug" ? `debug/${home}` : home);
+      });
     }
   }
-  pages.notFound((context) => context.text("404 page not found\n", 404));
+  pages.notFound(async (context) => {
+    if (!wantsHtml(context.req.header("accept"))) {
+      return context.text("404 page not found\n", 404);
+    }
+    const { pathname } = new URL(context.req.url);
+    const base = pathname.startsWith("/debug/")
+      ? toBase(pathname)
+      : `${toBase(`/debug${pathname}`)}debug/`;
+    return await showPage(
+      context,
+      await renderNotFound({ version, places, nowMs: now(), base }),
+      404,
+    );
+  });
   pages.onError((error) => {
     throw error;
   });
   return pages;
 }
 
+/** Path from a page below `/debug/` to `/debug/`. */
+function toBase(path: string): string {
+  return "../".repeat(Math.max(0, path.split("/").length - 3));
+}
+
+/** Hides what kind of objects it is: the pages of all kinds are served alike. */
+function toRouted<V extends ObjectView>(kind: KindPages<V>) {
+  return {
+    place: toPlace(kind),
+    route: (shared: PagesContext): Hono => createKindRoutes(kind, shared),
+  };
+}
+
 /** What programs, and operators with curl, can ask of each debug page. The path of the page comes first. */
-function listDebugForms(options: PagesOptions): readonly Forms[] {
-  const { debug, loadBalancers, readProcess, sipClusters, vinos, objects = [] } = options;
-  const all: readonly (Forms | undefined)[] = [
-    debug && toForms("/debug/nodes", "<name>"),
-    debug && toForms("/debug/inventory"),
-    readProcess && toForms(PROCESS_PATH),
-    loadBalancers && toForms(LOAD_BALANCERS_PATH, KEY),
-    sipClusters && toForms(SIP_CLUSTERS_PATH, KEY),
-    vinos && toForms(VINOS_PATH, KEY),
+function listDebugForms(options: PagesOptions, kindPaths: readonly string[]): readonly Forms[] {
+  const { debug, readProcess, objects = [] } = options;
+  return [
+    ...(debug ? [toForms("/debug/nodes", "<name>"), toForms("/debug/inventory")] : []),
+    ...(readProcess ? [toForms(PROCESS_PATH)] : []),
+    ...kindPaths.map((path) => toForms(path, KEY)),
     ...objects.map(({ plural }): Forms => [`/debug/${plural}`, `/debug/${plural}/<key>`]),
   ];
-  return all.filter((forms) => forms !== undefined);
 }
 
 function toForms(path: string, below?: string): Forms {
@@ -98,16 +136,6 @@ function toForms(path: string, below?: string): Forms {
 
 function toLines(paths: readonly string[]): string {
   return paths.map((path) => `${path}\n`).join("");
-}
-
-function listPlaces({ debug, loadBalancers, sipClusters, vinos }: PagesOptions): readonly Place[] {
-  const places: readonly (Place | undefined)[] = [
-    debug && "nodes",
-    loadBalancers && "loadBalancers",
-    sipClusters && "sipClusters",
-    vinos && "vinos",
-  ];
-  return places.filter((place) => place !== undefined);
 }
 
 /** As cloud controller managers show it, with flags in place of their groups of settings. */

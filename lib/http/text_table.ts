@@ -3,6 +3,7 @@
  * @module
  */
 import { toPlainText } from "../core/text/printable.ts";
+import { type Section, type TableSection, toCellText } from "./page/model.ts";
 import type { ConditionView, PoolUsageView } from "./views.ts";
 
 /** Maximum width of a column, enough for two UUIDs. A longer value moves only the rest of its own row. */
@@ -33,27 +34,87 @@ function findWidth(cells: readonly string[]): number {
   return lengths.reduce((most, length) => Math.max(most, length), 0);
 }
 
-const CONDITION_TITLES = ["CONDITION", "STATUS", "REASON", "MESSAGE"];
-const POOL_TITLES = ["POOL", "FAMILY", "USED", "TOTAL"];
-
-/** The conditions of an object. */
-export function formatConditions(conditions: readonly ConditionView[]): string {
-  const rows = conditions.map(({ type, status, reason, message }) => [
-    type,
-    status,
-    reason,
-    message,
-  ]);
-  return formatTable(CONDITION_TITLES, rows);
+/** Sections of a page as tables. Facts are in the row of the object already. */
+export function formatSections(sections: readonly Section[]): string {
+  return sections.flatMap(listTables).join("\n");
 }
 
+/** A title as tables for terminals have it: `NODE-PORTS`. */
+export function toTitle(title: string): string {
+  return title.toUpperCase().replaceAll(" ", "-");
+}
+
+function listTables(section: Section): string[] {
+  switch (section.kind) {
+    case "table":
+      return toTable(
+        section.columns,
+        section.rows.map(({ cells }) => cells.map(toCellText)),
+      );
+    case "comparison":
+      return toTable(
+        ["Of", "Part", "Desired", "Actual"],
+        section.comparisons.flatMap(({ title, lines }) =>
+          lines.map(({ name, wanted = "", actual = "", state }) => [
+            title,
+            name,
+            wanted === "" && state === "unknown" ? "unknown" : wanted,
+            actual,
+          ]),
+        ),
+      );
+    case "problems":
+      return toTable(
+        ["Problem", "Message"],
+        section.problems.map(({ title, text }) => [title, text]),
+      );
+    case "steps":
+      return toTable(
+        ["Step", "What"],
+        section.steps.map((step, at) => [String(at + 1), step]),
+      );
+    case "boxes":
+    case "text":
+      return section.tables.flatMap(listTables);
+    case "facts":
+      return [];
+  }
+}
+
+function toTable(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return rows.length === 0 ? [] : [formatTable(titles.map(toTitle), rows)];
+}
+
+const COUNTED_MAX = 1_000_000;
+
 /** How full address pools are. */
-export function formatPools(pools: readonly PoolUsageView[]): string {
-  const rows = pools.map(({ pool, family, used, total }) => [
-    pool,
-    family,
-    String(used),
-    String(total),
-  ]);
-  return formatTable(POOL_TITLES, rows);
+export function toPoolTable(pools: readonly PoolUsageView[]): TableSection {
+  return {
+    kind: "table",
+    id: "pools",
+    title: "Address pools",
+    columns: ["Pool", "Family", "In use", "Addresses"],
+    layout: "nodes pools",
+    rows: pools.map(({ pool, family, used, total }) => ({
+      cells: [
+        pool,
+        family,
+        { text: used.toLocaleString("en"), share: total === 0 ? 1 : used / total },
+        total > COUNTED_MAX ? "more than a million" : total.toLocaleString("en"),
+      ],
+    })),
+  };
+}
+
+/** The conditions of an object, for terminals: pages show them as facts. */
+export function toConditionTable(conditions: readonly ConditionView[]): TableSection {
+  return {
+    kind: "table",
+    id: "conditions",
+    title: "Conditions",
+    columns: ["Condition", "Status", "Reason", "Message"],
+    rows: conditions.map(({ type, status, reason, message }) => ({
+      cells: [type, status, reason, message],
+    })),
+  };
 }

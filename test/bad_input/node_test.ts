@@ -238,6 +238,7 @@ function toView(node: Node, presence: Presence): NodeView {
 
 function createPagesOf(views: readonly NodeView[]): ReturnType<typeof createPages> {
   return createPages({
+    version: "1.2.3",
     now: () => PAGE_NOW,
     debug: {
       listNodes: () => views,

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { createDebugRoutes, type DebugOptions } from "../../lib/http/debug.ts";
+import { createDebugRoutes, type DebugOptions, NODES_PLACE } from "../../lib/http/debug.ts";
 import type { PagesContext } from "../../lib/http/kind_routes.ts";
 import type { InventoryView, NodeView } from "../../lib/http/views.ts";
 
@@ -42,7 +42,7 @@ const INVENTORY: InventoryView = {
   lastRefreshDurationMs: 40,
 };
 
-const SHARED: PagesContext = { now: () => NOW, places: ["nodes"] };
+const SHARED: PagesContext = { now: () => NOW, version: "1.2.3", places: [NODES_PLACE] };
 const OPTIONS: DebugOptions = {
   listNodes: () => [UNKNOWN, PRESENT],
   findNode: (name) => [PRESENT, UNKNOWN].find((node) => node.name === name),
@@ -129,9 +129,9 @@ describe("createDebugRoutes()", () => {
         "last refresh  40 ms",
         "instances     3",
         "",
-        "PART  NAME  COMPLETE  REASON",
-        "p1    Pool  yes       -",
-        "p2    -     no        lost",
+        "PART  ID  ANSWER",
+        "Pool  p1  complete",
+        "p2    -   not complete: lost",
         "",
       ].join("\n"),
     );

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import type { DebugOptions } from "../../lib/http/debug.ts";
-import { createPages } from "../../lib/http/pages.ts";
 import type { NodeView } from "../../lib/http/views.ts";
-import { PAGE_NOW, takeApart, toInventoryView, toNodeView } from "../support/page/node_views.ts";
+import { takeApart, toInventoryView, toNodeView } from "../support/page/node_views.ts";
+import { toPages } from "../support/page/pages.ts";
 
 const HTML = { headers: { accept: "text/html" } };
 const EVIL =
@@ -23,11 +23,7 @@ function toOptions(nodes: readonly NodeView[], over: Partial<DebugOptions> = {})
   };
 }
 
-function toPages(options: DebugOptions) {
-  return createPages({ now: () => PAGE_NOW, debug: options });
-}
-
-const pages = toPages(toOptions([toNodeView("a"), toNodeView("b")]));
+const pages = toPages({ debug: toOptions([toNodeView("a"), toNodeView("b")]) });
 
 describe("createDebugRoutes()", () => {
   test.each(["/debug", "/debug/"])("createDebugRoutes() shows the page at %s", async (path) => {
@@ -57,7 +53,7 @@ describe("createDebugRoutes()", () => {
     for (const [path, init] of [
       ["/debug/nodes/a", {}],
       ["/debug/nodes/a?format=json", HTML],
-      ["/debug/nodes", HTML],
+      ["/debug/nodes?format=json", HTML],
     ] as const) {
       const data = await pages.request(path, init);
       expect(data.headers.get("content-type"), path).toBe("application/json");
@@ -103,7 +99,7 @@ describe("createDebugRoutes()", () => {
         election: { lease: EVIL, identity: EVIL, holder: EVIL, isLeading: false },
       }),
     });
-    const evil = toPages(options);
+    const evil = toPages({ debug: options });
     const name = encodeURIComponent(`${EVIL}present`);
     const query = encodeURIComponent(EVIL);
     const paths = ["", "?state=unseen", `?q=${query}`, `nodes/${name}`, "nodes/%3Cscript%3E"];

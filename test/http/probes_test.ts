@@ -117,7 +117,9 @@ describe("createProbeRoutes()", () => {
     const readProcess = (): never => {
       throw new Error("bug");
     };
-    const routes = toRoutes({ loadPages: async () => createPages({ now: () => 0, readProcess }) });
+    const routes = toRoutes({
+      loadPages: async () => createPages({ now: () => 0, version: "1.2.3", readProcess }),
+    });
     for (const method of ["GET", "HEAD"]) {
       await expect(routes.request("/debug/process", { method })).rejects.toThrow("bug");
     }

@@ -12,6 +12,7 @@ import type { InventorySource } from "../../cloud/inventory/source.ts";
 import type { RunningController } from "../../controllers/definition.ts";
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
 import { describeNode } from "../../controllers/node_view.ts";
+import { VERSION } from "../../cli/version.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Hono } from "hono";
@@ -41,6 +42,7 @@ export function createProcessPages(options: AppOptions, parts: Parts): Hono {
   const { cloud, controllers } = parts;
   return createPages({
     now: () => options.clock.now(),
+    version: VERSION,
     debug: cloud && toDebugOptions(options, { ...parts, cloud }),
     loadBalancers: cloud && toLoadBalancerSource(parts),
     readProcess: () => toProcessView(options, parts),

@@ -9,7 +9,7 @@ import {
 } from "../../cloud/settings/sections.ts";
 import { LOAD_BALANCERS as LOAD_BALANCERS_SECTION } from "../../cloud/pools/settings.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
-import { loadControllers } from "../../controllers/definition.ts";
+import { isSeparable, loadControllers } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Fence } from "../../core/fence.ts";
@@ -80,7 +80,9 @@ export async function startLandfall(
     [OUT_OF_SERVICE_SECTION.key, OUT_OF_SERVICE],
     [LOAD_BALANCERS_SECTION.key, cloud.addressPools ?? LOAD_BALANCERS_SECTION.standard],
   ]);
-  const { fitting } = fitControllers(CONTROLLERS, { provider, named: new Set(), sections });
+  // The simulated cluster has no kinds of their own for the others; they have demos of their own.
+  const chosen = CONTROLLERS.filter((one) => !isSeparable(one));
+  const { fitting } = fitControllers(chosen, { provider, named: new Set(), sections });
   const listening = Promise.withResolvers<ListenAddress>();
   const controller = runApp(
     {

@@ -6,12 +6,8 @@ import { toPlainText } from "../../core/text/printable.ts";
 import { wrapAfter } from "../../core/text/wrap.ts";
 import { findZone, formatDeletion } from "../../http/node_columns.ts";
 import { describeOutOfService } from "../../http/out_of_service.ts";
-import {
-  compareAddresses,
-  compareLabels,
-  compareProviderId,
-  type Line,
-} from "../../http/page/differences.ts";
+import { compareAddresses, compareLabels, compareProviderId } from "../../http/page/differences.ts";
+import type { Line } from "../../http/page/model.ts";
 import { formatSpan, toMs } from "../../http/span.ts";
 import type { NodeView } from "../../http/views.ts";
 

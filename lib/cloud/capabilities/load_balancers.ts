@@ -137,6 +137,8 @@ export interface LoadBalancerStep {
   readonly summary: string;
   /** Steps with the same lock run one at a time, because the cloud does no two of them at once. @default {any time} */
   readonly lock?: string;
+  /** What the lock is for, for people: `network web`. */
+  readonly lockName?: string;
   /**
    * Which part of the load balancer it is for: `port 443`. If the cloud refuses it, the steps of other parts go on; see
    * {@linkcode LoadBalancers.mayGoOn}. @default {all steps after it need it}

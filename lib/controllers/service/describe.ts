@@ -75,7 +75,7 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
     parts: plan?.parts ?? [],
     problems: plan?.problems ?? [],
     steps: plan?.steps.map(({ summary }) => summary) ?? [],
-    ...(waitsFor !== undefined && { waitsFor }),
+    ...(waitsFor !== undefined && { waitsFor: waitsFor() }),
     ...(failure !== undefined && { failure }),
     ...(state !== "ready" && { notReadySince: toTime(readyAt) }),
     ...(isLeaving && { isLeaving }),

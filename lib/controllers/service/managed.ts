@@ -54,8 +54,8 @@ export interface Managed {
   waitsSinceMs?: number;
   /** When it was last reconciled without a failure, in milliseconds since the epoch. */
   succeededAt?: number;
-  /** What the work on it waits for. */
-  waitsFor?: string;
+  /** Says what the work on it waits for. */
+  waitsFor?: () => string;
   /** Why the last attempt failed, in one line. */
   failure?: string;
   /** The status that the last plan asked for. Absent: it must not change. */

@@ -21,6 +21,7 @@ import {
   type PassResult,
   type Plan,
   type Planned,
+  type Step,
 } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
@@ -68,6 +69,7 @@ interface ObserveStep {
   readonly summary: string;
   /** That of the step for which it is: what others observe until it is taken serves, too. */
   readonly lock?: string;
+  readonly lockName?: string;
   /** In monotonic milliseconds. */
   readonly sinceMs: number;
 }
@@ -143,6 +145,7 @@ class ServiceConvergence implements Convergence<
   ServiceStep,
   ServicePlan
 > {
+  readonly name: string;
   readonly #key: Key;
   readonly #options: ServiceReconcilerOptions;
   /** Since when observations must be, by what they are for. One that was never ready needs those since its change. */
@@ -155,6 +158,7 @@ class ServiceConvergence implements Convergence<
   #isChanged = false;
 
   constructor(key: Key, options: ServiceReconcilerOptions) {
+    this.name = `Service ${key}`;
     this.#key = key;
     this.#options = options;
     const isServed = options.managed.get(key)?.ensured !== undefined;
@@ -189,9 +193,12 @@ class ServiceConvergence implements Convergence<
       this.#needSince(next === undefined ? toUse(task, plan.plan) : "step"),
     );
     if (observation.takenAtMs >= sinceMs) return plan;
-    const lock = next !== undefined && "lock" in next ? next.lock : undefined;
-    const summary = "observe the cloud";
-    return { ...plan, steps: [{ summary, sinceMs, ...(lock !== undefined && { lock }) }] };
+    const { lock, lockName }: Step = next ?? { summary: "" };
+    const locked = {
+      ...(lock !== undefined && { lock }),
+      ...(lockName !== undefined && { lockName }),
+    };
+    return { ...plan, steps: [{ summary: "observe the cloud", sinceMs, ...locked }] };
   }
 
   #plan(task: Task, observation: LoadBalancerObservation): ServicePlan {
@@ -210,8 +217,13 @@ class ServiceConvergence implements Convergence<
     return { ...this.#toPlan(task, plan, purpose), nodes };
   }
 
-  noteWait(lock: string): void {
-    this.#options.managed.setState(this.#key, "working", { waitsFor: `turn ${lock}` });
+  noteWait({ lock, lockName }: Step, findHolder: () => string | undefined): void {
+    const waitsFor = (): string => {
+      const holder = findHolder();
+      const who = holder === undefined ? "" : `: ${holder} has it now`;
+      return `its turn in ${lockName ?? `network ${lock}`}${who}`;
+    };
+    this.#options.managed.setState(this.#key, "working", { waitsFor });
   }
 
   async apply(
@@ -333,7 +345,7 @@ class ServiceConvergence implements Convergence<
   /** Notes a change of the cloud that is about to be made. */
   #noteChange(service: Service, plan: ServicePlan, { summary }: ServiceStep): void {
     const { loadBalancers, managed, metrics, serviceEvents, enqueue } = this.#options;
-    managed.setState(this.#key, "working", { waitsFor: summary });
+    managed.setState(this.#key, "working", { waitsFor: () => summary });
     // What a step takes over or replaces may not show any more when the last one is done.
     const problems = plan.kind === "served" ? plan.plan.problems : [];
     const notices = problems.filter(({ isWaiting }) => isWaiting === false);

@@ -2,7 +2,7 @@
  * The data of the pages about load balancers. The composition root fills it in.
  * @module
  */
-import type { PoolUsageView, ReconcileView } from "../views.ts";
+import type { PoolUsageView, ReconcileView, ServingView } from "../views.ts";
 
 /**
  * How a load balancer stands.
@@ -89,6 +89,8 @@ export interface LoadBalancerSource {
   list(): Iterable<LoadBalancerView>;
   /** The load balancer of a Service, by `namespace/name`. */
   find(key: string): LoadBalancerView | undefined;
+  /** Whether this process works on them. */
+  readServing(): ServingView;
   /** By the last look at the cloud. Empty if this process did not look. */
   listLeftovers(): readonly LeftoverView[];
   /** Address pools in the order of the settings. Empty if this process does not give addresses from pools. */

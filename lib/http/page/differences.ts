@@ -3,18 +3,7 @@
  * @module
  */
 import type { AddressView, NodeView } from "../views.ts";
-
-/** The status of a line. `kept`: the actual value differs, and Landfall never changes it. */
-export type LineState = "same" | "missing" | "differs" | "extra" | "kept" | "unknown";
-
-/** One label, address or provider ID. */
-export interface Line {
-  /** Label key or type of address. */
-  readonly name: string;
-  readonly wanted?: string;
-  readonly actual?: string;
-  readonly state: LineState;
-}
+import type { Line, LineState } from "./model.ts";
 
 const WRONG: ReadonlySet<LineState> = new Set(["missing", "differs", "extra"]);
 
@@ -75,6 +64,16 @@ function hasSameAddresses({ addresses: { wanted, actual } }: NodeView): boolean 
 
 function isAddress(one: AddressView | undefined, type: string, address: string): boolean {
   return one?.type === type && one.address === address;
+}
+
+/** Compares two values; `undefined` stands for one that should not be or is not there. */
+export function compareValues(
+  name: string,
+  wanted: string | undefined,
+  actual: string | undefined,
+): Line {
+  const line = toLine(name, wanted, actual);
+  return line.state === "unknown" ? { ...line, state: "extra" } : line;
 }
 
 function toLine(name: string, wanted: string | undefined, actual: string | undefined): Line {

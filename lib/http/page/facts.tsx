@@ -5,8 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ElectionView, InventoryView, StatusView } from "../views.ts";
-import { formatCount } from "./marks.tsx";
-import { CardTable } from "./card_table.tsx";
+import { formatCount, type TableSection } from "./model.ts";
 
 /** A few figures in a row. */
 export function Facts({
@@ -62,32 +61,23 @@ function describeCoverage({ coverage, lastError }: InventoryView): { value: stri
 }
 
 /** The parts of the cloud, and whether each is complete. */
-export function CoverageTable({
-  coverage,
-}: {
-  readonly coverage: InventoryView["coverage"];
-}): JSX.Element | null {
-  if (coverage.length === 0) return null;
-  return (
-    <section aria-labelledby="cloud">
-      <h2 id="cloud">What the cloud answered</h2>
-      <CardTable
-        titles={["Part", "ID", "Answer"]}
-        items={coverage}
-        row={({ id, name, complete, reason = "" }) => (
-          <tr>
-            <th scope="row">{name ?? id}</th>
-            <td class="id">{name === undefined ? "" : id}</td>
-            <td>
-              <span class={`mark ${complete ? "s-well" : "s-unseen"}`}>
-                {complete ? "complete" : `not complete${reason && `: ${reason}`}`}
-              </span>
-            </td>
-          </tr>
-        )}
-      />
-    </section>
-  );
+export function toCoverageTable(coverage: InventoryView["coverage"]): TableSection {
+  return {
+    kind: "table",
+    id: "cloud",
+    title: "What the cloud answered",
+    columns: ["Part", "ID", "Answer"],
+    rows: coverage.map(({ id, name, complete, reason = "" }) => ({
+      cells: [
+        name ?? id,
+        name === undefined ? "" : id,
+        {
+          text: complete ? "complete" : `not complete${reason && `: ${reason}`}`,
+          looksLike: complete ? "well" : "unseen",
+        },
+      ],
+    })),
+  };
 }
 
 function Role({ status: { host, election } }: { readonly status: StatusView }): JSX.Element {

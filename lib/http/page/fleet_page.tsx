@@ -4,17 +4,27 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { formatSpan, toMs } from "../span.ts";
 import type { ElectionView, InventoryView, NodeView, StatusView } from "../views.ts";
-import { CoverageTable, Facts } from "./facts.tsx";
-import { type PageFrame, renderDocument } from "./layout.tsx";
-import { Bar, formatCount } from "./marks.tsx";
-import { NodeTable } from "./node_table.tsx";
-import { StateChips } from "./objects/state_chips.tsx";
-import { STATES, type StateName } from "./state.ts";
-import { type Card, type Counts, countStates, toCards, toTopology } from "./topology/mod.ts";
-import { TopologyBoxes } from "./topology/boxes.tsx";
+import { CountBar } from "./boxes.tsx";
+import { Facts, toCoverageTable } from "./facts.tsx";
+import { type PageFrame, renderDocument, SearchForm, toTime } from "./layout.tsx";
+import {
+  type BoxesSection,
+  type Count,
+  formatCount,
+  type StateName,
+  type TableSection,
+} from "./model.ts";
+import { Sections, Table } from "./sections.tsx";
+import { NODE_STATES, STATES } from "./state.ts";
+import { StateChips } from "./state_chips.tsx";
+import { type Card, countCards, toCards, toNodeTile, toTopology } from "./topology.ts";
 import { TroubleList } from "./trouble_list.tsx";
-import { listTroubles } from "./troubles.ts";
+import { groupReasons, type Troubled } from "./troubles.ts";
+
+/** More rows are not useful. */
+const ROWS_MAX = 500;
 
 /** What the page shows. */
 export interface FleetPageOptions extends PageFrame {
@@ -25,48 +35,53 @@ export interface FleetPageOptions extends PageFrame {
   readonly state?: StateName;
   /** Only Nodes whose name, machine or place contains this text. */
   readonly query?: string;
+  /** Whether the page is a table of all Nodes. @default {false} */
+  readonly isTable?: boolean;
 }
 
 /** Renders the page. */
 export function renderFleetPage(options: FleetPageOptions): Promise<string> {
-  const { base, inventory, places } = options;
+  const { inventory } = options;
   const cards = toCards(options.nodes);
-  const counts = countStates(cards);
+  const counts = countCards(cards);
   const troubled = countTroubled(counts);
   return renderDocument({
+    ...options,
     title: troubled > 0 ? `(${troubled}) Landfall` : "Landfall",
-    base,
     isTroubled: troubled > 0 || inventory.lastError !== undefined,
     refreshSeconds: toRefreshSeconds(cards.length),
-    places,
+    current: "",
     main: <FleetMain {...options} cards={cards} counts={counts} />,
   });
 }
 
 interface FleetMainProps extends FleetPageOptions {
   readonly cards: readonly Card[];
-  readonly counts: Counts;
+  readonly counts: readonly Count[];
 }
 
 function FleetMain(props: FleetMainProps): JSX.Element {
-  const { cards, counts, inventory, status, state, query = "", base } = props;
+  const { cards, counts, inventory, status, state, query = "", base, isTable = false } = props;
   return (
     <main id="main">
       {inventory.lastError === undefined ? null : <CloudBanner {...inventory} />}
       {status?.election?.isLeading === false ? <StandbyBanner {...status.election} /> : null}
       <Lead {...props} />
-      {cards.length > 0 ? <Bar counts={counts} /> : null}
+      {cards.length > 0 ? <CountBar counts={counts} /> : null}
       <StateChips
         label="Nodes by state"
         path={base}
         total={cards.length}
         counts={counts}
-        states={STATES}
         state={state}
-        isAll={state === undefined && query === ""}
+        isAll={state === undefined && query === "" && !isTable}
       />
       <Facts inventory={inventory} status={status} nodes={countMachines(props.nodes)} />
-      {state !== undefined || query !== "" ? <Found {...props} /> : <Everything {...props} />}
+      {state !== undefined || query !== "" || isTable ? (
+        <Found {...props} />
+      ) : (
+        <Everything {...props} />
+      )}
     </main>
   );
 }
@@ -110,50 +125,70 @@ function Lead({ cards, counts, query, nowMs, base }: FleetMainProps): JSX.Elemen
     <div class="lead">
       <div>
         <h1>{toHeading(cards.length, counts)}</h1>
-        <p>as of {new Date(nowMs).toISOString().slice(11, 19)} UTC</p>
+        <p>as of {toTime(nowMs)}</p>
       </div>
-      <form role="search" action={base || "./"}>
-        <input
-          type="search"
-          name="q"
-          value={query ?? ""}
-          aria-label="Name of a Node, machine or place"
-          placeholder="Node, machine or place"
-        />
-        <button type="submit">Find</button>
-      </form>
+      <SearchForm action={base} label="Node, machine or place" query={query ?? ""} />
     </div>
   );
 }
 
-function toHeading(total: number, counts: Counts): string {
+function toHeading(total: number, counts: readonly Count[]): string {
   if (total === 0) return "No Nodes yet";
   const troubled = countTroubled(counts);
   if (troubled > 0) {
     const verb = troubled === 1 ? "needs" : "need";
     return `${troubled.toLocaleString("en")} of ${formatCount(total, "Node")} ${verb} attention`;
   }
-  const well = counts.find(([state]) => state === "well")?.[1] ?? 0;
+  const well = counts.find(({ state }) => state.isReady === true)?.count ?? 0;
   if (well < total)
     return `${well.toLocaleString("en")} of ${formatCount(total, "Node")} are in sync`;
   return total === 1 ? "The only Node is in sync" : `All ${formatCount(total, "Node")} are in sync`;
 }
 
-function Everything({ cards, inventory, base }: FleetMainProps): JSX.Element {
-  const troubles = listTroubles(cards);
+function Everything({ cards, counts, inventory, base }: FleetMainProps): JSX.Element {
+  const troubles = groupReasons(cards.map(toTroubled), NODE_STATES);
+  const boxes: BoxesSection = {
+    kind: "boxes",
+    id: "places",
+    title: "Where they are",
+    boxes: toTopology(cards, inventory.coverage),
+    empty: "",
+    tables: [],
+  };
   return (
     <>
-      {troubles.length > 0 ? <TroubleList troubles={troubles} base={base} /> : null}
-      {cards.length > 0 ? (
-        <TopologyBoxes
-          topology={toTopology(cards, inventory.coverage)}
-          total={cards.length}
+      {troubles.length > 0 ? (
+        <TroubleList
+          troubles={troubles}
+          title="Look at these first"
+          noun="Node"
           base={base}
+          listPath=""
         />
       ) : null}
-      <CoverageTable coverage={inventory.coverage} />
+      {counts.length > 0 ? <Sections sections={[boxes]} base={base} /> : null}
+      <Table section={toCoverageTable(inventory.coverage)} base={base} />
     </>
   );
+}
+
+function toTroubled(card: Card): Troubled {
+  const { node, condition } = card;
+  const { name, providerId = "", instance } = node;
+  const state = STATES[condition.state];
+  return {
+    id: name,
+    state: state.isTrouble === true ? state : undefined,
+    why: condition.why,
+    where: formatPlaces(card),
+    names: [
+      name,
+      providerId,
+      providerId.split("/").at(-1) ?? "",
+      ...(instance ? [instance.id, instance.name] : []),
+    ],
+    tile: toNodeTile(card, true),
+  };
 }
 
 function Found({ cards, state, query = "", base, nowMs }: FleetMainProps): JSX.Element {
@@ -163,13 +198,45 @@ function Found({ cards, state, query = "", base, nowMs }: FleetMainProps): JSX.E
   );
   const what = state === undefined ? "" : ` ${STATES[state].word}`;
   const where = wanted === "" ? "" : ` with “${query.trim()}”`;
-  return (
-    <section aria-labelledby="found">
-      <h2 id="found" class="name">{`${formatCount(found.length, "Node")}${what}${where}`}</h2>
-      {state === undefined ? null : <p class="soft">{STATES[state].meaning}</p>}
-      {found.length > 0 ? <NodeTable cards={found} base={base} nowMs={nowMs} /> : null}
-    </section>
-  );
+  const title = `${formatCount(found.length, "Node")}${what}${where}`;
+  if (found.length === 0) return <h2 class="name">{title}</h2>;
+  return <Table section={toNodeTable(found, { title, state, nowMs })} base={base} />;
+}
+
+function toNodeTable(
+  cards: readonly Card[],
+  { title, state, nowMs }: { title: string; state: StateName | undefined; nowMs: number },
+): TableSection {
+  return {
+    kind: "table",
+    id: "found",
+    title,
+    ...(state !== undefined && { intro: STATES[state].meaning }),
+    layout: "nodes",
+    columns: ["Node", "State", "Machine", "Place", "Last reconcile"],
+    max: ROWS_MAX,
+    rest: "Search for the others by name.",
+    rows: cards.map((card) => {
+      const { node, condition } = card;
+      const { name, href = "", looksLike } = toNodeTile(card);
+      const ago = formatSpan(nowMs - toMs(node.lastReconcile?.at));
+      const notes = condition.why === "" ? [] : [condition.why];
+      return {
+        cells: [
+          { text: name, href },
+          { text: STATES[condition.state].word, looksLike, notes },
+          node.instance?.name ?? "",
+          formatPlaces(card),
+          ago && `${ago} ago`,
+        ],
+      };
+    }),
+  };
+}
+
+/** Where a Node is, in one line: `paris › xcp-par-1`. */
+function formatPlaces({ node: { places = [] } }: Card): string {
+  return places.map(({ id, name }) => name ?? id).join(" › ");
 }
 
 /** Whether the name of a Node, its machine or one of its places contains the text. */
@@ -180,8 +247,8 @@ function mentions({ node }: Card, text: string): boolean {
   return texts.some((one) => one.toLowerCase().includes(text));
 }
 
-function countTroubled(counts: Counts): number {
-  return counts.reduce((sum, [state, count]) => sum + (STATES[state].isTrouble ? count : 0), 0);
+function countTroubled(counts: readonly Count[]): number {
+  return counts.reduce((sum, { state, count }) => sum + (state.isTrouble === true ? count : 0), 0);
 }
 
 /** A large page costs more, and a change on it is harder to see. */

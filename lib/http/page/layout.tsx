@@ -10,40 +10,12 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
 
-/** Pages that a process may have. */
-export type Place = "nodes" | "loadBalancers" | "sipClusters" | "vinos";
-
-/** Where each is, below `/debug/`; the first one of Nodes is `/debug/` itself. */
-const PLACES: Readonly<Record<Place, PlaceWords>> = {
-  nodes: {
-    path: "",
-    title: "Nodes",
-    forPrograms: [
-      ["nodes", "Nodes as JSON"],
-      ["nodes?format=text", "as text"],
-      ["inventory", "Inventory as JSON"],
-    ],
-  },
-  loadBalancers: {
-    path: "load-balancers",
-    title: "Load balancers",
-    forPrograms: [["load-balancers?format=json", "Load balancers as JSON"]],
-  },
-  sipClusters: {
-    path: "sipclusters",
-    title: "SIPClusters",
-    forPrograms: [["sipclusters?format=json", "SIPClusters as JSON"]],
-  },
-  vinos: {
-    path: "vinos",
-    title: "Vinos",
-    forPrograms: [["vinos?format=json", "Vinos as JSON"]],
-  },
-};
-
-interface PlaceWords {
+/** A list of objects that has a page. */
+export interface Place {
+  /** Below `/debug/`; that of Nodes is empty. */
   readonly path: string;
   readonly title: string;
+  /** The same for programs. */
   readonly forPrograms: readonly (readonly [path: string, title: string])[];
 }
 
@@ -57,16 +29,22 @@ export interface PageFrame {
   readonly base: string;
   /** The pages that there are. */
   readonly places: readonly Place[];
+  /** Of the program. */
+  readonly version: string;
 }
 
 /** One page. */
-interface DocumentOptions extends Pick<PageFrame, "base" | "places"> {
+interface DocumentOptions extends PageFrame {
   /** Title of the window. */
   readonly title: string;
   /** Whether there is a problem. The icon of the window shows it. */
   readonly isTroubled: boolean;
   /** How often the page renews itself, in seconds. */
   readonly refreshSeconds: number;
+  /** Path of the place that the page belongs to. @default {none} */
+  readonly current?: string;
+  /** Whether the page is one of an object of that place. @default {false} */
+  readonly isBelow?: boolean;
   /** A `<main>`. */
   readonly main: JSX.Element;
 }
@@ -76,8 +54,8 @@ const RELOAD_SECONDS_MIN = 30;
 
 /** The whole document. */
 export async function renderDocument(options: DocumentOptions): Promise<string> {
-  const { title, base, isTroubled, refreshSeconds, places, main } = options;
-  const home = toHref(base, PLACES[places[0] ?? "nodes"].path);
+  const { title, base, isTroubled, refreshSeconds, places, main, nowMs } = options;
+  const home = base + (places[0]?.path ?? "") || "./";
   const reload = Math.max(RELOAD_SECONDS_MIN, refreshSeconds);
   const body = (
     <>
@@ -89,13 +67,7 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
           <Logo />
           Landfall
         </a>
-        {places.length > 1 ? (
-          <nav class="places" aria-label="Pages">
-            {places.map((place) => (
-              <a href={toHref(base, PLACES[place].path)}>{PLACES[place].title}</a>
-            ))}
-          </nav>
-        ) : null}
+        <Places {...options} />
         <div id="live" hidden>
           <span role="status">Live</span>
           <button type="button">Pause</button>
@@ -104,16 +76,21 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
       {main}
       <footer>
         <nav aria-label="For programs">
-          {places.flatMap((place) =>
-            PLACES[place].forPrograms.map(([path, words]) => <a href={base + path}>{words}</a>),
+          {places.flatMap(({ forPrograms }) =>
+            forPrograms.map(([path, words]) => <a href={base + path}>{words}</a>),
           )}
+          <a href={`${base}process`}>This process</a>
         </nav>
+        <p>
+          Landfall {options.version}. Its guides are in <code>docs/guides</code> of this version:{" "}
+          <code>troubleshooting.md</code> says what to do about each problem.
+        </p>
       </footer>
     </>
   );
   // Style and script are one piece each: the formatter of this source must not add blanks to hashed text.
   const document = await html`<!doctype html>
-    <html lang="en" data-refresh="${refreshSeconds}">
+    <html lang="en" data-refresh="${refreshSeconds}" data-at="${toTime(nowMs)}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
@@ -129,8 +106,46 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
   return String(document);
 }
 
-function toHref(base: string, path: string): string {
-  return base + path || "./";
+/** Links to the places, if there are several. */
+function Places({ places, base, current, isBelow = false }: DocumentOptions): JSX.Element | null {
+  if (places.length < 2) return null;
+  return (
+    <nav class="places" aria-label="Pages">
+      {places.map(({ path, title }) => (
+        <a
+          href={base + path || "./"}
+          aria-current={path === current ? (isBelow ? "true" : "page") : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** A field for a search. */
+export function SearchForm({
+  action,
+  label,
+  query,
+}: {
+  /** Path of the list. */
+  readonly action: string;
+  /** What it finds. */
+  readonly label: string;
+  readonly query: string;
+}): JSX.Element {
+  return (
+    <form role="search" action={action || "./"}>
+      <input type="search" name="q" value={query} aria-label={label} placeholder={label} />
+      <button type="submit">Find</button>
+    </form>
+  );
+}
+
+/** `12:03:05 UTC` */
+export function toTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(11, 19)} UTC`;
 }
 
 /**
@@ -163,6 +178,27 @@ export async function showPage(
   status: 200 | 404 = 200,
 ): Promise<Response> {
   return await context.html(page, status, HEADERS);
+}
+
+/** Renders the page for a path that leads nowhere. */
+export function renderNotFound(frame: PageFrame): Promise<string> {
+  const { base, places } = frame;
+  const links = places.length > 0 ? places : [{ path: "process", title: "This process" }];
+  const main = (
+    <main id="main">
+      <h1>There is no such page</h1>
+      <p class="soft">The address has a mistake, or this process does not have the page.</p>
+      <ul class="links">
+        {links.map(({ path, title }) => (
+          <li>
+            <a href={base + path || "./"}>{title}</a>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+  const title = "No such page · Landfall";
+  return renderDocument({ ...frame, title, isTroubled: true, refreshSeconds: 60, main });
 }
 
 function hash(text: string): string {

@@ -7,17 +7,13 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { describeOutOfService } from "../out_of_service.ts";
 import { formatSpan, toMs } from "../span.ts";
 import type { NodeView } from "../views.ts";
-import { ComparisonTable } from "./comparison_table.tsx";
 import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
 import type { PageFrame } from "./layout.tsx";
-import { LastReconcile, Mark, toNodePath } from "./marks.tsx";
-import { type ListLink, renderNoObjectPage, renderObjectPage } from "./objects/object_page.tsx";
+import { type Fact, type Section, toPath } from "./model.ts";
+import { renderNoObjectPage, renderObjectPage, toReconcileFacts } from "./object_page.tsx";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
-/** What the page shows. */
-interface NodePageOptions extends PageFrame {
-  readonly node: NodeView;
-}
+const LIST = { path: "", words: "All Nodes" };
 
 const MATCHES: Readonly<Record<string, string>> = {
   providerId: "matched by provider ID",
@@ -26,57 +22,48 @@ const MATCHES: Readonly<Record<string, string>> = {
   name: "matched by name",
 };
 
+/** Why nothing is known about a machine, in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  notCovered: "its part of the cloud does not answer",
+  notListed: "the cloud does not list it",
+  notFound: "no machine matches",
+  ambiguous: "several machines match",
+  undecodable: "Landfall cannot read it",
+  malformedProviderId: "the provider ID cannot be read",
+  noIdentity: "the Node names no machine",
+  otherCloud: "it is of another cloud",
+  denied: "the cloud denies access",
+  noInventory: "the cloud has not answered yet",
+};
+
+/** Names of facts that clouds report, in words. */
+const FACTS: Readonly<Record<string, string>> = {
+  cpus: "CPUs",
+  memory: "Memory",
+  page: "Its page",
+};
+
 /** Renders the page. */
-export function renderNodePage(options: NodePageOptions): Promise<string> {
-  const { node, nowMs, base, places } = options;
+export function renderNodePage(node: NodeView, frame: PageFrame): Promise<string> {
   const condition = toCondition(node);
-  return renderObjectPage({
-    name: node.name,
-    word: STATES[condition.state].word,
-    isTroubled: STATES[condition.state].isTrouble,
-    mark: <Mark state={condition.state} />,
-    why: condition.why || STATES[condition.state].meaning,
-    list: toList(base),
-    json: { href: `${toNodePath(base, node.name)}?format=json`, words: "This Node as JSON" },
-    base,
-    places,
-    children: (
-      <>
-        <Mapping node={node} condition={condition} />
-        <div class="pair">
-          <Work node={node} nowMs={nowMs} />
-          <Machine node={node} />
-        </div>
-        <h2>What it should have, and what it has</h2>
-        <ComparisonTable
-          title="Provider ID"
-          lines={[compareProviderId(node)]}
-          empty="It has no provider ID, and the desired one is unknown."
-        />
-        <ComparisonTable
-          title="Labels"
-          lines={compareLabels(node)}
-          empty="It has none, and the desired ones are unknown."
-        />
-        <ComparisonTable title="Addresses" lines={compareAddresses(node)} empty="It has none." />
-      </>
-    ),
-  });
+  return renderObjectPage(
+    {
+      name: node.name,
+      state: STATES[condition.state],
+      why: condition.why,
+      list: LIST,
+      path: `nodes/${toPath(node.name)}`,
+      noun: "Node",
+      children: <Mapping node={node} condition={condition} />,
+      sections: listSections(node, frame.nowMs),
+    },
+    frame,
+  );
 }
 
 /** Renders the page for a Node that does not exist. */
-export function renderNoNodePage(name: string, { base, places }: PageFrame): Promise<string> {
-  return renderNoObjectPage({
-    title: "No such Node",
-    sentence: `There is no Node “${name}”`,
-    list: toList(base),
-    base,
-    places,
-  });
-}
-
-function toList(base: string): ListLink {
-  return { href: base || "./", words: "All Nodes" };
+export function renderNoNodePage(name: string, frame: PageFrame): Promise<string> {
+  return renderNoObjectPage({ noun: "Node", name, list: LIST }, frame);
 }
 
 /** From the Node to its machine and the places that hold it. */
@@ -88,6 +75,7 @@ function Mapping({
   readonly condition: NodeCondition;
 }): JSX.Element {
   const { instance, places = [], matchedBy = "", presence } = node;
+  const reason = presence.reason ?? "";
   return (
     <ol class="path" aria-label="From the Node to where it runs">
       <li>
@@ -99,7 +87,7 @@ function Mapping({
         <li class="none">
           <small>machine</small>
           <b>{STATES[condition.state].word}</b>
-          <span class="soft">{presence.reason ?? presence.kind}</span>
+          <span class="soft">{REASONS[reason] ?? (reason || presence.kind)}</span>
         </li>
       ) : (
         <li>
@@ -119,54 +107,60 @@ function Mapping({
   );
 }
 
-function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number }): JSX.Element {
-  const { lastReconcile: last, nextReconcileAt, deletion, presence, isUninitialized } = node;
-  const next = formatSpan(toMs(nextReconcileAt) - nowMs);
-  const service = describeOutOfService(node);
-  return (
-    <div class="card">
-      <dl>
-        <dt>Initialised</dt>
-        <dd>{isUninitialized === true ? "no: it waits with its taint" : "yes"}</dd>
-        <LastReconcile last={last} nowMs={nowMs} error={last?.error} />
-        <dt>Next reconcile</dt>
-        <dd>{next === "" ? "when something changes" : `in ${next}, or when something changes`}</dd>
-        <dt>Deletion</dt>
-        <dd>
-          {deletion?.state ?? (node.instance === null ? "no" : "no: its machine exists")}
-          {deletion?.reason === undefined ? "" : ` (${deletion.reason})`}
-          {deletion?.message === undefined || deletion.message === presence.message ? null : (
-            <p class="soft">{deletion.message}</p>
-          )}
-        </dd>
-        {service === undefined ? null : (
-          <>
-            <dt>Out of service</dt>
-            <dd>
-              {service.answer}
-              <p class="soft">{service.detail}</p>
-            </dd>
-          </>
-        )}
-      </dl>
-    </div>
-  );
+function listSections(node: NodeView, nowMs: number): readonly Section[] {
+  const machine = listMachine(node);
+  return [
+    { kind: "facts", cards: [listWork(node, nowMs), ...(machine.length > 0 ? [machine] : [])] },
+    {
+      kind: "comparison",
+      comparisons: [
+        {
+          title: "Provider ID",
+          lines: [compareProviderId(node)],
+          empty: "It has no provider ID, and the desired one is unknown.",
+        },
+        {
+          title: "Labels",
+          lines: compareLabels(node),
+          empty: "It has none, and the desired ones are unknown.",
+        },
+        { title: "Addresses", lines: compareAddresses(node), empty: "It has none." },
+      ],
+    },
+  ];
 }
 
-function Machine({ node: { instance } }: { readonly node: NodeView }): JSX.Element | null {
-  if (instance === null) return null;
+function listWork(node: NodeView, nowMs: number): readonly Fact[] {
+  const { deletion, presence, instance, isUninitialized } = node;
+  const next = formatSpan(toMs(node.nextReconcileAt) - nowMs);
+  const service = describeOutOfService(node);
+  const reason =
+    deletion?.reason === undefined ? "" : `: ${REASONS[deletion.reason] ?? deletion.reason}`;
+  const isSaid = deletion?.message === undefined || deletion.message === presence.message;
+  return [
+    ["Initialised", isUninitialized === true ? "no: it waits with its taint" : "yes"],
+    ...toReconcileFacts(node.lastReconcile, nowMs),
+    [
+      "Next reconcile",
+      next === "" ? "when something changes" : `in ${next}, or when something changes`,
+    ],
+    [
+      "Deletion",
+      {
+        text: (deletion?.state ?? (instance === null ? "no" : "no: its machine exists")) + reason,
+        notes: isSaid ? [] : [deletion.message],
+      },
+    ],
+    ["Out of service", service && { text: service.answer, notes: [service.detail] }],
+  ];
+}
+
+function listMachine({ instance }: NodeView): readonly Fact[] {
+  if (instance === null) return [];
   const { id, details } = instance;
   const facts = Object.values(details).includes(id) ? details : { id, ...details };
-  return (
-    <div class="card">
-      <dl>
-        {Object.entries(facts).map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-      </dl>
-    </div>
-  );
+  return Object.entries(facts).map(([name, value]): Fact => [
+    FACTS[name] ?? name,
+    name === "page" ? { text: "open it in the cloud", href: value } : value,
+  ]);
 }

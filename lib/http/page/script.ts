@@ -5,55 +5,89 @@
  */
 
 /**
- * Fetches the page again and replaces its `<main>`. Boxes stay open or closed; focus and scroll position do not change.
- * It fetches nothing while the page is hidden or paused, or while the reader types or selects text.
+ * Fetches the page again, and changes what is different in its `<main>`: boxes stay open or closed, and focus, typed
+ * text, selected text and scroll position stay. It fetches nothing while the page is hidden or paused. Every second it
+ * says whether the page is up to date, and otherwise from when its data is: also after the process ended, and after the
+ * browser froze the window.
  */
 export const SCRIPT: string = `
 (() => {
   const live = document.getElementById("live");
   const [told, pause] = live.children;
-  const every = Number(document.documentElement.dataset.refresh) * 1000;
-  let paused = false;
-  const findAgain = (held) => {
-    if (held.tagName === "SUMMARY") return "#" + CSS.escape(held.parentElement.id) + ">summary";
-    return held.tagName === "A" ? 'a[href="' + CSS.escape(held.getAttribute("href")) + '"]' : undefined;
+  const root = document.documentElement;
+  let every = Number(root.dataset.refresh) * 1000;
+  let paused = false, silent = false, asking = false, last = Date.now();
+  const tell = () => {
+    const late = silent || Date.now() - last > 2 * every + 5000;
+    const since = "data of " + root.dataset.at;
+    const text = paused ? "Paused: " + since : silent ? "No answer: " + since : late ? "Out of date: " + since : "Live";
+    if (told.textContent !== text) told.textContent = text;
+    live.classList.toggle("late", late && !paused);
   };
-  const isBusy = () => paused || document.hidden || getSelection().type === "Range" ||
-    document.activeElement.tagName === "INPUT";
-  const put = (next) => {
-    for (const box of document.querySelectorAll("details[id]")) {
-      const twin = next.getElementById(box.id);
-      if (twin) twin.open = box.open;
+  const keyOf = (one) => one.id || one.querySelector?.(":scope>th>a,:scope>a")?.getAttribute("href") || "";
+  const change = (old, next) => {
+    if (old.isEqualNode(next)) return;
+    if (old.nodeName !== next.nodeName) return old.replaceWith(next.cloneNode(true));
+    if (old.nodeType !== 1) return void (old.data = next.data);
+    for (const { name } of [...old.attributes]) {
+      if (!next.hasAttribute(name) && name !== "open") old.removeAttribute(name);
     }
-    const main = document.querySelector("main");
-    const held = main.contains(document.activeElement) ? findAgain(document.activeElement) : undefined;
-    const [x, y] = [scrollX, scrollY];
-    document.title = next.title;
-    document.querySelector("link[rel=icon]").href = next.querySelector("link[rel=icon]").href;
-    main.replaceWith(document.adoptNode(next.querySelector("main")));
-    if (held) document.querySelector("main " + held)?.focus({ preventScroll: true });
-    scrollTo(x, y);
+    for (const { name, value } of next.attributes) {
+      if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
+    const known = new Map();
+    for (const child of old.childNodes) if (keyOf(child)) known.set(keyOf(child), child);
+    let at = old.firstChild;
+    for (const child of [...next.childNodes]) {
+      const key = keyOf(child);
+      let own = key ? known.get(key) : at && !keyOf(at) ? at : undefined;
+      if (own && own !== at) old.insertBefore(own, at);
+      if (!own) {
+        old.insertBefore(child.cloneNode(true), at);
+        continue;
+      }
+      at = own.nextSibling;
+      change(own, child);
+    }
+    while (at) [at] = [at.nextSibling, at.remove()];
   };
   const update = async () => {
-    if (isBusy()) return;
+    if (paused || asking || document.hidden) return;
+    asking = true;
     try {
       const signal = AbortSignal.timeout(20000);
       const reply = await fetch(location.href, { headers: { accept: "text/html" }, signal });
       const next = new DOMParser().parseFromString(await reply.text(), "text/html");
-      if (!next.querySelector("main")) throw new Error("no page");
-      if (!isBusy()) put(next);
-      told.textContent = "Live";
+      const main = next.querySelector("main");
+      if (!main || reply.status >= 500) throw new Error("no page");
+      silent = false;
+      if (paused) return;
+      const { at, refresh } = next.documentElement.dataset;
+      document.title = next.title;
+      document.querySelector("link[rel=icon]").href = next.querySelector("link[rel=icon]").href;
+      change(document.querySelector("main"), main);
+      root.dataset.at = at;
+      every = Number(refresh) * 1000;
+      last = Date.now();
     } catch {
-      told.textContent = "No answer: this page is out of date";
+      silent = true;
+    } finally {
+      asking = false;
+      tell();
     }
   };
   const loop = () => setTimeout(() => update().finally(loop), every);
   pause.addEventListener("click", () => {
     paused = !paused;
     pause.textContent = paused ? "Resume" : "Pause";
-    told.textContent = paused ? "Paused" : "Live";
+    tell();
     if (!paused) update();
   });
+  document.addEventListener("visibilitychange", () => {
+    tell();
+    update();
+  });
+  setInterval(tell, 1000);
   live.hidden = false;
   loop();
 })();

@@ -5,109 +5,97 @@
 import { describeOutOfService } from "../out_of_service.ts";
 import type { NodeView } from "../views.ts";
 import { countDifferences } from "./differences.ts";
+import type { KindState, StateName } from "./model.ts";
 
-/** The state of a Node: the worst one that applies. */
-export type StateName =
-  | "missing"
-  | "failing"
-  | "unmatched"
-  | "unseen"
-  | "outOfService"
-  | "notReady"
-  | "stopped"
-  | "differs"
-  | "conflict"
-  | "joining"
-  | "foreign"
-  | "well";
-
-/** A state as a page shows it. */
-export interface StateWords {
-  /** The word beside an object. */
-  readonly word: string;
-  /** What it means, in a sentence for people. */
-  readonly meaning: string;
-}
-
-/** A state of a Node. Its mark has its own shape, so that it does not depend on colour. */
-interface NodeStateWords extends StateWords {
-  /** Whether an operator should look at such a Node. */
-  readonly isTrouble: boolean;
-}
-
-/** A state of an object of another kind. */
-export interface KindStateWords extends StateWords {
-  /** The state of a Node whose colour and shape it has. */
-  readonly looksLike: StateName;
-}
-
-/** All states, the worst first. */
-export const STATES: Readonly<Record<StateName, NodeStateWords>> = {
+/** All states, the worst first: the state of a Node is the worst one that applies. */
+export const STATES: Readonly<Record<StateName, KindState>> = {
   missing: {
+    name: "missing",
     word: "machine missing",
+    looksLike: "missing",
     meaning: "The cloud no longer shows the machine of this Node.",
     isTrouble: true,
   },
   failing: {
+    name: "failing",
     word: "failing",
+    looksLike: "failing",
     meaning: "The last reconcile of the Node failed.",
     isTrouble: true,
   },
   unmatched: {
+    name: "unmatched",
     word: "no match",
+    looksLike: "unmatched",
     meaning: "No machine in the cloud clearly matches this Node.",
     isTrouble: true,
   },
   unseen: {
+    name: "unseen",
     word: "unknown",
+    looksLike: "unseen",
     meaning: "Landfall cannot check the machine now. It does not change or delete the Node.",
     isTrouble: true,
   },
   outOfService: {
+    name: "outOfService",
     word: "out of service",
+    looksLike: "outOfService",
     meaning: "The Node has the out-of-service taint, so Kubernetes starts no Pods on it.",
     isTrouble: true,
   },
   notReady: {
+    name: "notReady",
     word: "not ready",
+    looksLike: "notReady",
     meaning: "The machine runs, but its kubelet is not ready or does not report.",
     isTrouble: true,
   },
   stopped: {
+    name: "stopped",
     word: "stopped",
+    looksLike: "stopped",
     meaning: "The machine exists but does not run.",
     isTrouble: true,
   },
   differs: {
+    name: "differs",
     word: "out of sync",
+    looksLike: "differs",
     meaning: "Labels, addresses or provider ID differ from the desired values.",
     isTrouble: true,
   },
   conflict: {
+    name: "conflict",
     word: "address conflict",
+    looksLike: "conflict",
     meaning:
       "Another Node, an address pool or a Service has an address of this Node or its machine.",
     isTrouble: true,
   },
   joining: {
+    name: "joining",
     word: "joining",
+    looksLike: "joining",
     meaning: "The Node has its taint and waits for initialisation.",
-    isTrouble: false,
   },
   foreign: {
+    name: "foreign",
     word: "foreign",
+    looksLike: "foreign",
     meaning: "The Node belongs to another cloud or another Landfall. Landfall does not change it.",
-    isTrouble: false,
   },
   well: {
+    name: "well",
     word: "in sync",
+    looksLike: "well",
     meaning: "The machine runs, and the Node has all desired values.",
-    isTrouble: false,
+    isReady: true,
   },
 };
 
-/** Names of all states, the worst first. */
-export const STATE_NAMES: readonly StateName[] = Object.keys(STATES).filter(isStateName);
+/** The same in their order. */
+export const NODE_STATES: readonly KindState[] = Object.values(STATES);
 
 /** Whether a text names a state. */
 export function isStateName(text: string): text is StateName {

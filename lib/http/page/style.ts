@@ -33,9 +33,11 @@ header,main,footer{max-width:78rem;margin:auto;padding:0 1.25rem}
 header{display:flex;align-items:center;gap:.6rem;padding-top:1rem;padding-bottom:1.2rem;color:var(--soft)}
 header .brand{display:flex;align-items:center;gap:.5rem;font-weight:650;color:var(--text);text-decoration:none}
 header .places{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin-left:.6rem}
+header .places [aria-current]{color:var(--text);font-weight:650;text-decoration:none}
 header svg{width:1.7rem;height:1.7rem;color:var(--link)}
 #live{margin-left:auto;display:flex;align-items:center;gap:.6rem;font-size:.9rem}
 #live[hidden]{display:none}
+#live.late span{color:var(--bad);font-weight:650}
 button,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:7px;
 padding:.3rem .75rem;min-height:2.1rem}
 button{cursor:pointer}
@@ -76,6 +78,10 @@ const OVERVIEW = `
 .lead form{display:flex;gap:.4rem;flex:0 1 20rem}
 .lead input{flex:1;min-width:0}
 main>.bar{margin:1.1rem 0 .8rem}
+section>.lead{align-items:baseline;margin:2.2rem 0 .7rem}
+section>.lead h2{margin:0}
+section>.bar{margin:0 0 .8rem}
+.bar.share{height:.32rem;max-width:12rem;margin-top:.25rem}
 .lead+.chips{margin-top:1.1rem}
 .chips{display:flex;flex-wrap:wrap;gap:.45rem}
 .chips a{display:inline-flex;gap:.42em;align-items:center;text-decoration:none;color:inherit;background:var(--card);
@@ -105,7 +111,7 @@ const BOXES = `
 summary{cursor:pointer;border-radius:8px}
 .box{background:var(--card);border:1px solid var(--line);border-radius:11px;box-shadow:var(--shade)}
 .box+.box{margin-top:.8rem}
-.box>summary{display:grid;grid-template-columns:.7rem 1fr auto;gap:.1rem .6rem;align-items:baseline;
+.box>summary{display:grid;grid-template-columns:.7rem minmax(8rem,1fr) auto;gap:.1rem .6rem;align-items:baseline;
 padding:.7rem 1rem;list-style:none}
 summary::-webkit-details-marker{display:none}
 .box>summary::before{content:"";width:.45em;height:.45em;border:solid var(--soft);border-width:0 2px 2px 0;
@@ -150,13 +156,14 @@ caption{text-align:left;font-weight:600;padding:.75rem 1rem .4rem}
 th,td{text-align:left;vertical-align:top;padding:.45rem 1rem;border-top:1px solid var(--line)}
 thead th{color:var(--soft);font-weight:400;font-size:.88rem;border-top:0}
 tbody th{font-weight:600;overflow-wrap:anywhere}
+tbody th p{font-weight:400;font-size:.88rem}
 th code{display:inline-block;min-width:8rem;font-weight:400}
 @media(min-width:40.01rem){.nodes{table-layout:fixed}
 .nodes th:first-child,.nodes th:nth-child(4){width:19%}.nodes th:nth-child(3){width:16%}
 .nodes th:last-child{width:7rem}
 .nodes.balancers th:nth-child(2){width:34%}.nodes.balancers th:nth-child(n+3):nth-child(-n+4){width:auto}
 .nodes.balancers th:nth-child(5){width:7rem}
-.nodes.leftovers th:nth-child(n){width:auto}.nodes.leftovers th:first-child{width:11.5rem}
+.nodes.leftovers th:nth-child(n){width:auto}.nodes.leftovers th:first-child{width:10rem}
 .nodes.sips th:nth-child(2){width:32%}.nodes.sips th:nth-child(3){width:26%}.nodes.sips th:nth-child(4){width:auto}
 .nodes.machines th:nth-child(n){width:auto}.nodes.machines th:first-child{width:18%}
 .nodes.machines th:nth-child(2){width:32%}.nodes.machines th:nth-child(4){width:8rem}
@@ -165,7 +172,6 @@ th code{display:inline-block;min-width:8rem;font-weight:400}
 .card>dl{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;padding:.4rem 0}
 .card>dl>*{padding:.3rem 1rem}
 .card>dl>dt{color:var(--soft)}
-.card>h2{margin:0;padding:.75rem 1rem .1rem}
 .l-same{--tone:var(--good)}.l-missing,.l-differs,.l-extra{--tone:var(--warn)}.l-kept,.l-unknown{--tone:var(--quiet)}
 tr.l-missing,tr.l-differs,tr.l-extra{background:color-mix(in srgb,var(--warn) 9%,transparent)}
 td.verdict{white-space:nowrap;font-size:.93rem}
@@ -186,6 +192,9 @@ border:solid var(--soft);border-width:2px 2px 0 0;transform:translateY(-50%) rot
 .why+.pair{margin-top:1rem}
 .pair .card+.card{margin:0}
 .empty{padding:.2rem 1rem .8rem}
+.caption{padding:.75rem 1rem .1rem}
+.same>summary{margin:0 1rem;padding:.3rem 0 .6rem}
+.links li{margin-top:.6rem}
 .back{margin-bottom:.3rem}
 .steps{padding-left:1.6rem;list-style:decimal}
 .title{display:flex;flex-wrap:wrap;gap:.3rem 1rem;align-items:baseline}
@@ -195,6 +204,8 @@ border:solid var(--soft);border-width:2px 2px 0 0;transform:translateY(-50%) rot
 const PHONE = `
 @media(max-width:40rem){
 header,main,footer{padding-left:.8rem;padding-right:.8rem}
+header{flex-wrap:wrap}
+header .places{order:1;flex-basis:100%;margin:0;gap:.2rem .9rem}
 h1{font-size:1.4rem}
 .lead form{flex:1 1 100%}
 .rows>li{grid-template-columns:1fr}

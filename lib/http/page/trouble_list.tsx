@@ -1,32 +1,38 @@
 /**
- * Nodes with problems, by what they have in common.
+ * Objects with problems, by what they have in common.
  * @module
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { PlaceView } from "../views.ts";
-import { formatCount, Mark, Tiles, toNodePath } from "./marks.tsx";
-import type { Card } from "./topology/mod.ts";
+import { Mark, Tiles } from "./boxes.tsx";
+import { formatCount } from "./model.ts";
 import type { Reason, Trouble } from "./troubles.ts";
 
 /** How many reasons of one state are shown. A search for the state shows more. */
 const REASONS_MAX = 12;
-/** Up to this many Nodes with the same reason are named at once. */
+/** Up to this many objects with the same reason are named at once. */
 const NAMED_MAX = 12;
+
+/** What all parts of the list need. */
+interface Listed {
+  /** What is counted: `Node`. */
+  readonly noun: string;
+  readonly base: string;
+  /** Path of the list, below `/debug/`. */
+  readonly listPath: string;
+}
 
 /** The problems, the worst first. */
 export function TroubleList({
+  title,
   troubles,
-  base,
-}: {
-  readonly troubles: readonly Trouble[];
-  readonly base: string;
-}): JSX.Element {
+  ...listed
+}: Listed & { readonly title: string; readonly troubles: readonly Trouble[] }): JSX.Element {
   return (
     <section aria-labelledby="troubles">
-      <h2 id="troubles">Look at these first</h2>
+      <h2 id="troubles">{title}</h2>
       {troubles.map((trouble) => (
-        <TroubleView trouble={trouble} base={base} />
+        <TroubleView trouble={trouble} {...listed} />
       ))}
     </section>
   );
@@ -34,29 +40,27 @@ export function TroubleList({
 
 function TroubleView({
   trouble: { state, reasons, total },
-  base,
-}: {
-  readonly trouble: Trouble;
-  readonly base: string;
-}): JSX.Element {
+  ...listed
+}: Listed & { readonly trouble: Trouble }): JSX.Element {
+  const { noun, base, listPath } = listed;
   const told = reasons.slice(0, REASONS_MAX);
-  const left = total - told.reduce((sum, { cards }) => sum + cards.length, 0);
+  const left = total - told.reduce((sum, { members }) => sum + members.length, 0);
   return (
-    <div class={`trouble s-${state}`}>
+    <div class={`trouble s-${state.looksLike}`}>
       <h3>
-        <Mark state={state} />
-        <span class="count">{formatCount(total, "Node")}</span>
+        <Mark {...state} />
+        <span class="count">{formatCount(total, noun)}</span>
       </h3>
       <ul class="rows">
         {told.map((reason, at) => (
-          <ReasonRow reason={reason} id={`more-${state}-${at}`} base={base} />
+          <ReasonRow reason={reason} id={`more-${state.name}-${at}`} {...listed} />
         ))}
       </ul>
       {left > 0 ? (
         <p class="more">
           <a
-            href={`${base}?state=${state}`}
-          >{`${formatCount(left, "more Node")}, each with its reason`}</a>
+            href={`${base}${listPath}?state=${state.name}`}
+          >{`${formatCount(left, `more ${noun}`)}, each with its reason`}</a>
         </p>
       ) : null}
     </div>
@@ -64,26 +68,33 @@ function TroubleView({
 }
 
 function ReasonRow({
-  reason: { why, cards },
+  reason: { why, members },
   id,
+  noun,
   base,
-}: {
-  readonly reason: Reason;
-  readonly id: string;
-  readonly base: string;
-}): JSX.Element {
-  const [first, second] = cards;
+}: Listed & { readonly reason: Reason; readonly id: string }): JSX.Element {
+  const [first, second] = members;
   if (first === undefined) return <li></li>;
   const isOne = second === undefined;
+  const isAlike = members.every(({ where }) => where === first.where);
   return (
     <li>
-      {isOne ? <OneNode card={first} base={base} /> : <ManyNodes cards={cards} />}
+      <div>
+        {isOne ? (
+          <a class="name" href={base + (first.tile.href ?? "")}>
+            {first.tile.name}
+          </a>
+        ) : (
+          <b>{formatCount(members.length, noun)}</b>
+        )}
+        <small class="soft name">{isAlike ? first.where : findShared(members)}</small>
+      </div>
       <div>
         <p class="why">{why}</p>
         {isOne ? null : (
-          <details class="more" id={id} open={cards.length <= NAMED_MAX}>
+          <details class="more" id={id} open={members.length <= NAMED_MAX}>
             <summary>which ones</summary>
-            <Tiles cards={cards} base={base} isAlike />
+            <Tiles tiles={members.map(({ tile }) => tile)} base={base} />
           </details>
         )}
       </div>
@@ -91,34 +102,9 @@ function ReasonRow({
   );
 }
 
-/** The number of Nodes, and the place that holds all of them, if there is one. */
-function ManyNodes({ cards }: { readonly cards: readonly Card[] }): JSX.Element {
-  const [first, ...others] = cards.map(({ node: { places = [] } }) => places);
-  const shared = (first ?? []).filter(({ id }, at) => others.every((one) => one[at]?.id === id));
-  return (
-    <div>
-      <b>{formatCount(cards.length, "Node")}</b>
-      <small class="soft name">{formatPath(shared)}</small>
-    </div>
-  );
-}
-
-function OneNode({ card, base }: { readonly card: Card; readonly base: string }): JSX.Element {
-  return (
-    <div>
-      <a class="name" href={toNodePath(base, card.node.name)}>
-        {card.node.name}
-      </a>
-      <small class="soft name">{formatPlaces(card)}</small>
-    </div>
-  );
-}
-
-/** Where a Node is, in one line: `paris › xcp-par-1`. */
-export function formatPlaces({ node: { places = [] } }: Card): string {
-  return formatPath(places);
-}
-
-function formatPath(places: readonly PlaceView[]): string {
-  return places.map(({ id, name }) => name ?? id).join(" › ");
+/** The place that holds all of them: the beginning of their paths that they share. */
+function findShared(members: Reason["members"]): string {
+  const [first = [], ...others] = members.map(({ where }) => where.split(" › "));
+  const end = first.findIndex((part, at) => others.some((one) => one[at] !== part));
+  return first.slice(0, end).join(" › ");
 }

@@ -1,26 +1,39 @@
 /**
- * Groups of Nodes with problems, by what they have in common.
+ * Groups of objects with problems, by what they have in common. Pure.
  * @module
  */
-import type { NodeView } from "../views.ts";
-import { STATE_NAMES, STATES, type StateName } from "./state.ts";
-import type { Card } from "./topology/mod.ts";
+import type { KindState, Tile } from "./model.ts";
 
-/** Nodes in the same state. */
+/** An object that may have a problem. */
+export interface Troubled {
+  /** Unique in the list. */
+  readonly id: string;
+  /** `undefined`: there is nothing to say. */
+  readonly state: KindState | undefined;
+  /** Why it is in its state, in a sentence for operators. */
+  readonly why: string;
+  /** Where it is, in a few words; may be empty. */
+  readonly where: string;
+  /** Texts that belong to this object alone: its name, the ID of its machine. */
+  readonly names: readonly string[];
+  readonly tile: Tile;
+}
+
+/** Objects in the same state. */
 export interface Trouble {
-  readonly state: StateName;
+  readonly state: KindState;
   /** The most frequent first. */
   readonly reasons: readonly Reason[];
-  /** How many Nodes there are in total. */
+  /** How many objects there are in total. */
   readonly total: number;
 }
 
-/** Nodes that are in a state for the same reason. */
+/** Objects that are in a state for the same reason. */
 export interface Reason {
-  /** A sentence for operators. Parts that differ from Node to Node are `…`. May be empty. */
+  /** A sentence for operators. Parts that differ from object to object are `…`. May be empty. */
   readonly why: string;
   /** At least one. */
-  readonly cards: readonly Card[];
+  readonly members: readonly Troubled[];
 }
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
@@ -29,49 +42,40 @@ const WORD = /[^\s"'(),;]+/g;
 const STOPS = /[:.]{1,3}$/;
 const DURATION = /\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b/g;
 
-/** Groups Nodes with problems, the worst state first. A lost pool of 500 machines is one reason, not 500. */
-export function listTroubles(cards: readonly Card[]): Trouble[] {
-  const states = new Map<StateName, Map<string, Card[]>>();
-  for (const card of cards) {
-    const { state } = card.condition;
-    if (!STATES[state].isTrouble) continue;
-    const reasons = states.get(state) ?? new Map<string, Card[]>();
-    states.set(state, reasons);
-    const key = toPattern(card);
-    const alike = reasons.get(key);
-    if (alike) alike.push(card);
-    else reasons.set(key, [card]);
-  }
-  return STATE_NAMES.flatMap((state) => {
-    const reasons = states.get(state);
-    return reasons === undefined ? [] : [toTrouble(state, reasons)];
+/**
+ * Groups objects, the worst state first. A lost pool of 500 machines is one reason, not 500.
+ *
+ * @param states In the order of the result
+ * @param membersMin A reason that fewer share is left out. @default {none is}
+ */
+export function groupReasons(
+  objects: readonly Troubled[],
+  states: readonly KindState[],
+  membersMin: number = 1,
+): Trouble[] {
+  const byState = Map.groupBy(objects, ({ state }) => state?.name);
+  return states.flatMap((state) => {
+    const groups = Map.groupBy(byState.get(state.name) ?? [], toPattern);
+    const reasons = [...groups]
+      .filter(([, members]) => members.length >= membersMin)
+      .map(([pattern, members]): Reason => {
+        const why = members[0]?.why ?? "";
+        return { why: members.every((one) => one.why === why) ? why : pattern, members };
+      })
+      .toSorted((a, b) => b.members.length - a.members.length);
+    const total = reasons.reduce((sum, { members }) => sum + members.length, 0);
+    return total === 0 ? [] : [{ state, reasons, total }];
   });
 }
 
-function toTrouble(state: StateName, groups: ReadonlyMap<string, readonly Card[]>): Trouble {
-  const reasons = [...groups].map(([pattern, cards]): Reason => {
-    const why = cards[0]?.condition.why ?? "";
-    const isSame = cards.every(({ condition }) => condition.why === why);
-    return { why: isSame ? why : pattern, cards };
-  });
-  reasons.sort((a, b) => b.cards.length - a.cards.length);
-  return { state, reasons, total: reasons.reduce((sum, { cards }) => sum + cards.length, 0) };
-}
-
-/** A reason without the parts that belong to one Node: names, UUIDs, spans of time. */
-function toPattern({ node, condition }: Card): string {
-  const names = listNames(node);
-  return condition.why
+/** A reason without the parts that belong to one object: names, UUIDs, spans of time. */
+function toPattern({ why, names }: Troubled): string {
+  const own = new Set(names);
+  return why
     .replaceAll(UUID, "…")
     .replaceAll(DURATION, "…")
     .replaceAll(WORD, (word) => {
       const [stops = ""] = STOPS.exec(word) ?? [];
-      return names.has(word.slice(0, word.length - stops.length)) ? `…${stops}` : word;
+      return own.has(word.slice(0, word.length - stops.length)) ? `…${stops}` : word;
     });
-}
-
-function listNames({ name, providerId = "", instance }: NodeView): Set<string> {
-  const names = [name, providerId, providerId.split("/").at(-1) ?? ""];
-  if (instance) names.push(instance.id, instance.name);
-  return new Set(names);
 }

@@ -16,7 +16,7 @@ import type { ConditionView, PoolUsageView, ReconcileView, ServingView } from ".
 export type VinoState = "ready" | "working" | "waiting" | "failing" | "deleting";
 
 /** A part of a machine: what it should be, and what it is. */
-export interface MachinePartView {
+interface MachinePartView {
   /** What it is: `CPUs`, `disk root`. */
   readonly name: string;
   /** Absent if it should not exist. */
@@ -81,7 +81,7 @@ export interface VinoView {
 }
 
 /** A pool of hosts. */
-export interface CloudPoolView {
+interface CloudPoolView {
   readonly id: string;
   readonly name: string;
   /** Whether it answered in full. */

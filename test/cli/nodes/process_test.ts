@@ -31,6 +31,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function createLandfall(): { fetch: (request: Request) => Response | Promise<Response> } {
   return createPages({
+    version: "1.2.3",
     now: () => PAGE_NOW,
     debug: {
       listNodes: () => VIEWS,

@@ -218,6 +218,61 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     expect(offences).toEqual([]);
   });
 
+  test("renews itself beside a search that is typed and a text that is selected", async () => {
+    await using visited = await visit("");
+    const { page, offences } = visited;
+    await page.clock.install();
+    await page.reload();
+    await page.getByRole("searchbox").pressSequentially("xcp");
+    await page.evaluate(`getSelection().selectAllChildren(document.querySelector("h1"))`);
+    const readTime = (): Promise<string> => page.locator(".lead p").first().innerText();
+    const time = await readTime();
+    await until("the page has renewed itself", async () => {
+      await page.clock.runFor(5_000);
+      return (await readTime()) !== time;
+    });
+    expect(await page.getByRole("searchbox").inputValue()).toBe("xcp");
+    expect(await page.evaluate("String(getSelection())")).toBe("3 of 10 Nodes need attention");
+    expect(await page.locator("#live [role=status]").innerText()).toBe("Live");
+    await page.getByRole("searchbox").focus();
+    const focused = await readTime();
+    await until("it has renewed itself again", async () => {
+      await page.clock.runFor(5_000);
+      return (await readTime()) !== focused;
+    });
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("INPUT");
+    expect(offences).toEqual([]);
+  });
+
+  test("says from when its data is if the browser froze the window, or no answer comes", async () => {
+    await using visited = await visit("");
+    const { page } = visited;
+    await page.clock.install();
+    await page.reload();
+    const at = await page.evaluate("document.documentElement.dataset.at");
+    await page.route("**", () => undefined);
+    await page.clock.fastForward(60_000);
+    expect(await page.locator("#live [role=status]").innerText()).toBe(
+      `Out of date: data of ${String(at)}`,
+    );
+  });
+
+  test("says from when its data is if the process ended", async () => {
+    const ended = await startPageStage();
+    await using visited = await visit(`${ended.url}/debug/`);
+    const { page } = visited;
+    await page.clock.install();
+    await page.reload();
+    await page.getByRole("searchbox").focus();
+    await ended[Symbol.asyncDispose]();
+    const status = page.locator("#live [role=status]");
+    await until("the page says that there is no answer", async () => {
+      await page.clock.runFor(5_000);
+      return (await status.innerText()).startsWith("No answer: data of ");
+    });
+    expect(await page.locator("h1").innerText()).toContain("Nodes are in sync");
+  });
+
   test("needs no script", async () => {
     await using visited = await visit("", { javaScriptEnabled: false });
     const { page, offences } = visited;

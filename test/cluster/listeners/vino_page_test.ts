@@ -4,9 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { createPages } from "../../../lib/http/pages.ts";
 import { findBarriers, hasBrowser, startBrowser } from "../../support/page/browser.ts";
-import { PAGE_NOW } from "../../support/page/node_views.ts";
+import { toPages } from "../../support/page/pages.ts";
 import { toVinoSource } from "../../support/page/vino_views.ts";
 
 const PATHS = ["", "/tenants/mixed", "/tenants/well?machine=vino-well-worker-1", "/tenants/none"];
@@ -14,10 +13,7 @@ const WIDTHS = [390, 1_200];
 
 describe.skipIf(!hasBrowser())("the pages of Vinos in a browser", () => {
   let browser: Browser;
-  const pages = createPages({
-    now: () => PAGE_NOW,
-    vinos: toVinoSource(),
-  });
+  const pages = toPages({ vinos: toVinoSource() });
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: pages.fetch });
 
   beforeAll(async () => {

@@ -51,7 +51,12 @@ test("describeService() counts what can get traffic, and shows the address behin
 });
 
 test("describeService() of one that fails, and of one that goes", () => {
-  const managed = { ...FACTS.managed, state: "failing", failure: "no", waitsFor: "x" } as const;
+  const managed = {
+    ...FACTS.managed,
+    state: "failing",
+    failure: "no",
+    waitsFor: () => "x",
+  } as const;
   const failed = { at: NOW.ms + 1, outcome: "error", error: "no" } as const;
   const report = describeService(SERVICE, { ...FACTS, managed, failed, isLeaving: true });
   expect(report).toMatchObject({

@@ -298,6 +298,21 @@ describe("network locks", () => {
     expect([rig.readAddress("web/a"), rig.readAddress("web/b")]).toEqual(["192.0.2.1", undefined]);
   });
 
+  test("say in which network a Service waits, and which one has its turn", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
+    for (const name of ["a", "b", "c"]) rig.server.add(name, inNetwork("net"));
+    const read = (name: string): unknown => {
+      const service = rig.server.find(`web/${name}`);
+      return service && rig.controller.describe(service)?.waitsFor;
+    };
+    await rig.clock.advance(10_000);
+    const waits = (holder: string) => `its turn in network net: Service web/${holder} has it now`;
+    expect(["a", "b", "c"].map(read)).toEqual(["take an address", waits("a"), waits("a")]);
+    await rig.clock.advance(40_000);
+    expect(["b", "c"].map(read)).toEqual(["take an address", waits("b")]);
+  });
+
   test("are given on after 20 steps: a Service with many ports does not hold up a small one", async () => {
     await using rig = await startServices();
     rig.cloud.onStep = (_step, signal) => rig.clock.sleep(1_000, signal);

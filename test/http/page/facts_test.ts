@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CoverageTable, Facts } from "../../../lib/http/page/facts.tsx";
+import { Facts } from "../../../lib/http/page/facts.tsx";
 import type { ElectionView, InventoryView } from "../../../lib/http/views.ts";
 import { toInventoryView } from "../../support/page/node_views.ts";
 
@@ -45,17 +45,6 @@ test("Facts() tells who leads", () => {
   expect(render({}, other)).toContain("<dd>Standby</dd>");
   expect(render({}, other)).toContain("the leader is cp-2_b");
   expect(render({}, { ...other, holder: "" })).toContain("there is no leader now");
-});
-
-test("CoverageTable() shows how each part answered, and nothing without parts", () => {
-  const coverage = [
-    { id: "p1", complete: true },
-    { id: "p2", name: "Lyon", complete: false, reason: "lost" },
-  ];
-  const html = String(CoverageTable({ coverage }));
-  expect(html).toContain(">complete<");
-  expect(html).toContain(">not complete: lost<");
-  expect(CoverageTable({ coverage: [] })).toBeNull();
 });
 
 test("Facts() tells who leads with each further Lease", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NODES_PLACE } from "../../../lib/http/debug.ts";
 import { type FleetPageOptions, renderFleetPage } from "../../../lib/http/page/fleet_page.tsx";
 import {
   PAGE_NOW,
@@ -13,7 +14,8 @@ async function render(over: Partial<FleetPageOptions> = {}): Promise<string> {
     inventory: toInventoryView(),
     nowMs: PAGE_NOW,
     base: "",
-    places: ["nodes"],
+    places: [NODES_PLACE],
+    version: "1.2.3",
     ...over,
   });
 }
@@ -43,9 +45,9 @@ describe("renderFleetPage()", () => {
   test("renderFleetPage() links to the Nodes in each state, and says which are shown", async () => {
     const html = await render({ state: "well" });
     expect(html).toMatch(/<a href=".\/"><b>3<\/b> in all/);
-    expect(html).toMatch(/class="mark s-well" href="\?state=well"[^>]*aria-current="page"/);
+    expect(html).toMatch(/class="mark s-well" href="\?state=well"[^>]*aria-current="true"/);
     expect(html).toMatch(/href="\?state=unmatched"[^>]*"><b>1<\/b> no match/);
-    expect(html.match(/aria-current="page"/g)).toHaveLength(1);
+    expect(html.match(/aria-current="true"/g)).toHaveLength(1);
   });
 
   test("renderFleetPage() is quiet when all is well", async () => {
@@ -101,5 +103,59 @@ describe("renderFleetPage()", () => {
       "15",
       "60",
     ]);
+  });
+
+  test("renderFleetPage() ends its table after 500 rows, and says so", async () => {
+    const nodes = Array.from({ length: 501 }, (_, index) => toNodeView(`n${index}`));
+    const html = await render({
+      nodes,
+      isTable: true,
+      inventory: toInventoryView({ coverage: [] }),
+    });
+    expect(html.match(/<th scope="row">/g)).toHaveLength(500);
+    expect(html).toContain("These are the first 500 of 501");
+  });
+
+  test("renderFleetPage() shows how each part of the cloud answered, and nothing without parts", async () => {
+    const coverage = [
+      { id: "p1", complete: true },
+      { id: "p2", name: "Lyon", complete: false, reason: "lost" },
+    ];
+    const html = await render({ inventory: toInventoryView({ coverage }) });
+    expect(html).toContain(">complete<");
+    expect(html).toContain(">not complete: lost<");
+    const none = await render({ inventory: toInventoryView({ coverage: [] }) });
+    expect(none).not.toContain("What the cloud answered");
+  });
+
+  test("renderFleetPage() tells one Node with its place and its reason", async () => {
+    const html = await render({ nodes: [toLostView("a", "notFound")] });
+    expect(html).toContain('<a class="name" href="nodes/a">a</a>');
+    expect(html).toContain("Paris › xcp-1");
+    expect(html).toContain("because notFound");
+  });
+
+  test("renderFleetPage() tells a reason that many share once, and closes a long list", async () => {
+    const toMany = (count: number): Promise<string> =>
+      render({
+        nodes: Array.from({ length: count }, (_, at) => toLostView(`n${at}`, "notCovered")),
+      });
+    const html = await toMany(40);
+    expect(html.match(/because notCovered/g)).toHaveLength(1);
+    expect(html).toContain('<details class="more" id="more-unseen-0">');
+    expect(html).toContain("<b>40 Nodes</b>");
+    expect(await toMany(3)).toContain('<details class="more" id="more-unseen-0" open="">');
+  });
+
+  test("renderFleetPage() tells a dozen reasons, and where the others are", async () => {
+    const nodes = Array.from({ length: 15 }, (_, at) => {
+      const message = `reason ${"i".repeat(at + 1)}`;
+      return toLostView(`n${at}`, "notFound", {
+        presence: { kind: "unknown", reason: "notFound", message },
+      });
+    });
+    const html = await render({ nodes });
+    expect(html.match(/<p class="why">/g)).toHaveLength(12);
+    expect(html).toContain('<a href="?state=unmatched">3 more Nodes, each with its reason</a>');
   });
 });

@@ -3,14 +3,12 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { createPages } from "../../../lib/http/pages.ts";
-import { PAGE_NOW } from "../../support/page/node_views.ts";
+import { toPages } from "../../support/page/pages.ts";
 import { toSipSource } from "../../support/page/sip_cluster_views.ts";
 import { toVinoSource } from "../../support/page/vino_views.ts";
 
 const HTML = { headers: { accept: "text/html" } };
-const PAGES = createPages({
-  now: () => PAGE_NOW,
+const PAGES = toPages({
   sipClusters: toSipSource(),
   vinos: toVinoSource(),
 });

@@ -3,12 +3,15 @@ import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { raw } from "hono/html";
 import { renderDocument, showPage } from "../../../lib/http/page/layout.tsx";
-import { takeApart } from "../../support/page/node_views.ts";
+import { NODES_PLACE } from "../../../lib/http/debug.ts";
+import { PAGE_NOW, takeApart } from "../../support/page/node_views.ts";
 
 const options = {
   title: "</title><script>alert(1)</script>",
   base: "",
-  places: ["nodes"] as const,
+  places: [NODES_PLACE],
+  nowMs: PAGE_NOW,
+  version: "1.2.3",
   isTroubled: false,
   refreshSeconds: 5,
   main: raw("<main></main>"),

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
+import { NODES_PLACE } from "../../../lib/http/debug.ts";
 import { renderNodePage } from "../../../lib/http/page/node_page.tsx";
 import type { NodeView } from "../../../lib/http/views.ts";
 import { PAGE_NOW, toLostView, toNodeView } from "../../support/page/node_views.ts";
 
 async function render(node: NodeView): Promise<string> {
-  return await renderNodePage({ node, nowMs: PAGE_NOW, base: "../", places: ["nodes"] });
+  const frame = { nowMs: PAGE_NOW, base: "../", places: [NODES_PLACE], version: "1.2.3" };
+  return await renderNodePage(node, frame);
 }
 
 test("renderNodePage() goes from the Node to its machine to its host to its pool", async () => {
@@ -35,7 +37,7 @@ test("renderNodePage() says why nothing is known, what stands before a deletion,
   );
   for (const text of [
     "because notCovered",
-    "blocked (notCovered)",
+    "blocked: its part of the cloud does not answer",
     "pool Lyon is lost",
     "host, by its labels",
     "no &lt;answer&gt;",

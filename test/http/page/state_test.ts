@@ -1,10 +1,7 @@
 import { expect, test } from "bun:test";
-import {
-  isStateName,
-  STATE_NAMES,
-  type StateName,
-  toCondition,
-} from "../../../lib/http/page/state.ts";
+import type { StateName } from "../../../lib/http/page/model.ts";
+import { isStateName, NODE_STATES, toCondition } from "../../../lib/http/page/state.ts";
+import { STYLE } from "../../../lib/http/page/style.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
 import { toLostView, toNodeView } from "../../support/page/node_views.ts";
 
@@ -116,7 +113,17 @@ test("toCondition() does not say the same thing twice", () => {
 });
 
 test("every state can be reached, and only states are states", () => {
-  expect(new Set(CASES.map(([, , state]) => state))).toEqual(new Set(STATE_NAMES));
+  const states = NODE_STATES.map(({ name }) => name);
+  expect(new Set<string>(CASES.map(([, , state]) => state))).toEqual(new Set(states));
   expect(isStateName("well")).toBe(true);
   for (const text of ["", "toString", "__proto__", "Well"]) expect(isStateName(text)).toBe(false);
+});
+
+test("each state has a shape and a word of its own", () => {
+  const shapes = NODE_STATES.map(
+    ({ looksLike }) => new RegExp(`\\.s-${looksLike}::before\\{([^}]+)\\}`).exec(STYLE)?.[1],
+  );
+  expect(shapes).not.toContain(undefined);
+  expect(new Set(shapes).size).toBe(NODE_STATES.length);
+  expect(new Set(NODE_STATES.map(({ word }) => word)).size).toBe(NODE_STATES.length);
 });

@@ -1,59 +1,58 @@
 import { expect, test } from "bun:test";
-import { toCards } from "../../../lib/http/page/topology/mod.ts";
-import { listTroubles } from "../../../lib/http/page/troubles.ts";
-import type { NodeView } from "../../../lib/http/views.ts";
-import { toLostView, toNodeView } from "../../support/page/node_views.ts";
+import type { KindState } from "../../../lib/http/page/model.ts";
+import { groupReasons, type Troubled } from "../../../lib/http/page/troubles.ts";
 
-function list(nodes: readonly NodeView[]): unknown[] {
-  return listTroubles(toCards(nodes)).map(({ state, total, reasons }) => [
-    state,
+const [LOST, OFF]: readonly [KindState, KindState] = [
+  { name: "lost", word: "lost", meaning: "", looksLike: "missing", isTrouble: true },
+  { name: "off", word: "off", meaning: "", looksLike: "stopped", isTrouble: true },
+];
+
+function toTroubled(id: string, why: string, state: KindState | undefined = LOST): Troubled {
+  const names = [id, `${id}-id`];
+  return { id, state, why, where: "", names, tile: { name: id, looksLike: "missing" } };
+}
+
+function list(objects: readonly Troubled[], membersMin?: number): unknown[] {
+  return groupReasons(objects, [LOST, OFF], membersMin).map(({ state, total, reasons }) => [
+    state.name,
     total,
-    ...reasons.map(({ why, cards }) => [why, ...cards.map(({ node }) => node.name)]),
+    ...reasons.map(({ why, members }) => [why, ...members.map(({ id }) => id)]),
   ]);
 }
 
-function toLost(name: string, message: string): NodeView {
-  return toLostView(name, "notCovered", {
-    providerId: `x://${name}-id`,
-    presence: { kind: "unknown", reason: "notCovered", message },
-  });
-}
-
-test("listTroubles() groups by state and reason, the worst first, then the most", () => {
-  const nodes = [
-    toNodeView("well"),
-    toNodeView("foreign", { presence: { kind: "foreign" } }),
-    toNodeView("off", { instance: { id: "", name: "", state: "stopped", details: {} } }),
-    toLostView("a", "denied"),
-    toLostView("b", "notCovered"),
-    toLostView("c", "notCovered"),
-    toLostView("gone", "notListed"),
+test("groupReasons() groups by state and reason, the worst first, then the most", () => {
+  const objects = [
+    { ...toTroubled("well", ""), state: undefined },
+    toTroubled("off", "", OFF),
+    toTroubled("a", "denied"),
+    toTroubled("b", "not covered"),
+    toTroubled("c", "not covered"),
   ];
-  expect(list(nodes)).toEqual([
-    ["missing", 1, ["because notListed", "gone"]],
-    ["unseen", 3, ["because notCovered", "b", "c"], ["because denied", "a"]],
-    ["stopped", 1, ["", "off"]],
+  expect(list(objects)).toEqual([
+    ["lost", 3, ["not covered", "b", "c"], ["denied", "a"]],
+    ["off", 1, ["", "off"]],
   ]);
+  expect(list(objects, 2)).toEqual([["lost", 2, ["not covered", "b", "c"]]]);
 });
 
-test("listTroubles() takes reasons for the same that differ in names, UUIDs and times alone", () => {
+test("groupReasons() takes reasons for the same that differ in names, UUIDs and times alone", () => {
   const uuid = (digit: string): string => `0000000${digit}-0000-4000-8000-000000000000`;
   const toText = (name: string, digit: string): string =>
     `VM ${uuid(digit)} of ${name} (${name}-id) in pool p1 is gone for 1m${digit}.5s`;
-  const nodes = [toLost("n1", toText("n1", "1")), toLost("n2", toText("n2", "2"))];
-  expect(list(nodes)).toEqual([
-    ["unseen", 2, ["VM … of … (…) in pool p1 is gone for …", "n1", "n2"]],
+  const objects = [toTroubled("n1", toText("n1", "1")), toTroubled("n2", toText("n2", "2"))];
+  expect(list(objects)).toEqual([
+    ["lost", 2, ["VM … of … (…) in pool p1 is gone for …", "n1", "n2"]],
   ]);
 });
 
-test("listTroubles() tells what all share in full, and keeps other reasons apart", () => {
+test("groupReasons() tells what all share in full, and keeps other reasons apart", () => {
   const uuid = "00000000-0000-4000-8000-000000000000";
-  const nodes = [
-    toLost("n1", `pool ${uuid} is lost`),
-    toLost("n2", `pool ${uuid} is lost`),
-    toLost("n3", "pool Lyon is lost"),
+  const objects = [
+    toTroubled("n1", `pool ${uuid} is lost`),
+    toTroubled("n2", `pool ${uuid} is lost`),
+    toTroubled("n3", "pool Lyon is lost"),
   ];
-  expect(list(nodes)).toEqual([
-    ["unseen", 3, [`pool ${uuid} is lost`, "n1", "n2"], ["pool Lyon is lost", "n3"]],
+  expect(list(objects)).toEqual([
+    ["lost", 3, [`pool ${uuid} is lost`, "n1", "n2"], ["pool Lyon is lost", "n3"]],
   ]);
 });

@@ -2,16 +2,12 @@
  * Load balancers as the pages show them, for tests.
  * @module
  */
-import type { Place } from "../../../lib/http/page/layout.tsx";
 import type {
   LeftoverView,
   LoadBalancerSource,
   LoadBalancerView,
 } from "../../../lib/http/load_balancers/views.ts";
 import type { PoolUsageView } from "../../../lib/http/views.ts";
-
-/** The pages of a process with a cloud that has load balancers. */
-export const PLACES: readonly Place[] = ["nodes", "loadBalancers"];
 
 /** A load balancer of `default` that is ready. */
 export function toLoadBalancerView(
@@ -77,6 +73,7 @@ export function toLoadBalancerSource(
   pools: readonly PoolUsageView[] = [],
 ): LoadBalancerSource {
   return {
+    readServing: () => ({ missing: [] }),
     listLeftovers: () => leftovers,
     listPools: () => pools,
     list: () => views,

@@ -137,10 +137,12 @@ export function toPart({ publicPort, addressId }: Pick<Rule, "addressId" | "publ
 
 /** Writes a step of the Service. @param lock The network in which CloudStack does one change at a time */
 export function toStep(scene: Scene, summary: string, change: Change, lock?: string): Step {
-  const { claim, record } = scene;
+  const { view, claim, record } = scene;
+  const network = lock === undefined ? undefined : view.networks.get(lock);
   return {
     summary,
     ...(lock !== undefined && { lock }),
+    ...(network && { lockName: `network ${network.name}` }),
     change,
     ...(record && { record }),
     owner: claim.owner satisfies LoadBalancerOwner,

@@ -45,6 +45,12 @@ test("a new Service gets an address, rules, backends and a status", () => {
   expect([ingress, last.problems]).toEqual([[...VIP], []]);
 });
 
+test("a step says in words which network it waits for", () => {
+  const cloud = createCloud();
+  const [step] = plan(cloud.view(), toSpec({ ports: [HTTP] })).steps;
+  expect(step).toMatchObject({ lock: "net-1", lockName: "network net-1" });
+});
+
 test("the status shows an address only when all of it works", () => {
   const cloud = createCloud();
   const shown: unknown[] = [];
