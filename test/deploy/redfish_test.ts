@@ -52,7 +52,9 @@ test("the component sets flags that fit together, and lead to its Service", () =
   expect(env.at(-1)).toMatchObject({ name: "POD_IP" });
   const values: Record<string, string> = Object.fromEntries(entries);
   values["vino-redfish-pod-ip"] = "10.1.2.3";
-  expect(Object.keys(values).toSorted()).toEqual(REDFISH_FLAGS.map(({ name }) => name).toSorted());
+  // Without a storage for ISOs there are no virtual media.
+  const names = REDFISH_FLAGS.map(({ name }) => name).filter((name) => !name.includes("-iso-"));
+  expect(Object.keys(values).toSorted()).toEqual(names.toSorted());
   for (const { name, findProblem } of REDFISH_FLAGS) {
     expect(findProblem(values[name] ?? "")).toBeUndefined();
   }

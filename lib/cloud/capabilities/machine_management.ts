@@ -39,8 +39,28 @@ export interface ManagedReading extends Omit<MachineReading, "bootOrder"> {
   readonly boot: BootOverride;
 }
 
-/** Why a change is refused. `firmware`: the machine keeps its own. `incomplete`: the change says only a part. */
-export type ManagementRefusal = PowerRefusal | "firmware" | "incomplete";
+/** What is in the drive of a machine. */
+export interface ManagedMedia {
+  /** Of the image. Absent: nothing is in it. */
+  readonly name?: string;
+  /** Where it was copied from. Absent: not known. */
+  readonly url?: string;
+}
+
+/** The drives of machines. After the answer `busy`, ask again: an image is being copied. */
+interface MediaManagement {
+  read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedMedia>>;
+  /** Puts an image from a URL into the drive. Resolves when it is there. */
+  insert(id: string, url: string, signal: AbortSignal): Promise<ManagementAnswer<void>>;
+  /** Empties the drive. */
+  eject(id: string, signal: AbortSignal): Promise<ManagementAnswer<void>>;
+}
+
+/**
+ * Why a change is refused. `firmware`: the machine keeps its own. `incomplete`: the change says only a part. `image`:
+ * Landfall cannot have it.
+ */
+export type ManagementRefusal = PowerRefusal | "firmware" | "image" | "incomplete";
 
 /** An answer. `silent`: the cloud or the API server does not answer; a change may have been done all the same. */
 export type ManagementAnswer<T> =
@@ -55,6 +75,8 @@ export type ManagementAnswer<T> =
 
 /** The machines of a controller, each with its own user and password. */
 export interface MachineManagement {
+  /** Absent: machines have no virtual media. */
+  readonly media?: MediaManagement | undefined;
   /** Whether this process may act. Another one answers if not. */
   isLeading(): boolean;
   /**

@@ -3,6 +3,7 @@
  * @module
  */
 import { CloudError } from "../errors.ts";
+import type { MachineMedia } from "./machine_media.ts";
 import type { Fence } from "../../core/fence.ts";
 
 /** Whether a machine runs. */
@@ -82,6 +83,8 @@ export class RefusedPowerError extends CloudError {
 
 /** Power and boot order. Only for machines that have our mark of a complete one. */
 export interface MachinePower {
+  /** Images of CDs. Absent: the cloud has none. */
+  readonly media?: MachineMedia;
   /**
    * Reads a machine now.
    *

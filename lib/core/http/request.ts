@@ -18,7 +18,8 @@ export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers: HttpHeaders;
-  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
+  /** A stream is sent once, as it comes; give its `content-length`. */
+  readonly body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
   readonly tls: TlsSettings;
   /** Must include the deadline. Also ends the body of the answer. */
   readonly signal: AbortSignal;
@@ -96,6 +97,7 @@ async function sendRepeated(
     ? (await import("node:https")).request(url, secure, take)
     : (await import("node:http")).request(url, options, take);
   request.on("error", reject);
+  if (body instanceof ReadableStream) throw new TypeError("Cannot stream with repeated headers");
   request.end(body);
   return await promise;
 }

@@ -6,7 +6,7 @@ import { type Fields, isFields, parseFields } from "../../core/text/values.ts";
 import type { BootOverrideChange } from "../../cloud/capabilities/machine_management.ts";
 import { quote } from "../../core/text/printable.ts";
 import { RedfishError } from "./replies.ts";
-import { DURATIONS, MODES, TARGETS } from "./words.ts";
+import { DURATIONS, MODES, toTargets } from "./words.ts";
 
 /**
  * Reads an object in JSON. An empty body is an empty object.
@@ -41,8 +41,36 @@ export function parseReset<T>(
   throw toBad("ActionParameterValueNotInList", message);
 }
 
-/** Reads a change of a system: only its boot override can be changed. @throws {RedfishError} for another */
-export function parseSystemChange({ Boot: boot, ...more }: Fields): BootOverrideChange {
+/** Reads which image to insert. What is left out, or has its default, needs no word. @throws {RedfishError} for more */
+export function parseInsertion({ Image: image, ...more }: Fields): string {
+  const other = Object.entries(more).find(([name, value]) => INSERTION[name]?.has(value) !== true);
+  if (other !== undefined) {
+    const message = `The action does not take ${quote(other[0])} with this value`;
+    throw toBad("ActionParameterNotSupported", message);
+  }
+  if (typeof image === "string") return image;
+  throw toBad("ActionParameterMissing", "Image must be a URL");
+}
+
+/** What an image may be, besides its URL. */
+const INSERTION: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  Inserted: new Set([true]),
+  WriteProtected: new Set([true]),
+  TransferMethod: new Set(["Stream", "Upload", null]),
+  TransferProtocolType: new Set(["HTTP", "HTTPS", null]),
+  UserName: new Set([null, ""]),
+  Password: new Set([null, ""]),
+};
+
+/**
+ * Reads a change of a system: only its boot override can be changed.
+ *
+ * @throws {RedfishError} for another
+ */
+export function parseSystemChange(
+  { Boot: boot, ...more }: Fields,
+  hasMedia: boolean,
+): BootOverrideChange {
   const [other] = Object.keys(more);
   if (other !== undefined) throw toUnchangeable(other);
   if (!isFields(boot)) throw toBad("PropertyMissing", "Boot is missing");
@@ -54,7 +82,7 @@ export function parseSystemChange({ Boot: boot, ...more }: Fields): BootOverride
   } = boot;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw toUnchangeable(`Boot/${unknown}`);
-  const device = pick("BootSourceOverrideTarget", TARGETS, target);
+  const device = pick("BootSourceOverrideTarget", toTargets(hasMedia), target);
   const duration = pick("BootSourceOverrideEnabled", DURATIONS, enabled);
   const firmware = pick("BootSourceOverrideMode", MODES, mode);
   return {

@@ -2,6 +2,7 @@
  * The managers of systems: this service, once for each of them.
  * @module
  */
+import type { MachineManagement } from "../../cloud/capabilities/machine_management.ts";
 import { parseReset, readFields } from "./bodies.ts";
 import type { Endpoint } from "./endpoints.ts";
 import type { Access } from "./login/access.ts";
@@ -13,7 +14,12 @@ import { MANAGER_RESET_TYPES, ROOT, toManagerPath } from "./words.ts";
 const MANAGER = toManagerPath(":system");
 
 /** The endpoints. @param version Of Landfall */
-export function listManagerEndpoints(access: Access, version: string): Endpoint[] {
+export function listManagerEndpoints(
+  { media }: Pick<MachineManagement, "media">,
+  access: Access,
+  version: string,
+): Endpoint[] {
+  const hasMedia = media !== undefined;
   return [
     {
       path: `${ROOT}/Managers`,
@@ -22,7 +28,10 @@ export function listManagerEndpoints(access: Access, version: string): Endpoint[
           reply(toCollection("Manager", `${ROOT}/Managers`, systems.map(toManagerPath))),
       },
     },
-    { path: MANAGER, known: { GET: (visit) => reply(toManager(requireOwn(visit), version)) } },
+    {
+      path: MANAGER,
+      known: { GET: (visit) => reply(toManager(requireOwn(visit), version, hasMedia)) },
+    },
     {
       path: `${MANAGER}/Actions/Manager.Reset`,
       known: {

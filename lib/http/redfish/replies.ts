@@ -145,6 +145,7 @@ const REFUSALS: Readonly<Record<ManagementRefusal, readonly [status: number, id:
   notOurs: [404, "ResourceMissingAtURI"],
   unsupported: [501, "ActionNotSupported"],
   firmware: [400, "PropertyValueNotInList"],
+  image: [400, "ActionParameterValueError"],
   incomplete: [400, "PropertyMissing"],
 };
 

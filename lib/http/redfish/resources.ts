@@ -1,10 +1,10 @@
 /**
- * The resources of the Redfish service, as JSON. Of machines there is only what a cloud knows: no sensors, no firmware
- * inventory, no virtual media.
+ * The resources of the Redfish service, as JSON. Of machines there is only what a cloud knows: no sensors, and no
+ * firmware inventory.
  * @module
  */
 import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts";
-import type { ManagedReading } from "../../cloud/capabilities/machine_management.ts";
+import type { ManagedMedia, ManagedReading } from "../../cloud/capabilities/machine_management.ts";
 import { type Member, toCollectionType, toType } from "./schemas.ts";
 import {
   DURATIONS,
@@ -18,6 +18,7 @@ import {
   TARGETS,
   toManagerPath,
   toSystemPath,
+  toTargets,
   toWord,
 } from "./words.ts";
 
@@ -75,17 +76,10 @@ export function toCollection(type: Member, path: string, members: readonly strin
  * A machine. While a guest runs that cannot be asked, graceful resets are not among the values, because they would be
  * refused.
  */
-export function toSystem({
-  id,
-  name,
-  power,
-  isGraceful,
-  boot,
-  firmware,
-  firmwares,
-  cpus,
-  memoryBytes,
-}: ManagedReading): object {
+export function toSystem(
+  { id, name, power, isGraceful, boot, firmware, firmwares, cpus, memoryBytes }: ManagedReading,
+  hasMedia: boolean,
+): object {
   const path = toSystemPath(id);
   const device = boot.device ?? "none";
   const cannotAsk = power === "running" && !isGraceful;
@@ -108,7 +102,7 @@ export function toSystem({
       BootSourceOverrideEnabled: toWord(DURATIONS, boot.duration),
       "BootSourceOverrideEnabled@Redfish.AllowableValues": Object.keys(DURATIONS),
       BootSourceOverrideTarget: toWord(TARGETS, device),
-      "BootSourceOverrideTarget@Redfish.AllowableValues": Object.keys(TARGETS),
+      "BootSourceOverrideTarget@Redfish.AllowableValues": Object.keys(toTargets(hasMedia)),
       BootSourceOverrideMode: firmware === "unknown" ? null : toWord(MODES, firmware),
       "BootSourceOverrideMode@Redfish.AllowableValues": firmwares.map((one) => toWord(MODES, one)),
     },
@@ -116,6 +110,7 @@ export function toSystem({
     MemorySummary: { TotalSystemMemoryGiB: memoryBytes / GIB },
     Processors: link(`${path}/Processors`),
     EthernetInterfaces: link(`${path}/EthernetInterfaces`),
+    ...(hasMedia && { VirtualMedia: link(`${path}/VirtualMedia`) }),
     Links: { ManagedBy: [link(toManagerPath(id))] },
     Actions: {
       "#ComputerSystem.Reset": {
@@ -157,7 +152,7 @@ export function toInterface(id: string, place: number, { mac, network }: Machine
 }
 
 /** The manager of a machine: it stands for this service. */
-export function toManager(id: string, version: string): object {
+export function toManager(id: string, version: string, hasMedia: boolean): object {
   return {
     "@odata.type": toType("Manager"),
     "@odata.id": toManagerPath(id),
@@ -168,6 +163,7 @@ export function toManager(id: string, version: string): object {
     Manufacturer: MAKER,
     Model: MAKER,
     FirmwareVersion: version,
+    ...(hasMedia && { VirtualMedia: link(`${toManagerPath(id)}/VirtualMedia`) }),
     Status: HEALTHY,
     Links: { ManagerForServers: [link(toSystemPath(id))] },
     Actions: {
@@ -175,6 +171,29 @@ export function toManager(id: string, version: string): object {
         target: `${toManagerPath(id)}/Actions/Manager.Reset`,
         "ResetType@Redfish.AllowableValues": Object.keys(MANAGER_RESET_TYPES),
       },
+    },
+  };
+}
+
+/** The drive of a machine. @param path Of the resource */
+export function toVirtualMedia(path: string, { name, url }: ManagedMedia): object {
+  const isInserted = name !== undefined;
+  return {
+    "@odata.type": toType("VirtualMedia"),
+    "@odata.id": path,
+    Id: "Cd",
+    Name: "Virtual CD",
+    MediaTypes: ["CD", "DVD"],
+    ConnectedVia: isInserted ? "URI" : "NotConnected",
+    Inserted: isInserted,
+    Image: url ?? null,
+    ImageName: name ?? null,
+    WriteProtected: true,
+    TransferMethod: "Upload",
+    Status: HEALTHY,
+    Actions: {
+      "#VirtualMedia.InsertMedia": { target: `${path}/Actions/VirtualMedia.InsertMedia` },
+      "#VirtualMedia.EjectMedia": { target: `${path}/Actions/VirtualMedia.EjectMedia` },
     },
   };
 }

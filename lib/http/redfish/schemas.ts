@@ -17,9 +17,17 @@ const VERSIONS = {
   SessionService: "v1_1_9",
   Session: "v1_7_0",
   Message: "v1_1_2",
+  VirtualMedia: "v1_6_0",
 } as const;
 /** What collections are of. */
-const MEMBERS = ["ComputerSystem", "EthernetInterface", "Manager", "Processor", "Session"] as const;
+const MEMBERS = [
+  "ComputerSystem",
+  "EthernetInterface",
+  "Manager",
+  "Processor",
+  "Session",
+  "VirtualMedia",
+] as const;
 /** What a collection is of. */
 export type Member = (typeof MEMBERS)[number];
 

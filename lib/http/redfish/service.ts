@@ -25,6 +25,7 @@ import { toRoot, toServiceDocument } from "./resources.ts";
 import { renderMetadata } from "./schemas.ts";
 import { listSessionEndpoints } from "./login/session_endpoints.ts";
 import { listManagerEndpoints } from "./manager_endpoints.ts";
+import { listMediaEndpoints } from "./media_endpoints.ts";
 import { listSystemEndpoints } from "./system_endpoints.ts";
 import { ROOT } from "./words.ts";
 
@@ -69,7 +70,8 @@ export function createRedfishService(options: RedfishOptions): Handler {
     ...listRootEndpoints(),
     ...listSessionEndpoints(access),
     ...listSystemEndpoints(management, metrics),
-    ...listManagerEndpoints(access, version),
+    ...listManagerEndpoints(management, access, version),
+    ...listMediaEndpoints(management),
   ];
   for (const endpoint of endpoints) {
     const allow = listMethods(endpoint).join(", ");

@@ -48,17 +48,19 @@ function listOwnEndpoints(
   management: MachineManagement,
   metrics: Pick<RedfishMetrics, "countReset">,
 ): Endpoint[] {
+  const hasMedia = management.media !== undefined;
+  const show = async (visit: KnownVisit): Promise<object> =>
+    toSystem(await read(management, visit), hasMedia);
   return [
     {
       path: SYSTEM,
       known: {
-        GET: async (visit) =>
-          replyTagged(toSystem(await read(management, visit)), visit.request.headers),
+        GET: async (visit) => replyTagged(await show(visit), visit.request.headers),
         PATCH: async (visit) => {
           const id = requireOwn(visit);
           const { headers } = visit.request;
-          await checkUnchanged(headers, async () => toSystem(await read(management, visit)));
-          const change = parseSystemChange(await readFields(visit.request));
+          await checkUnchanged(headers, () => show(visit));
+          const change = parseSystemChange(await readFields(visit.request), hasMedia);
           requireDone(await management.setBoot(id, change, visit.signal));
           return replyDone();
         },

@@ -26,12 +26,18 @@ export const MANAGER_RESET_TYPES: Readonly<Record<string, "restart">> = {
   ForceRestart: "restart",
 };
 
-/** Values of `BootSourceOverrideTarget`. `Cd` is not among them: there is no virtual media to start from. */
+/** Values of `BootSourceOverrideTarget`. */
 export const TARGETS: Readonly<Record<string, BootDevice | "none">> = {
   None: "none",
   Pxe: "network",
   Hdd: "disk",
+  Cd: "cd",
 };
+
+/** Those of a machine. Without virtual media there is no CD to start from. */
+export function toTargets(hasMedia: boolean): typeof TARGETS {
+  return Object.fromEntries(Object.entries(TARGETS).filter(([, one]) => hasMedia || one !== "cd"));
+}
 
 /** Values of `BootSourceOverrideEnabled`. */
 export const DURATIONS: Readonly<Record<string, BootOverride["duration"]>> = {

@@ -451,6 +451,15 @@ function createLazyMachines(options: LazyMachinesOptions): LazyMachines {
       act: async (...asked) => await (await load()).power.act(...asked),
       setBootOrder: async (...asked) => await (await load()).power.setBootOrder(...asked),
       setFirmware: async (...asked) => await (await load()).power.setFirmware(...asked),
+      media: {
+        findStorage: async (...asked) => await (await load()).power.media.findStorage(...asked),
+        listImages: async (...asked) => await (await load()).power.media.listImages(...asked),
+        upload: async (...asked) => await (await load()).power.media.upload(...asked),
+        deleteImage: async (...asked) => await (await load()).power.media.deleteImage(...asked),
+        readDrive: async (...asked) => await (await load()).power.media.readDrive(...asked),
+        insert: async (...asked) => await (await load()).power.media.insert(...asked),
+        eject: async (...asked) => await (await load()).power.media.eject(...asked),
+      },
     },
   };
 }

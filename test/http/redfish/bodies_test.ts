@@ -41,7 +41,7 @@ test.each<[boot: Fields, change: object]>([
     { device: "network", duration: "once" },
   ],
 ])("parseSystemChange() reads %o", (Boot, change) => {
-  expect(parseSystemChange({ Boot })).toEqual(change);
+  expect(parseSystemChange({ Boot }, false)).toEqual(change);
 });
 
 test.each<[fields: Fields, message: string]>([
@@ -63,5 +63,5 @@ test.each<[fields: Fields, message: string]>([
     "BootSourceOverrideEnabled must be one of Disabled, Once, Continuous",
   ],
 ])("parseSystemChange() refuses %o", (fields, message) => {
-  expect(() => parseSystemChange(fields)).toThrow(message);
+  expect(() => parseSystemChange(fields, false)).toThrow(message);
 });

@@ -16,10 +16,10 @@ test("resources say what type they are, each with a version", () => {
   const system = makeSystem("a");
   const resources = [
     toRoot(),
-    toSystem(system),
+    toSystem(system, true),
     toProcessor(system),
     toInterface("a", 0, { mac: "52:54:00:00:00:01" }),
-    toManager("a", "1.2.3"),
+    toManager("a", "1.2.3", false),
     toSessionService(1_800),
     toSession("s", "user"),
   ];
@@ -33,14 +33,18 @@ test("resources say what type they are, each with a version", () => {
   }
 });
 
-test("toSystem() offers no virtual media, no storage, and no certificate", () => {
-  const text = JSON.stringify([toSystem(makeSystem("a")), toManager("a", "1.2.3"), toRoot()]);
+test("toSystem() offers no virtual media without a storage for it, no disks, and no certificate", () => {
+  const text = JSON.stringify([
+    toSystem(makeSystem("a"), false),
+    toManager("a", "1.2.3", false),
+    toRoot(),
+  ]);
   expect(text).not.toMatch(/VirtualMedia|Storage|Certificate|Chassis/);
 });
 
 test("toSystem() leaves the credentials of a machine out", () => {
   const { username, password } = makeSystem("a").credentials;
-  const text = JSON.stringify(toSystem(makeSystem("a")));
+  const text = JSON.stringify(toSystem(makeSystem("a"), false));
   expect(text).not.toContain(username);
   expect(text).not.toContain(password);
 });

@@ -5,7 +5,7 @@
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 import { parseListenAddress } from "../../../core/net/listen_address.ts";
-import { mustBe } from "../../../core/text/values.ts";
+import { mustBe, parseList } from "../../../core/text/values.ts";
 import {
   type FlagsJudgement,
   type FlagValues,
@@ -14,6 +14,7 @@ import {
   type TextFlag,
 } from "../../definition.ts";
 import type { ServiceEndpoint } from "./leader_endpoint.ts";
+import type { MediaSettings } from "./media.ts";
 
 const anyText = (): undefined => undefined;
 
@@ -80,6 +81,31 @@ export const REDFISH_POD_IP_FLAG: TextFlag = {
   findProblem: (text) => (text === "" || parseIp(text) ? undefined : "an IP address"),
 };
 
+/** Where images of CDs are copied to. */
+const ISO_STORAGE_FLAG: TextFlag = {
+  name: "vino-redfish-iso-storage",
+  type: "string",
+  default: "",
+  help:
+    "Name or ID of the storage for ISOs, in the pool of each machine, to which Landfall copies images for virtual " +
+    "media; empty: machines have no virtual media",
+  findProblem: anyText,
+};
+
+/** Where they come from. */
+const ISO_SOURCES_FLAG: TextFlag = {
+  name: "vino-redfish-iso-sources",
+  type: "string",
+  default: "",
+  help:
+    "URLs below which Landfall may fetch images for --vino-redfish-iso-storage, with commas between them, such as " +
+    "http://ironic.metal3.svc:6180/",
+  findProblem: (text) =>
+    parseList(text).every((one) => parseSource(one) !== undefined)
+      ? undefined
+      : "http or https URLs that end with a slash, with commas between them",
+};
+
 /** All of them. */
 export const REDFISH_FLAGS: readonly TextFlag[] = [
   REDFISH_ADDRESS_FLAG,
@@ -88,6 +114,8 @@ export const REDFISH_FLAGS: readonly TextFlag[] = [
   REDFISH_KEY_FLAG,
   REDFISH_SERVICE_FLAG,
   REDFISH_POD_IP_FLAG,
+  ISO_STORAGE_FLAG,
+  ISO_SOURCES_FLAG,
 ];
 
 /** The service, and how hosts name it. */
@@ -99,6 +127,8 @@ export interface RedfishSettings {
   readonly keyFile?: string;
   /** Of the Service that leads to this process while it leads. Absent: there is none. */
   readonly endpoint?: ServiceEndpoint;
+  /** Absent: machines have no virtual media. */
+  readonly media?: MediaSettings;
 }
 
 /**
@@ -123,6 +153,8 @@ export function readRedfishSettings(values: FlagValues): RedfishSettings | undef
     [REDFISH_KEY_FLAG, REDFISH_CERT_FLAG],
     [REDFISH_SERVICE_FLAG, REDFISH_POD_IP_FLAG],
     [REDFISH_POD_IP_FLAG, REDFISH_SERVICE_FLAG],
+    [ISO_STORAGE_FLAG, ISO_SOURCES_FLAG],
+    [ISO_SOURCES_FLAG, ISO_STORAGE_FLAG],
   ] as const) {
     if (readTextFlag(values, one) !== "" || readTextFlag(values, other) === "") continue;
     const message = `required together with --${other.name}`;
@@ -131,7 +163,12 @@ export function readRedfishSettings(values: FlagValues): RedfishSettings | undef
   if (url === undefined || issues.length > 0) throw new ConfigError(issues);
   const endpoint = readEndpoint(values, address);
   const files = certFile && keyFile ? { certFile, keyFile } : {};
-  return { address, url, ...files, ...(endpoint && { endpoint }) };
+  const storage = readTextFlag(values, ISO_STORAGE_FLAG);
+  const sources = parseList(readTextFlag(values, ISO_SOURCES_FLAG)).flatMap(
+    (one) => parseSource(one) ?? [],
+  );
+  const media = storage === "" ? {} : { media: { storage, sources } };
+  return { address, url, ...files, ...(endpoint && { endpoint }), ...media };
 }
 
 /** Says which of the flags do not fit together, and which do nothing. */
@@ -193,9 +230,23 @@ function parseService(text: string): Pick<ServiceEndpoint, "namespace" | "servic
   return namespace && service ? { namespace, service } : undefined;
 }
 
-/** The address of the management controller of a machine, as a BareMetalHost has it. */
-export function toBmcAddress({ url }: Pick<RedfishSettings, "url">, machineId: string): string {
-  return `redfish+${url.origin}/redfish/v1/Systems/${machineId}`;
+/**
+ * The address of the management controller of a machine, as a BareMetalHost has it. With virtual media metal3 boots
+ * from them, and needs neither DHCP nor PXE.
+ */
+export function toBmcAddress(
+  { url, media }: Pick<RedfishSettings, "media" | "url">,
+  machineId: string,
+): string {
+  const driver = media === undefined ? "redfish" : "redfish-virtualmedia";
+  return `${driver}+${url.origin}/redfish/v1/Systems/${machineId}`;
+}
+
+/** The slash behind the host is why `http://a.example` does not allow `http://a.example.org`. */
+function parseSource(text: string): string | undefined {
+  const url = URL.parse(text);
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  return isHttp && url.href === text && text.endsWith("/") ? text : undefined;
 }
 
 function isTcp(text: string): boolean {

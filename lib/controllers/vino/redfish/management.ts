@@ -23,6 +23,8 @@ import type {
   ManagementAnswer,
 } from "../../../cloud/capabilities/machine_management.ts";
 import { BootOverrides, RefusedChangeError, toBootOverride } from "./boot_overrides.ts";
+import { ImageError } from "./image_source.ts";
+import { type MediaSettings, VirtualMedia } from "./media.ts";
 import { isRefusedForGood, startsNothing } from "./order_refusal.ts";
 import { type OverrideClient, OverrideStore } from "./override_store.ts";
 import { type ManagedMachine, SecretCache } from "./secret_cache.ts";
@@ -37,23 +39,32 @@ interface VinoManagementOptions {
   readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Absent: machines have no virtual media. */
+  readonly media?: MediaSettings | undefined;
   /** Tells the people of a Vino what they must do. Called once for each new message about a machine. */
   readonly warn: (machine: ManagedMachine, message: string) => void;
 }
 
 /** The machines of all Vinos. */
 export class VinoManagement implements MachineManagement {
+  readonly media?: MachineManagement["media"];
   readonly #options: VinoManagementOptions;
   readonly #secrets: SecretCache;
   readonly #store: OverrideStore;
   readonly #overrides: BootOverrides;
   readonly #waiting: WaitingOverrides;
+  readonly #media: VirtualMedia | undefined;
   /** Of the machines that something is done with, by their IDs. */
   readonly #locks = new Locks();
 
   constructor(options: VinoManagementOptions) {
     const { clock, log, listMachines, warn } = options;
     this.#options = options;
+    const { media: settings, power } = options;
+    if (settings && power.media) {
+      this.#media = new VirtualMedia({ ...options, settings, media: power.media });
+      this.media = this.#toMediaManagement(this.#media);
+    }
     this.#secrets = new SecretCache(options);
     const store = new OverrideStore(options);
     this.#store = store;
@@ -72,9 +83,12 @@ export class VinoManagement implements MachineManagement {
     });
   }
 
-  /** Finishes boot overrides until the signal aborts. Called when this process leads. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#waiting.run(signal);
+  /**
+   * Finishes boot overrides, and removes images that no machine has, until the signal aborts. Called when this process
+   * leads.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#waiting.run(signal), this.#media?.run(signal)]);
   }
 
   isLeading(): boolean {
@@ -159,6 +173,14 @@ export class VinoManagement implements MachineManagement {
         this.#options.log.info("A management controller set the boot device of a machine", fields);
       }),
     );
+  }
+
+  #toMediaManagement(media: VirtualMedia): MachineManagement["media"] {
+    return {
+      read: (id, signal) => this.#answer(() => media.read(this.#require(id), signal)),
+      insert: (id, url, signal) => this.#answer(() => media.insert(this.#require(id), url, signal)),
+      eject: (id, signal) => this.#answer(() => media.eject(this.#require(id), signal)),
+    };
   }
 
   /** Does one thing at a time with a machine. */
@@ -256,6 +278,9 @@ function toMissing(): RefusedPowerError {
 }
 
 function toAnswer(error: unknown): Exclude<ManagementAnswer<never>, { kind: "done" }> | undefined {
+  if (error instanceof ImageError) {
+    return { kind: "refused", refusal: "image", message: error.message };
+  }
   if (error instanceof RefusedPowerError || error instanceof RefusedChangeError) {
     return { kind: "refused", refusal: error.refusal, message: error.message };
   }

@@ -52,6 +52,7 @@ export function createRedfish(options: RedfishOptions): Redfish {
   const management = new VinoManagement({
     ...options,
     listMachines,
+    media: settings.media,
     warn(machine, message) {
       const vino = findVino(vinoes.values(), machine);
       if (vino) events.record(vino, toEvent(EVENT_WORDS.bootOverrideStuck, message));

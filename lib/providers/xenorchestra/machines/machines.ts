@@ -25,8 +25,8 @@ import type { LookingUser, View, Vm } from "./look/view.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
 import { planRemoval } from "./plan/removal.ts";
-import { JsonRpcBootOrders } from "./power/boot_orders.ts";
 import { XenOrchestraPower } from "./power/power.ts";
+import { JsonRpcChanges } from "./power/rpc_changes.ts";
 import type { Step } from "./steps.ts";
 import { listBlind } from "./privileges.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
@@ -64,12 +64,12 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     const { api, session, own } = options;
     this.#options = options;
     this.#api = new MachinesApi(api, session, own);
-    const bootOrders = new JsonRpcBootOrders(session);
+    const rpc = new JsonRpcChanges(session);
     const findListed = (id: string): Vm | undefined => {
       const listing = options.findListing();
       return listing && this.#readVms(listing).find((vm) => vm.id === id);
     };
-    this.power = new XenOrchestraPower({ api: this.#api, session, own, bootOrders, findListed });
+    this.power = new XenOrchestraPower({ api: this.#api, session, own, rpc, findListed });
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {

@@ -14,6 +14,7 @@ import {
 import { toBackoffMs } from "../../../core/clock.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { Fence } from "../../../core/fence.ts";
+import type { HttpRequest } from "../../../core/http/request.ts";
 import type { XenOrchestraSettings } from "../settings.ts";
 import { createFixedToken, FileToken, MintedToken, toBasic, type TokenSource } from "./tokens.ts";
 import { toReplyError } from "./reply_error.ts";
@@ -39,7 +40,10 @@ export interface ChangeRequest extends Asked {
   readonly method: "POST" | "PATCH" | "PUT" | "DELETE";
   /** Sent as JSON, or as it is. @default {no body} */
   readonly body?:
-    { readonly json: object } | { readonly bytes: Uint8Array<ArrayBuffer> } | undefined;
+    | { readonly json: object }
+    | { readonly bytes: Uint8Array<ArrayBuffer> }
+    | { readonly stream: ReadableStream<Uint8Array>; readonly length: number }
+    | undefined;
   /** Milliseconds for the whole request. */
   readonly timeoutMs: number;
   /** Whether {@linkcode timeoutMs} includes waiting for its turn, so that it is not sent later. @default {false} */
@@ -311,10 +315,13 @@ export class Session {
 
 function toContent(body: ChangeRequest["body"]): {
   readonly headers: Headers;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly body?: HttpRequest["body"];
 } {
   if (body === undefined) return { headers: {} };
-  return "json" in body
-    ? { headers: { "content-type": "application/json" }, body: JSON.stringify(body.json) }
-    : { headers: { "content-type": "application/octet-stream" }, body: body.bytes };
+  if ("json" in body) {
+    return { headers: { "content-type": "application/json" }, body: JSON.stringify(body.json) };
+  }
+  const headers = { "content-type": "application/octet-stream" };
+  if ("bytes" in body) return { headers, body: body.bytes };
+  return { headers: { ...headers, "content-length": String(body.length) }, body: body.stream };
 }

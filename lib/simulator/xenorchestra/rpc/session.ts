@@ -6,6 +6,7 @@ import type { Auth, XoUser } from "../auth.ts";
 import type { XoRecord } from "../records.ts";
 import { toOperation, type Backend, Work } from "../writes/backend.ts";
 import { XapiError } from "../writes/errors.ts";
+import { changeCd } from "../writes/steps/disks.ts";
 
 /** An error as clients get it. */
 class RpcError extends Error {
@@ -28,6 +29,8 @@ const METHODS: ReadonlySet<string> = new Set([
   "system.getServerVersion",
   "acl.getCurrentPermissions",
   "vm.setBootOrder",
+  "vm.insertCd",
+  "vm.ejectCd",
 ]);
 const OTHER = -32_000;
 
@@ -69,7 +72,8 @@ export class RpcSession {
     if (this.#user === undefined)
       throw new RpcError(NOT_ENOUGH_PERMISSIONS, "not enough permissions");
     if (method === "acl.getCurrentPermissions") return listOldRights(this.#user);
-    return await this.#setBootOrder(this.#user, params);
+    if (method === "vm.setBootOrder") return await this.#setBootOrder(this.#user, params);
+    return await this.#changeCd(this.#user, method, params);
   }
 
   #signIn({ token, email, password }: Parameters): unknown {
@@ -86,6 +90,30 @@ export class RpcSession {
     }
     const permission = this.#user?.privileges === undefined ? "admin" : "none";
     return { id: this.#user?.id, email: this.#user?.username, permission };
+  }
+
+  async #changeCd(user: XoUser, method: string, params: Parameters): Promise<true> {
+    const { id, cd_id: cdId, force: _force, ...others } = params;
+    const isInsert = method === "vm.insertCd";
+    const isRight = typeof id === "string" && (typeof cdId === "string") === isInsert;
+    if (!isRight || Object.keys(others).length > 0) {
+      throw new RpcError(INVALID_PARAMETERS, "invalid parameters", { errors: [] });
+    }
+    const { backend } = this.#options;
+    const work = new Work(backend, user.id);
+    const [machine, disk] = [
+      backend.state.read("vms", id),
+      backend.state.read("vdis", String(cdId)),
+    ];
+    for (const [found, asked] of [[machine, id], ...(isInsert ? [[disk, cdId]] : [])]) {
+      if (!found)
+        throw new RpcError(NO_SUCH_OBJECT, `no such object ${String(asked)}`, { id: asked });
+    }
+    if (machine === undefined || !isOperator(user, machine)) {
+      throw new RpcError(NOT_ENOUGH_PERMISSIONS, "not enough permissions");
+    }
+    await changeCd(work, machine, isInsert ? disk : undefined);
+    return true;
   }
 
   async #setBootOrder(user: XoUser, { vm: id, order, ...others }: Parameters): Promise<true> {

@@ -15,7 +15,7 @@ import { inspectBootOrders } from "../../../../lib/providers/xenorchestra/machin
 import { RpcError } from "../../../../lib/providers/xenorchestra/session/rpc.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
-import { JsonRpcBootOrders } from "../../../../lib/providers/xenorchestra/machines/power/boot_orders.ts";
+import { JsonRpcChanges } from "../../../../lib/providers/xenorchestra/machines/power/rpc_changes.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   createMachineSite,
@@ -239,7 +239,7 @@ const site = createMachineSite();
 const ADMIN = "admin@admin.net";
 
 let xo: XenOrchestraSimulator;
-let orders: JsonRpcBootOrders;
+let orders: JsonRpcChanges;
 
 function readOrder(): unknown {
   return Object(xo.state.read("vms", id)?.["boot"]).order;
@@ -248,45 +248,52 @@ function readOrder(): unknown {
 describe("boot orders", () => {
   beforeEach(async () => {
     xo = await startXenOrchestraSimulator({ clock: systemClock, world: createMachineSite().world });
-    orders = new JsonRpcBootOrders(new Session(toSettings(xo.url, { token: xo.token }), toDeps()));
+    orders = new JsonRpcChanges(new Session(toSettings(xo.url, { token: xo.token }), toDeps()));
     const body = { template: site.templateIds.debian, name_label: "vino-1b4e28ba-worker-0" };
     ({ id } = await createVm(new Work(xo.cloud.backend, "user"), site.poolIds.paris, body));
   });
   afterEach(() => xo.stop());
 
-  test("JsonRpcBootOrders sets the order of a VM, and sets it again", async () => {
+  test("JsonRpcChanges sets the order of a VM, and sets it again", async () => {
     for (const order of ["ncd", "ncd", "cd"]) {
-      await orders.set(id, order, leading, signal);
+      await orders.setBootOrder(id, order, leading, signal);
       expect(readOrder()).toBe(order);
     }
   });
 
-  test("JsonRpcBootOrders names the old ACL if the user has only a role", async () => {
+  test("JsonRpcChanges names the old ACL if the user has only a role", async () => {
     xo.auth.setPrivileges(ADMIN, [{ resource: "vm", action: "update" }]);
     const before = readOrder();
-    const failed = orders.set(id, "ncd", leading, signal);
+    const failed = orders.setBootOrder(id, "ncd", leading, signal);
     await expect(failed).rejects.toMatchObject({ refusal: "denied" });
     await expect(failed).rejects.toThrow('the old ACL "operator" on the pool');
     expect(readOrder()).toBe(before);
     xo.auth.setPrivileges(ADMIN, [], [site.poolIds.paris]);
-    await orders.set(id, "ncd", leading, signal);
+    await orders.setBootOrder(id, "ncd", leading, signal);
     expect(readOrder()).toBe("ncd");
   });
 
-  test("JsonRpcBootOrders says that a VM does not exist", async () => {
-    const failed = orders.set("cf910379-9c51-46ef-af3f-4a51129ecb9e", "ncd", leading, signal);
+  test("JsonRpcChanges says that a VM does not exist", async () => {
+    const failed = orders.setBootOrder(
+      "cf910379-9c51-46ef-af3f-4a51129ecb9e",
+      "ncd",
+      leading,
+      signal,
+    );
     await expect(failed).rejects.toMatchObject({ refusal: "notOurs" });
   });
 
-  test("JsonRpcBootOrders writes nothing unless this process leads", async () => {
+  test("JsonRpcChanges writes nothing unless this process leads", async () => {
     const before = readOrder();
-    await expect(orders.set(id, "ncd", new Fence(), signal)).rejects.toThrow("does not lead");
+    await expect(orders.setBootOrder(id, "ncd", new Fence(), signal)).rejects.toThrow(
+      "does not lead",
+    );
     expect(readOrder()).toBe(before);
   });
 
-  test("JsonRpcBootOrders says that Xen Orchestra is silent", async () => {
+  test("JsonRpcChanges says that Xen Orchestra is silent", async () => {
     await xo.refuse();
-    await expect(orders.set(id, "ncd", leading, signal)).rejects.toMatchObject({
+    await expect(orders.setBootOrder(id, "ncd", leading, signal)).rejects.toMatchObject({
       kind: "unreachable",
     });
   });
@@ -299,9 +306,9 @@ describe("boot orders", () => {
     [-32_601, undefined, "unsupported"],
     [10, undefined, undefined],
     [-32_000, "SOMETHING_ELSE", undefined],
-  ])("JsonRpcBootOrders takes code %d with %s for %s", async (code, reason, refusal) => {
+  ])("JsonRpcChanges takes code %d with %s for %s", async (code, reason, refusal) => {
     const session = { callRpc: () => Promise.reject(new RpcError(code, "no", reason)) };
-    const failed = new JsonRpcBootOrders(session).set(id, "ncd", leading, signal);
+    const failed = new JsonRpcChanges(session).setBootOrder(id, "ncd", leading, signal);
     const error: unknown = await failed.catch((thrown: unknown) => thrown);
     expect(Object(error).refusal).toBe(refusal);
     expect(Object(error).kind).toBe("protocol");

@@ -21,13 +21,9 @@ import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import { type OwnChanges, toChanged } from "../wire/own_changes.ts";
 import { type Acting, ACTIONS } from "./actions.ts";
+import { XenOrchestraMedia } from "./media.ts";
 import { toPowerRefusal } from "./refusals.ts";
-
-/** Sets the boot order of VMs, which the REST API cannot. */
-interface BootOrders {
-  /** @param order In letters of the hypervisor: `ncd`. @throws as `MachinePower.setBootOrder` */
-  set(vmId: string, order: string, fence: Fence, signal: AbortSignal): Promise<void>;
-}
+import type { JsonRpcChanges } from "./rpc_changes.ts";
 
 /** What {@linkcode XenOrchestraPower} needs. */
 interface PowerOptions {
@@ -36,8 +32,7 @@ interface PowerOptions {
   readonly own: OwnChanges;
   /** Finds a VM in the last inventory. */
   readonly findListed: (id: string) => Vm | undefined;
-  /** Absent: the boot order cannot be set. */
-  readonly bootOrders?: BootOrders;
+  readonly rpc: JsonRpcChanges;
 }
 
 /** The letters of the hypervisor. */
@@ -46,10 +41,15 @@ const DEVICES: Readonly<Record<string, BootDevice>> = { c: "disk", n: "network",
 
 /** See {@linkcode MachinePower}. */
 export class XenOrchestraPower implements MachinePower {
+  readonly media: XenOrchestraMedia;
   readonly #options: PowerOptions;
 
   constructor(options: PowerOptions) {
     this.#options = options;
+    this.media = new XenOrchestraMedia({
+      ...options,
+      begin: (id, fence, signal) => this.#begin(id, fence, signal),
+    });
   }
 
   async read(id: string, signal: AbortSignal): Promise<MachineReading | undefined> {
@@ -99,14 +99,10 @@ export class XenOrchestraPower implements MachinePower {
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void> {
-    const { bootOrders, own } = this.#options;
-    if (bootOrders === undefined) {
-      const message = "Cannot set the boot order: this needs Xen Orchestra's JSON-RPC API";
-      throw new RefusedPowerError("unsupported", message);
-    }
+    const { rpc, own } = this.#options;
     const { vm } = await this.#begin(id, fence, signal);
     const letters = order.map((device) => LETTERS[device]).join("");
-    await bootOrders.set(vm.id, letters, fence, signal);
+    await rpc.setBootOrder(vm.id, letters, fence, signal);
     own.note(
       "vms",
       vm.id,

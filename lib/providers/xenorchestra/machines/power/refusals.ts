@@ -22,12 +22,15 @@ const WORDS: Readonly<Record<string, PowerRefusal>> = {
   HOST_DISABLED: "noRoom",
 };
 
+/** What is done besides actions on the power. */
+type Other = "delete the image" | "set the firmware" | "upload the image";
+
 /** Turns an error of an action into one that says what kind of refusal it is, if it is one. */
-export function toPowerRefusal(error: unknown, action: PowerAction | "set the firmware"): unknown {
+export function toPowerRefusal(error: unknown, action: PowerAction | Other): unknown {
   if (!(error instanceof ChangeRefusal)) return error;
   const refusal = findRefusal(error);
   if (refusal === undefined) return error;
-  const what = action === "set the firmware" ? action : `do ${action}`;
+  const what = action.includes(" ") ? action : `do ${action}`;
   return new RefusedPowerError(refusal, `Cannot ${what}: ${error.message}`, { cause: error });
 }
 

@@ -31,6 +31,14 @@ interface DiskLink {
   readonly diskId?: string;
 }
 
+/** What becomes a disk, as it comes. */
+interface DiskStream {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly length: number;
+  /** Milliseconds for all of it. */
+  readonly timeoutMs: number;
+}
+
 /** An action on the power of a VM. */
 export type VmAction =
   | "start"
@@ -118,11 +126,11 @@ export class Changes {
     this.#noteVm(vmId, (vm) => ({ ...vm, VIFs: withText(vm.VIFs, id) }));
   }
 
-  /** Makes a disk of these bytes. @returns Its ID */
+  /** Makes a disk of these bytes. A stream can be longer than others have time for. @returns Its ID */
   async uploadDisk(
     { id: storageId, poolId: $pool }: { readonly id: string; readonly poolId: string },
     names: { readonly name: string; readonly description: string },
-    bytes: Uint8Array<ArrayBuffer>,
+    content: Uint8Array<ArrayBuffer> | DiskStream,
   ): Promise<string> {
     const query = new URLSearchParams({
       raw: "true",
@@ -133,12 +141,12 @@ export class Changes {
       operation: "upload_vdi",
       method: "POST",
       path: `/srs/${encodeURIComponent(storageId)}/vdis?${query}`,
-      body: { bytes },
-      timeoutMs: SLOW_MS,
+      body: content instanceof Uint8Array ? { bytes: content } : content,
+      timeoutMs: content instanceof Uint8Array ? SLOW_MS : content.timeoutMs,
     });
     const { id } = read(CREATED, reply, "a new disk");
     const { name: name_label, description: name_description } = names;
-    const size = bytes.length;
+    const size = content.length;
     const made = { id, $pool, $SR: storageId, $VBDs: [], name_label, name_description, size };
     this.#own.note("vdis", id, (disk) => disk ?? made);
     return id;

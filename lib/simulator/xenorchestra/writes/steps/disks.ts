@@ -109,6 +109,35 @@ export function listAttachments(state: XenOrchestraState, vmId: string): readonl
   return [...state.all("vbds").values()].filter((vbd) => vbd["VM"] === vmId);
 }
 
+/**
+ * Puts a disk into the drive for CDs of a machine, which it gets if it has none.
+ *
+ * @param vdi Absent: empties the drive
+ */
+export async function changeCd(work: Work, vm: XoRecord, vdi?: XoRecord): Promise<void> {
+  const { state } = work;
+  const drive = listAttachments(state, vm.id).find((vbd) => vbd["is_cd_drive"] === true);
+  if (drive === undefined) {
+    if (vdi) await attachDisk(work, vm, vdi, { isCd: true, isReadOnly: true });
+    return;
+  }
+  const held = state.all("vdis").get(String(drive["VDI"]));
+  if (held === undefined && vdi === undefined) {
+    throw new XapiError("VBD_IS_EMPTY", [String(drive["_xapiRef"])], "VBD.eject");
+  }
+  if (held) {
+    await work.call(toOperation("VBD.eject", drive, { vm }), () => {
+      delete drive["VDI"];
+      held["$VBDs"] = readIds(held, "$VBDs").filter((id) => id !== drive.id);
+    });
+  }
+  if (vdi === undefined) return;
+  await work.call(toOperation("VBD.insert", drive, { vm }), () => {
+    drive["VDI"] = vdi.id;
+    vdi["$VBDs"] = [...readIds(vdi, "$VBDs"), drive.id];
+  });
+}
+
 /** Removes a disk with its attachments. */
 export async function destroyDisk(work: Work, vdi: XoRecord, vm?: XoRecord): Promise<void> {
   const { state } = work;

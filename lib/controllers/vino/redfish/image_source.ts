@@ -1,0 +1,112 @@
+/**
+ * Where images of CDs come from: URLs below those that an administrator allows, and nothing else, because what Landfall
+ * can reach is then readable on a machine.
+ * @module
+ */
+import { describeError } from "../../../core/errors.ts";
+import { formatHostPort, toConnectionProblem } from "../../../core/http/connection.ts";
+import { sendHttp } from "../../../core/http/request.ts";
+import { formatSize } from "../../../core/text/values.ts";
+
+/** An image that cannot be had. */
+export class ImageError extends Error {
+  override readonly name = "ImageError";
+}
+
+/** An image that is being read. */
+interface OpenImage {
+  /** In bytes. */
+  readonly length: number;
+  /** Fails if there are more or fewer bytes. */
+  readonly stream: ReadableStream<Uint8Array>;
+}
+
+/** More than the installation media of any system have. */
+const IMAGE_BYTES_MAX = 16 * 1024 ** 3;
+const REDIRECTS_MAX = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Reads the URL of an image. @throws {ImageError} if Landfall must not fetch it */
+export function parseImageUrl(text: string, sources: readonly string[]): URL {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new ImageError("Image must be a URL with http or https");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new ImageError("Image must be a URL without a user and password");
+  }
+  if (sources.some((source) => url.href.startsWith(source))) return url;
+  throw new ImageError(
+    `Landfall may fetch no image from ${url.origin}: an administrator allows it`,
+  );
+}
+
+/**
+ * Opens an image. Messages have no more of its URL than host and port: the rest may be a secret.
+ *
+ * @param onBytes Called with how many more bytes were read
+ * @param signal Also ends the stream
+ * @throws {ImageError} if it cannot be had
+ */
+export async function openImage(
+  first: URL,
+  sources: readonly string[],
+  onBytes: (bytes: number) => void,
+  signal: AbortSignal,
+): Promise<OpenImage> {
+  let url = first;
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+    const answer = await send(url, signal);
+    const { status, headers, body } = answer;
+    const location = headers.get("location");
+    if (REDIRECTS.has(status) && location !== null) {
+      await body?.cancel();
+      url = parseImageUrl(URL.parse(location, url.href)?.href ?? "", sources);
+      continue;
+    }
+    const length = Number(headers.get("content-length") ?? Number.NaN);
+    const problem = findProblem(status, length);
+    if (problem === undefined && body !== null) {
+      return { length, stream: body.pipeThrough(toCounter(length, onBytes)) };
+    }
+    await body?.cancel();
+    throw new ImageError(`Cannot fetch the image from ${formatHostPort(url.href)}: ${problem}`);
+  }
+  throw new ImageError(`Cannot fetch the image: ${first.origin} redirects too often`);
+}
+
+async function send(url: URL, signal: AbortSignal): Promise<Response> {
+  const headers = { "accept-encoding": "identity", "user-agent": "landfall" };
+  try {
+    return await sendHttp(url.href, { method: "GET", headers, tls: {}, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = describeError(toConnectionProblem(error));
+    throw new ImageError(`Cannot fetch the image from ${formatHostPort(url.href)}: ${why}`);
+  }
+}
+
+function findProblem(status: number, length: number): string | undefined {
+  if (status !== 200) return `it answers with status ${status}`;
+  if (!Number.isSafeInteger(length) || length === 0) return "it does not say how long the image is";
+  if (length <= IMAGE_BYTES_MAX) return undefined;
+  return `the image is longer than ${formatSize(IMAGE_BYTES_MAX)}`;
+}
+
+function toCounter(
+  length: number,
+  onBytes: (bytes: number) => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes > length) throw new ImageError("The image is longer than its server said");
+      onBytes(chunk.length);
+      controller.enqueue(chunk);
+    },
+    flush() {
+      if (bytes < length) throw new ImageError("The image ended before its end");
+    },
+  });
+}

@@ -1,0 +1,285 @@
+/**
+ * Virtual media: copies images from URLs to a storage of the cloud, and puts them into the drives of machines.
+ *
+ * There is one copy for each Vino and URL. Its name says which, so that another process knows it. A copy that no
+ * machine has in its drive is removed. Nothing shows whether an image is complete: only what this process copied, or
+ * what is in a drive, is taken for complete.
+ * @module
+ */
+import { MACHINE_PREFIX, toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
+import type {
+  MachineMedia,
+  MediaImage,
+  MediaStorage,
+} from "../../../cloud/capabilities/machine_media.ts";
+import type { ManagedMedia } from "../../../cloud/capabilities/machine_management.ts";
+import { RefusedPowerError } from "../../../cloud/capabilities/machine_power.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import { type Clock, startDeadline } from "../../../core/clock.ts";
+import { Limiter, Locks } from "../../../core/concurrency.ts";
+import type { Fence } from "../../../core/fence.ts";
+import type { Logger } from "../../../core/log.ts";
+import { hashContent } from "../../../core/text/label.ts";
+import { openImage, parseImageUrl } from "./image_source.ts";
+import type { ManagedMachine } from "./secret_cache.ts";
+
+/** What an administrator allows. */
+export interface MediaSettings {
+  /** Name or ID of the storage. */
+  readonly storage: string;
+  /** Beginnings of URLs, each with a slash behind the host. */
+  readonly sources: readonly string[];
+}
+
+/** What {@linkcode VirtualMedia} needs. */
+interface VirtualMediaOptions {
+  readonly settings: MediaSettings;
+  readonly media: MachineMedia;
+  readonly listMachines: () => readonly ManagedMachine[];
+  readonly fence: Fence;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** An image that is copied, or was. */
+interface Copy {
+  readonly url: string;
+  /** @throws if it could not be made */
+  readonly made: Promise<MediaImage>;
+  bytes: number;
+  /** Absent: not known yet. */
+  length?: number;
+}
+
+/** A request of a client waits so long for a copy, and then asks again. */
+const WAIT_MS = 15_000;
+/** A copy that takes longer is given up. */
+const COPY_MS = 1_800_000;
+const COPIES_AT_ONCE = 2;
+/** How often images that no machine has are looked for. */
+const SWEEP_MS = 600_000;
+/** A cloud shows what is in a drive after 10 to 250 ms. */
+const LAG_MS = 300;
+const LOOKS_MAX = 5;
+
+/** The virtual media of all machines. */
+export class VirtualMedia {
+  readonly #options: VirtualMediaOptions;
+  readonly #limiter = new Limiter(COPIES_AT_ONCE);
+  /** By the storage and the name of the image. */
+  readonly #copies = new Map<string, Copy>();
+  /** Of images: one is not removed while it is put into a drive. */
+  readonly #locks = new Locks();
+  readonly #ended = new AbortController();
+
+  constructor(options: VirtualMediaOptions) {
+    this.#options = options;
+  }
+
+  /** What is in the drive of a machine. */
+  async read(machine: ManagedMachine, signal: AbortSignal): Promise<ManagedMedia> {
+    const held = await this.#options.media.readDrive(machine.id, signal);
+    if (held === undefined) return {};
+    const { url } =
+      [...this.#copies.values()].find((one) => toName(machine, one.url) === held.name) ?? {};
+    return { name: held.name, ...(url !== undefined && { url }) };
+  }
+
+  /**
+   * Copies an image, if there is no copy yet, and puts it into the drive of a machine.
+   *
+   * @throws {ImageError} if it cannot be had
+   * @throws {RefusedPowerError} `busy` while it is copied, or if the cloud refuses
+   */
+  async insert(machine: ManagedMachine, text: string, signal: AbortSignal): Promise<void> {
+    const { settings, media, log } = this.#options;
+    const url = parseImageUrl(text, settings.sources);
+    const storage = await media.findStorage(machine.id, settings.storage, signal);
+    const key = toKey(storage, toName(machine, url.href));
+    const copy = this.#copies.get(key) ?? this.#begin(key, storage, machine, url);
+    const image = await this.#wait(copy, signal);
+    using _ = await this.#locks.take(machine.id, signal);
+    const before = await media.readDrive(machine.id, signal);
+    if (before?.id === image.id) return;
+    await this.#put(machine, image, key, signal);
+    log.info("A management controller inserted an image", {
+      machine: machine.name,
+      from: url.origin,
+    });
+    if (before) void this.#release(storage, before);
+  }
+
+  /** Empties the drive of a machine, and removes the image if no other machine has it. */
+  async eject(machine: ManagedMachine, signal: AbortSignal): Promise<void> {
+    const { settings, media, fence, log } = this.#options;
+    using _ = await this.#locks.take(machine.id, signal);
+    const before = await media.readDrive(machine.id, signal);
+    if (before === undefined) return;
+    await media.eject(machine.id, fence, signal);
+    await this.#untilSeen(machine, undefined, signal);
+    log.info("A management controller ejected an image", { machine: machine.name });
+    const storage = await media.findStorage(machine.id, settings.storage, signal);
+    await this.#release(storage, before);
+  }
+
+  /** Removes images that no machine has, from time to time. Called when this process leads, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    signal.addEventListener("abort", () => this.#ended.abort(signal.reason), { once: true });
+    while (!signal.aborted) {
+      await this.#sweep(signal).catch((error: unknown) => {
+        if (!signal.aborted)
+          log.warn("Cannot look for images of CDs that no machine has", { error });
+      });
+      await clock.sleep(SWEEP_MS, signal).catch(() => {});
+    }
+  }
+
+  async #put(
+    machine: ManagedMachine,
+    image: MediaImage,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { media, fence } = this.#options;
+    using _ = await this.#locks.take(key, signal);
+    try {
+      await media.insert(machine.id, image.id, fence, signal);
+    } catch (error) {
+      // A person may have deleted it.
+      if (error instanceof RefusedPowerError) this.#copies.delete(key);
+      throw error;
+    }
+    await this.#untilSeen(machine, image.id, signal);
+  }
+
+  #begin(key: string, storage: MediaStorage, machine: ManagedMachine, url: URL): Copy {
+    const copy: Copy = {
+      url: url.href,
+      bytes: 0,
+      made: this.#limiter.run(() => this.#make(copy, storage, machine, url), this.#ended.signal),
+    };
+    this.#copies.set(key, copy);
+    // The next request begins again.
+    copy.made.catch(() => this.#copies.delete(key));
+    return copy;
+  }
+
+  async #make(
+    copy: Copy,
+    storage: MediaStorage,
+    machine: ManagedMachine,
+    url: URL,
+  ): Promise<MediaImage> {
+    const { media, fence, clock, log, settings } = this.#options;
+    using deadline = startDeadline(this.#ended.signal, COPY_MS, clock);
+    const { signal } = deadline;
+    const name = toName(machine, url.href);
+    for (const old of await media.listImages(storage, name, signal)) {
+      if (old.isInUse) return old;
+      await media.deleteImage(old.id, fence, signal);
+    }
+    const broken = new AbortController();
+    const both = AbortSignal.any([signal, broken.signal]);
+    const count = (bytes: number): void => void (copy.bytes += bytes);
+    const { length, stream } = await openImage(url, settings.sources, count, both);
+    copy.length = length;
+    try {
+      const content = { stream, length, timeoutMs: COPY_MS };
+      const id = await media.upload(storage, name, content, fence, signal);
+      log.info("Copied an image of a CD", { image: name, from: url.origin, bytes: length });
+      return { id, name, isInUse: false };
+    } finally {
+      broken.abort();
+    }
+  }
+
+  async #wait({ made, bytes, length }: Copy, signal: AbortSignal): Promise<MediaImage> {
+    const { clock } = this.#options;
+    const ended = new AbortController();
+    const late = clock
+      .sleep(WAIT_MS, AbortSignal.any([signal, ended.signal]))
+      .then(() => "late" as const);
+    late.catch(() => {});
+    const first = await Promise.race([made, late]).finally(() => ended.abort());
+    if (first !== "late") return first;
+    const part = length === undefined ? "" : `: ${Math.floor((bytes / length) * 100)} %`;
+    const message = `Landfall copies the image to the cloud${part}; ask again`;
+    throw new RefusedPowerError("busy", message);
+  }
+
+  async #untilSeen(
+    { id, name }: ManagedMachine,
+    imageId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { media, clock } = this.#options;
+    for (let look = 0; look < LOOKS_MAX; look += 1) {
+      if ((await media.readDrive(id, signal))?.id === imageId) return;
+      await clock.sleep(LAG_MS, signal);
+    }
+    throw new CloudError("unreachable", `The drive of ${name} does not show what was done with it`);
+  }
+
+  /** Removes an image of ours that no machine has. If that fails, it is tried again later. */
+  async #release(storage: MediaStorage, { id, name }: MediaImage): Promise<void> {
+    const { media, fence, clock, log } = this.#options;
+    const { signal } = this.#ended;
+    if (!isOurs(name)) return;
+    const key = toKey(storage, name);
+    try {
+      using _ = await this.#locks.take(key, signal);
+      await clock.sleep(LAG_MS, signal);
+      const [image] = await media.listImages(storage, name, signal);
+      if (image?.id !== id || image.isInUse) return;
+      this.#copies.delete(key);
+      await media.deleteImage(id, fence, signal);
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn("Cannot remove an image of a CD; trying again later", { error });
+    }
+  }
+
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const { media, settings, listMachines } = this.#options;
+    const perVino = new Map(listMachines().map((one) => [one.vino.uid, one]));
+    for (const machine of perVino.values()) {
+      const storage = await media.findStorage(machine.id, settings.storage, signal);
+      const images = await media.listImages(storage, toPrefix(machine), signal);
+      for (const image of images) {
+        if (image.isInUse) continue;
+        const key = toKey(storage, image.name);
+        const copy = this.#copies.get(key);
+        // One that is copied has its name already; one that was copied waits for its client until the next look.
+        if (copy === undefined) await this.#release(storage, image);
+        else if (!(await isPending(copy.made))) this.#copies.delete(key);
+      }
+    }
+  }
+}
+
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol("pending");
+  const first = await Promise.race([promise, Promise.resolve(pending)]).catch(() => undefined);
+  return first === pending;
+}
+
+function toPrefix({ vino }: Pick<ManagedMachine, "vino">): string {
+  return `${toOwnerPrefix(vino)}iso.`;
+}
+
+/** The end is that of a file: storages for ISOs are folders. */
+function toName(machine: Pick<ManagedMachine, "vino">, url: string): string {
+  return `${toPrefix(machine)}${hashContent(url)}.iso`;
+}
+
+function isOurs(name: string): boolean {
+  return (
+    name.startsWith(MACHINE_PREFIX) &&
+    /^[0-9a-f]{8}-iso\.[0-9a-f]{16}\.iso$/.test(name.slice(MACHINE_PREFIX.length))
+  );
+}
+
+function toKey({ id }: MediaStorage, name: string): string {
+  return `${id} ${name}`;
+}

@@ -1,0 +1,279 @@
+/**
+ * Virtual media at the door: requests of Redfish in, an image in a simulated Xen Orchestra out.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { VinoManagement } from "../../../../lib/controllers/vino/redfish/management.ts";
+import { parseImageUrl } from "../../../../lib/controllers/vino/redfish/image_source.ts";
+import type { MediaSettings } from "../../../../lib/controllers/vino/redfish/media.ts";
+import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
+import { createLogger } from "../../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
+import { createRedfishMetrics } from "../../../../lib/http/redfish/metrics.ts";
+import { createRedfishService } from "../../../../lib/http/redfish/service.ts";
+import { loginOf, SecretsDouble } from "../../../support/vino/management_rig.ts";
+import { OWNER, Rig, ROLE, USER } from "../../../providers/xenorchestra/machines/rig.ts";
+
+const IMAGE = new Uint8Array(3 * 1024 ** 2).fill(7);
+const SYSTEM = "/redfish/v1/Systems/";
+
+let rig: Rig;
+let source: ReturnType<typeof Bun.serve>;
+/** How often each path was fetched. */
+let fetched: string[];
+/** Lets the slow path answer. */
+let open: () => void;
+let ids: string[];
+let lines: string[];
+let service: ReturnType<typeof createRedfishService>;
+let ended: AbortController;
+
+interface Told {
+  readonly status: number;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+async function settle<T>(work: Promise<T>): Promise<T> {
+  const late = Symbol("late");
+  work.catch(() => {});
+  for (;;) {
+    const first = await Promise.race([work, Bun.sleep(2).then(() => late)]);
+    if (first !== late) return await work;
+    await rig.clock.advance(100);
+  }
+}
+
+async function ask(id: string, path: string, body?: object): Promise<Told> {
+  const { username, password } = loginOf(id);
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+  const request = new Request(`https://bmc${SYSTEM}${id}${path}`, {
+    headers: { authorization, "content-type": "application/json" },
+    ...(body && { method: path === "" ? "PATCH" : "POST", body: JSON.stringify(body) }),
+  });
+  const response = await settle(Promise.resolve(service.fetch(request, { address: "192.0.2.1" })));
+  const text = await response.text();
+  return { status: response.status, json: text === "" ? {} : JSON.parse(text) };
+}
+
+const CD = "/VirtualMedia/Cd";
+const insert = (id: string, path: string, more: object = {}): Promise<Told> =>
+  ask(id, `${CD}/Actions/VirtualMedia.InsertMedia`, { Image: `${source.url}${path}`, ...more });
+const eject = (id: string): Promise<Told> => ask(id, `${CD}/Actions/VirtualMedia.EjectMedia`, {});
+const drive = async (id: string): Promise<unknown> => (await ask(id, CD)).json;
+
+/** The images of ours in the storage. */
+function listImages(): readonly string[] {
+  return [...rig.simulator.state.all("vdis").values()]
+    .map((one) => String(one["name_label"]))
+    .filter((name) => name.includes("-iso."));
+}
+
+function lead(media: Partial<MediaSettings> = {}): void {
+  const vino = { name: OWNER.name, uid: OWNER.uid };
+  const machines = ids.map((id, index): ManagedMachine => {
+    const name = `vino-1b4e28ba-worker-${index}`;
+    const common = { namespace: "metal", secretName: id, overrideName: `${id}-o` };
+    return { id, name, vino, isInstalled: true, ...common };
+  });
+  const secrets = new SecretsDouble();
+  for (const id of ids) secrets.set(id, loginOf(id));
+  const { clock, fence } = rig;
+  const write = (line: string): void => void lines.push(line);
+  const log = createLogger({ format: "text", write, now: () => 0 });
+  const management = new VinoManagement({
+    listMachines: () => machines,
+    power: rig.machines.power,
+    client: secrets,
+    fence,
+    clock,
+    log,
+    media: { storage: "ISOs", sources: [`${source.url}ok/`, `${source.url}secret/`], ...media },
+    warn: () => {},
+  });
+  ended = new AbortController();
+  const { signal } = ended;
+  void management.run(signal);
+  const metrics = createRedfishMetrics(new MetricsRegistry());
+  service = createRedfishService({ management, metrics, clock, log, version: "1", signal });
+}
+
+describe("virtual media", () => {
+  beforeEach(async () => {
+    fetched = [];
+    lines = [];
+    const gate = Promise.withResolvers<void>();
+    open = () => gate.resolve();
+    source = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => {
+        const { pathname, search } = new URL(request.url);
+        fetched.push(`${pathname}${search}`);
+        const redirect = /^\/ok\/to-(\w+)$/.exec(pathname)?.[1];
+        if (redirect === "ok") return Response.redirect("/ok/a.iso", 302);
+        if (redirect === "file")
+          return new Response("", { status: 302, headers: { location: "file:///etc/passwd" } });
+        if (redirect === "other") return Response.redirect("/other/a.iso", 302);
+        if (redirect === "itself") return Response.redirect("/ok/to-itself", 302);
+        if (pathname === "/ok/slow") await gate.promise;
+        if (pathname === "/ok/missing") return new Response("", { status: 404 });
+        if (pathname === "/ok/endless") {
+          return new Response(new ReadableStream({ pull: (c) => c.enqueue(IMAGE) }));
+        }
+        return new Response(IMAGE);
+      },
+    });
+    rig = await Rig.start(ROLE);
+    rig.simulator.auth.setPrivileges(USER.username, ROLE, [rig.site.poolIds.paris]);
+    ids = [];
+    for (const index of [0, 1]) {
+      const spec = rig.spec({
+        index,
+        template: "vino-diskless",
+        disks: [],
+        isStarted: false,
+        interfaces: [],
+      });
+      await rig.make(spec);
+      ids.push(rig.vm(spec).id);
+    }
+    lead();
+  });
+  afterEach(async () => {
+    ended.abort();
+    await source.stop(true);
+    await rig.stop();
+  });
+
+  test("copies an image once for all machines of a Vino, and removes it when the last one ejects it", async () => {
+    const [a = "", b = ""] = ids;
+    expect(await drive(a)).toMatchObject({
+      Inserted: false,
+      Image: null,
+      ConnectedVia: "NotConnected",
+    });
+    expect((await insert(a, "ok/a.iso")).status).toBe(204);
+    expect(await drive(a)).toMatchObject({ Inserted: true, Image: `${source.url}ok/a.iso` });
+    expect((await insert(b, "ok/a.iso")).status).toBe(204);
+    expect((await insert(b, "ok/a.iso")).status).toBe(204);
+    expect(fetched).toEqual(["/ok/a.iso"]);
+    const [name = "", ...others] = listImages();
+    expect(others).toEqual([]);
+    expect(name).toMatch(/^vino-1b4e28ba-iso\.[0-9a-f]{16}\.iso$/);
+    const image = [...rig.simulator.state.all("vdis").values()].find(
+      (one) => one["name_label"] === name,
+    );
+    expect(rig.simulator.cloud.backend.contents.get(String(image?.id))).toEqual(IMAGE);
+    expect((await eject(a)).status).toBe(204);
+    expect(listImages()).toEqual([name]);
+    expect((await eject(b)).status).toBe(204);
+    expect(await drive(b)).toMatchObject({ Inserted: false });
+    expect(listImages()).toEqual([]);
+    expect((await eject(b)).status).toBe(204);
+  });
+
+  test("boots a machine once from the CD", async () => {
+    const [a = ""] = ids;
+    await insert(a, "ok/a.iso");
+    const boot = { BootSourceOverrideTarget: "Cd", BootSourceOverrideEnabled: "Once" };
+    expect((await ask(a, "", { Boot: boot })).status).toBe(204);
+    expect(Object(rig.simulator.state.read("vms", a)?.["boot"]).order).toStartWith("d");
+    expect((await ask(a, "")).json["Boot"]).toMatchObject(boot);
+  });
+
+  test("inserts another image in place of the first, which it removes", async () => {
+    const [a = ""] = ids;
+    await insert(a, "ok/a.iso");
+    expect((await insert(a, "ok/to-ok")).status).toBe(204);
+    expect(await drive(a)).toMatchObject({ Image: `${source.url}ok/to-ok` });
+    await settle(rig.clock.sleep(5_000, rig.signal));
+    expect(listImages()).toHaveLength(1);
+  });
+
+  test("lets a client ask again while an image is copied, and copies it once", async () => {
+    const [a = ""] = ids;
+    const told = await insert(a, "ok/slow");
+    expect([told.status, JSON.stringify(told.json)]).toEqual([
+      503,
+      expect.stringContaining("ask again"),
+    ]);
+    const held = insert(a, "ok/slow");
+    open();
+    expect((await held).status).toBe(204);
+    expect(fetched).toEqual(["/ok/slow"]);
+  });
+
+  test("goes on after a change of leader: what is inserted stays, and what is left over goes", async () => {
+    const [a = "", b = ""] = ids;
+    await insert(a, "ok/a.iso");
+    await insert(b, "ok/b.iso");
+    ended.abort();
+    // The drive was emptied by hand, so that an image is left over.
+    const emptied = rig.machines.power.media?.eject(b, rig.fence, rig.signal);
+    await settle(Promise.resolve(emptied));
+    lead();
+    await settle(rig.clock.sleep(20_000, rig.signal));
+    expect(listImages()).toHaveLength(1);
+    expect(await drive(a)).toMatchObject({ Inserted: true, Image: null });
+    expect((await insert(a, "ok/a.iso")).status).toBe(204);
+    expect(fetched).toEqual(["/ok/a.iso", "/ok/b.iso"]);
+  });
+
+  test.each([
+    ["ok/missing", 400, "status 404"],
+    ["ok/endless", 400, "does not say how long"],
+    ["ok/to-file", 400, "http or https"],
+    ["ok/to-other", 400, "an administrator allows it"],
+    ["ok/to-itself", 400, "redirects too often"],
+    ["other/a.iso", 400, "an administrator allows it"],
+  ])("refuses %s with %d: %s", async (path, status, message) => {
+    const told = await insert(ids[0] ?? "", path);
+    expect([told.status, JSON.stringify(told.json)]).toEqual([
+      status,
+      expect.stringContaining(message),
+    ]);
+    expect(listImages()).toEqual([]);
+  });
+
+  test.each([
+    ["http://user:secret@127.0.0.1/ok/", "without a user and password"],
+    ["ftp://127.0.0.1/ok/a.iso", "http or https"],
+    ["http://a.example.org/a.iso", "an administrator allows it"],
+    ["http://a.example/../secret", "an administrator allows it"],
+    ["a.iso", "http or https"],
+  ])("parseImageUrl() refuses %s: %s", (text, message) => {
+    expect(() => parseImageUrl(text, ["http://a.example/ok/"])).toThrow(message);
+    expect(parseImageUrl("http://a.example/ok/b", ["http://a.example/ok/"]).href).toBe(
+      "http://a.example/ok/b",
+    );
+  });
+
+  test("puts nothing of a URL but its host into a log or an error", async () => {
+    const told = await insert(ids[0] ?? "", "secret/a.iso?token=hunter2");
+    expect(told.status).toBe(204);
+    await source.stop(true);
+    const later = await insert(ids[1] ?? "", "secret/b.iso?token=hunter3");
+    expect(later.status).toBe(400);
+    expect(JSON.stringify([lines, later.json])).not.toContain("hunter");
+  });
+
+  test.each([
+    { UserName: "u", Password: "p" },
+    { Inserted: false },
+    { WriteProtected: false },
+    { Other: 1 },
+  ])("refuses to insert with %j", async (more) => {
+    expect((await insert(ids[0] ?? "", "ok/a.iso", more)).status).toBe(400);
+    expect(fetched).toEqual([]);
+  });
+
+  test("says that there is no such storage", async () => {
+    ended.abort();
+    lead({ storage: "local" });
+    const told = await insert(ids[0] ?? "", "ok/a.iso");
+    expect([told.status, JSON.stringify(told.json)]).toEqual([
+      501,
+      expect.stringContaining("no storage for ISOs"),
+    ]);
+  });
+});
