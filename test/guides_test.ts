@@ -54,6 +54,8 @@ const FOREIGN_FLAGS = {
   "kube-router": "advertise-loadbalancer-ip",
   "kube-vip": "services",
   MetalLB: "lb-class",
+  git: "sign",
+  npm: "package-lock-only",
   "npm run": "cloud minutes only packages scenario scenarios seed sipclusters vinos",
 } as const;
 /** Words in the form of reasons that are other things' names. */
@@ -70,9 +72,9 @@ const OTHER_KEYS = new Set(
     "cloudProvider consumerRef enabledControllers existingConfigSecret " +
     "externalCloudProvider externalTrafficPolicy extraArgs extraEnvs extraVolumeMounts " +
     "extraVolumes flavorTemplates holderIdentity hostPath hostSelector imagePullSecrets ipAddressPools " +
-    "inCluster ipFamilies ipMode kubeletExtraArgs listProjects listVirtualMachines " +
+    "inCluster ipFamilies ipMode kubeletExtraArgs leaderElection listProjects listVirtualMachines " +
     "loadBalancerIP loadBalancerSourceRanges networkData nodeRegistration redirectURIs " +
-    "replicaCount resourceNames roleRef secretName serviceLoadBalancerIPs sessionAffinity " +
+    "replicaCount resourceName resourceNames roleRef secretName serviceLoadBalancerIPs sessionAffinity " +
     "staticClients targetPort timeoutSeconds tlsCert tlsKey useHostNetwork"
   ).split(" "),
 );
