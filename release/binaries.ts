@@ -10,9 +10,9 @@ import { promisify } from "node:util";
 
 /** A platform of the binaries. */
 interface Platform {
-  /** Operating system and architecture as container images name them. Part of the file name. */
+  /** Operating system and architecture as container images name them, and the C library. Part of the file name. */
   readonly name: string;
-  /** Bun's name of it. The Linux binaries need glibc 2.17 or newer. */
+  /** Bun's name of it. Without `musl`, the Linux binaries need glibc 2.17 or newer. */
   readonly target: string;
 }
 
@@ -20,7 +20,9 @@ interface Platform {
 export const PLATFORMS: readonly Platform[] = [
   { name: "darwin-arm64", target: "bun-darwin-arm64" },
   { name: "linux-amd64", target: "bun-linux-x64" },
+  { name: "linux-amd64-musl", target: "bun-linux-x64-musl" },
   { name: "linux-arm64", target: "bun-linux-arm64" },
+  { name: "linux-arm64-musl", target: "bun-linux-arm64-musl" },
 ];
 
 /** Flags of `bun build`: the same as in `npm run build`, so that a release is what the tests ran. */

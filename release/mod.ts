@@ -5,6 +5,7 @@
  * - `--out=FOLDER` (default dist/release; its content is deleted first)
  * - `--packages=FOLDER`: packages of Debian for the image, in its folders amd64 and arm64 (default: the current ones,
  *   downloaded into `.cache/release-packages`)
+ * - `--key=FILE`: a private SSH key, with which ssh-keygen signs SHA256SUMS (default: nothing is signed)
  *
  * The time in archives is that of the commit, or `SOURCE_DATE_EPOCH` in seconds
  * (https://reproducible-builds.org/specs/source-date-epoch). Outside git, set `LANDFALL_COMMIT` to the commit as well.
@@ -23,6 +24,7 @@ import { createChart, createChartLayout } from "./chart.ts";
 import { type DebianPackage, downloadPackages, readPackages } from "./debian_packages.ts";
 import { createImage } from "./image.ts";
 import { BASE_PACKAGES, createImageBase } from "./image_base.ts";
+import { signSums } from "./sign.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 /** Folders of deploy/ that people copy from. */
@@ -35,6 +37,7 @@ const { values } = parseArgs({
   options: {
     out: { type: "string", default: join(ROOT, "dist", "release") },
     packages: { type: "string" },
+    key: { type: "string" },
   },
 });
 const out = resolve(values.out);
@@ -67,6 +70,7 @@ await put(
 );
 const lines = [...sums].sort().map(([name, sum]) => `${sum}  ${name}\n`);
 await put("SHA256SUMS", Buffer.from(lines.join("")));
+if (values.key !== undefined) signSums(out, resolve(values.key));
 
 async function put(name: string, content: Buffer, mode = 0o644): Promise<void> {
   const path = join(out, name);

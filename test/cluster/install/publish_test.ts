@@ -17,6 +17,7 @@ import manifest from "../../../package.json" with { type: "json" };
 import { createTar } from "../../../release/archive.ts";
 import { createChart, createChartLayout } from "../../../release/chart.ts";
 import { createImage } from "../../../release/image.ts";
+import { signSums } from "../../../release/sign.ts";
 import { skipsImages } from "../../support/deploy/image.ts";
 import { findHelm } from "../../support/kube/kubectl.ts";
 import { listCodeBlocks } from "../../support/markdown_links.ts";
@@ -101,6 +102,19 @@ describe.skipIf(helm === undefined)("publishing a release", () => {
     expect(await runScript(install)).toContain(`image: "${host}/landfall@${await imageDigest()}"`);
   }, 120_000);
 
+  test("pin-bases.sh pins a base by the digest that the registry has, and nothing without an answer", async () => {
+    const file = inFolder("Containerfile");
+    const script = join(ROOT, "release/pin-bases.sh");
+    const base = `ARG BASE=${host}/landfall:${manifest.version}`;
+    await writeFile(file, `${base}\nFROM $\{BASE}\n`);
+    await runScript(`${script} ${file}`);
+    expect(await readFile(file, "utf8")).toBe(`${base}@${await imageDigest()}\nFROM $\{BASE}\n`);
+    const unknown = `ARG BASE=${host}/landfall:unknown\n`;
+    await writeFile(file, unknown);
+    await expect(runScript(`${script} ${file}`)).rejects.toThrow("manifest unknown");
+    expect(await readFile(file, "utf8")).toBe(unknown);
+  }, 60_000);
+
   test("the workflow pushes the same image and chart", async () => {
     const steps = await readSteps();
     const env = {
@@ -125,6 +139,8 @@ describe.skipIf(helm === undefined)("publishing a release", () => {
     const release = inFolder("dist/release");
     const key = "ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519";
     await runScript(`mkdir ~/.ssh && ${key}`);
+    expect(findBlock("--key=$HOME")).toContain("--key=$HOME/.ssh/id_ed25519");
+    signSums(release, inFolder(".ssh/id_ed25519"));
     await runScript(findBlock("ssh-keygen -Y"), release);
     const user = "--quick-gen-key release@example.org ed25519 sign 1d";
     await runScript(`gpg --quiet --batch --passphrase '' ${user}`);

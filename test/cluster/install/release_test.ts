@@ -80,7 +80,9 @@ test("a release holds binaries, manifests, chart, bill of materials and their su
     `${NAME}-image.digest`,
     `${NAME}-image.tar`,
     `${NAME}-linux-amd64`,
+    `${NAME}-linux-amd64-musl`,
     `${NAME}-linux-arm64`,
+    `${NAME}-linux-arm64-musl`,
     `${NAME}-manifests.tar.gz`,
     `${NAME}.cdx.json`,
   ]);
@@ -117,6 +119,19 @@ test("the binary for darwin-arm64 is one", async () => {
   // A 64-bit Mach-O file, and the processor type of arm64 (mach-o/loader.h, mach/machine.h).
   expect([file.readUInt32LE(0), file.readUInt32LE(4)]).toEqual([0xfeedfacf, 0x0100000c]);
 });
+
+// Numbers of the processors in elf.h.
+test.each([
+  ["amd64", "x86_64", 62],
+  ["arm64", "aarch64", 183],
+])(
+  "the binary for linux-%s-musl is one for that processor and musl",
+  async (name, arch, machine) => {
+    const file = await readFile(join(here, `${NAME}-linux-${name}-musl`));
+    expect([file.toString("latin1", 1, 4), file.readUInt16LE(18)]).toEqual(["ELF", machine]);
+    expect(file.includes(`/lib/ld-musl-${arch}.so.1`)).toBe(true);
+  },
+);
 
 test.skipIf(!isArmPossible)("the binary for linux-arm64 starts and tells its version", async () => {
   const binary = join(here, `${NAME}-linux-arm64`);
