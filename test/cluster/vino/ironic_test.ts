@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Secret, SECRETS } from "../../../lib/kube/kinds/secret.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
-import type { World } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { IRONIC, lacks, METAL3_CRDS } from "../../judges/install.ts";
 import { tlsPath } from "../../support/net/tls_fixtures.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -14,16 +13,20 @@ import { skipsCluster } from "../../support/process/cluster.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { askRedfish } from "../../support/redfish/ask.ts";
 import { RedfishClusterRig } from "../../support/redfish/cluster_rig.ts";
+import {
+  type Firmware,
+  FIRMWARES,
+  toHost,
+  toSpec as toBareSpec,
+  withUefi,
+} from "../../support/redfish/firmwares.ts";
 import { type Ironic, startIronic } from "../../support/redfish/ironic/ironic.ts";
 import { Operator } from "../../support/redfish/ironic/operator.ts";
 import type { RedfishProcess } from "../../support/redfish/processes.ts";
-import { toXenOrchestraSpec } from "../../support/vino/xen_orchestra_stage.ts";
 
 const USERNAME = "metal3";
 const PASSWORDS = ["the first password", "the second password"] as const;
-const TEMPLATES = { bios: "vino-debian", uefi: "vino-blank" } as const;
 const BOOT_MODES = { bios: "legacy", uefi: "UEFI" } as const;
-const FIRMWARES = ["bios", "uefi"] as const;
 const MAC = expect.stringMatching(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 const WAIT_MS = 60_000;
 const START_MS = 180_000;
@@ -31,32 +34,11 @@ const LIFE_MS = 300_000;
 const isSkipped = skipsCluster() || lacks(METAL3_CRDS) || lacks(IRONIC);
 const program = listPrograms().at(-1);
 
-type Firmware = (typeof FIRMWARES)[number];
-
-/** A role for each firmware, with the password that Secret `bmc-<at>` has. */
-function toSpec(at: number): ReturnType<typeof toXenOrchestraSpec> {
-  const spec = toXenOrchestraSpec(1, { boot: "Network" });
-  const [node] = spec.nodes ?? [];
-  if (node === undefined) throw new Error("there is no role");
-  const nodes = FIRMWARES.map((name) => ({
-    ...node,
-    name,
-    xenOrchestra: { template: TEMPLATES[name] },
-  }));
-  return { ...spec, nodes, bmcCredentials: { secretRef: { name: `bmc-${at}` } } };
-}
-
-/** One template has UEFI. */
-function withUefi(world: World): World {
-  const templates = (world["vm-templates"] ?? []).map((one) =>
-    one["name_label"] === TEMPLATES.uefi
-      ? { ...one, boot: { ...Object(one["boot"]), firmware: "uefi" } }
-      : one,
-  );
-  return { ...world, "vm-templates": templates };
-}
-
-const toHost = (firmware: Firmware): string => `edge-${firmware}-0`;
+/** With the password that Secret `bmc-<at>` has. */
+const toSpec = (at: number): ReturnType<typeof toBareSpec> => ({
+  ...toBareSpec(),
+  bmcCredentials: { secretRef: { name: `bmc-${at}` } },
+});
 
 describe.skipIf(isSkipped)("a real Ironic", () => {
   let rig: RedfishClusterRig;

@@ -87,14 +87,15 @@ export class RedfishClusterRig implements AsyncDisposable {
     return rig;
   }
 
-  /** Starts a process, and waits until it runs. */
-  async startProcess(): Promise<RedfishProcess> {
+  /** Starts a process, and waits until it runs. @param flags More of them */
+  async startProcess(flags: readonly string[] = []): Promise<RedfishProcess> {
     const { folder } = this.#cluster;
     const started = await startRedfishProcess(this.#program, {
       cloudConfig: join(folder, "vino.yaml"),
       kubeconfig: join(folder, "vino.kubeconfig"),
       service: `${NAMESPACE}/${SERVICE}`,
       at: this.processes.length,
+      flags,
     });
     this.processes.push(started);
     return started;
@@ -161,6 +162,14 @@ export class RedfishClusterRig implements AsyncDisposable {
     if (vm?.["power_state"] !== "Running") return undefined;
     const { journal } = this.cloud.cloud.hypervisor;
     return journal.filter(({ method, id }) => id === vm.id && STARTS.has(method)).length;
+  }
+
+  /** The names of images for CDs in the cloud that Landfall made. */
+  listImages(): readonly string[] {
+    const names = [...this.cloud.state.all("vdis").values()].map((one) =>
+      String(one["name_label"]),
+    );
+    return names.filter((name) => name.endsWith(".iso") && name.startsWith("vino-"));
   }
 
   /** The order of the machine's devices in the cloud. */

@@ -201,7 +201,12 @@ export class RedfishRig implements AsyncDisposable {
       kubeconfig: join(this.#folder, "kubeconfig"),
     };
     const service = `${METAL}/${SERVICE}`;
-    this.processes.push(await startRedfishProcess(program, { ...files, service, at }));
+    // Nothing is fetched from there.
+    const flags = [
+      "--vino-redfish-iso-storage=ISOs",
+      "--vino-redfish-iso-sources=https://images.example.org/",
+    ];
+    this.processes.push(await startRedfishProcess(program, { ...files, service, at, flags }));
   }
 }
 
@@ -213,12 +218,14 @@ interface RedfishProcessOptions {
   readonly service: string;
   /** Which one it is, from 0: its Pod has its own address. */
   readonly at: number;
+  /** More flags. @default {none} */
+  readonly flags?: readonly string[];
 }
 
 /** Starts a process that serves Redfish on loopback, with short leases. */
 export async function startRedfishProcess(
   program: Program,
-  { cloudConfig, kubeconfig, service, at }: RedfishProcessOptions,
+  { cloudConfig, kubeconfig, service, at, flags = [] }: RedfishProcessOptions,
 ): Promise<RedfishProcess> {
   const port = await findFreePort();
   const url = `https://127.0.0.1:${port}`;
@@ -239,6 +246,7 @@ export async function startRedfishProcess(
     `--vino-redfish-tls-private-key-file=${tlsPath("server.key")}`,
     `--vino-redfish-service=${service}`,
     `--vino-redfish-pod-ip=${ip}`,
+    ...flags,
   ]);
   return { landfall, url, ip };
 }

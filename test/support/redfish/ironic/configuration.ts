@@ -24,7 +24,7 @@ export function toIronicConfiguration({ folder, apiPort, rpcPort, filesUrl }: Ir
       state_path: folder,
       use_stderr: "true",
       enabled_hardware_types: "redfish",
-      enabled_boot_interfaces: "ipxe",
+      enabled_boot_interfaces: "ipxe,redfish-virtual-media",
       enabled_deploy_interfaces: "direct",
       enabled_inspect_interfaces: "agent,redfish,no-inspect",
       enabled_network_interfaces: "noop",
@@ -58,7 +58,12 @@ export function toIronicConfiguration({ folder, apiPort, rpcPort, filesUrl }: Ir
       images_path: `${folder}/images`,
       instance_master_path: `${folder}/images/master`,
     },
-    deploy: { http_root: `${folder}/http`, http_url: filesUrl },
+    deploy: {
+      http_root: `${folder}/http`,
+      http_url: filesUrl,
+      // Management controllers fetch images where they are.
+      ramdisk_image_download_source: "http",
+    },
     dhcp: { dhcp_provider: "none" },
     inspector: { require_managed_boot: "false" },
     oslo_concurrency: { lock_path: folder },

@@ -43,12 +43,14 @@ export class Operator {
     const { metadata, spec } = await this.#host.readHost();
     const { bmc, bootMode = "UEFI", bootMACAddress, rootDeviceHints } = Object(spec);
     this.#root = rootDeviceHints?.deviceName ?? DEFAULT_ROOT;
-    const url = new URL(String(bmc.address).replace("redfish+", ""));
+    const [, driver, address = ""] = /^(redfish[-a-z]*)\+(.*)$/.exec(String(bmc.address)) ?? [];
+    const url = new URL(address);
     const { filesUrl } = this.#ironic;
+    const hasMedia = driver === "redfish-virtualmedia";
     const node = {
       name: `metal~${metadata.name}`,
       driver: "redfish",
-      boot_interface: "ipxe",
+      boot_interface: hasMedia ? "redfish-virtual-media" : "ipxe",
       inspect_interface: "agent",
       firmware_interface: "redfish",
       raid_interface: "redfish",
@@ -57,15 +59,16 @@ export class Operator {
         redfish_address: url.origin,
         redfish_system_id: url.pathname,
         redfish_verify_ca: this.#caFile,
-        deploy_kernel: `${filesUrl}/kernel`,
-        deploy_ramdisk: `${filesUrl}/ramdisk`,
+        ...(hasMedia
+          ? { deploy_iso: `${filesUrl}/deploy.iso` }
+          : { deploy_kernel: `${filesUrl}/kernel`, deploy_ramdisk: `${filesUrl}/ramdisk` }),
         ...(await this.#readCredentials()),
       },
       properties: { capabilities: `boot_mode:${BOOT_MODES[bootMode]}`, cpu_arch: "x86_64" },
     };
     const { uuid } = Object(await this.#ironic.ask("POST", "/v1/nodes", node));
     this.#uuid = uuid;
-    const port = { address: bootMACAddress, node_uuid: uuid, pxe_enabled: true };
+    const port = { address: bootMACAddress, node_uuid: uuid, pxe_enabled: !hasMedia };
     await this.#ironic.ask("POST", "/v1/ports", port);
     await this.#provision("manage", "manageable");
   }
