@@ -7,12 +7,16 @@ import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts
 import type { ManagedMedia, ManagedReading } from "../../cloud/capabilities/machine_management.ts";
 import { type Member, toCollectionType, toType } from "./schemas.ts";
 import {
+  ACCOUNTS_PATH,
   DURATIONS,
   GRACEFUL,
   MANAGER_RESET_TYPES,
   MODES,
+  OWN_ROLE,
   POWER_STATES,
   RESET_TYPES,
+  type RoleId,
+  ROLES,
   ROOT,
   SESSIONS_PATH,
   TARGETS,
@@ -44,6 +48,7 @@ export function toRoot(): object {
       SelectQuery: false,
       ExpandQuery: { ExpandAll: false, Levels: false, Links: false, NoLinks: false },
     },
+    AccountService: link(ACCOUNTS_PATH),
     Systems: link(`${ROOT}/Systems`),
     Managers: link(`${ROOT}/Managers`),
     SessionService: link(`${ROOT}/SessionService`),
@@ -211,6 +216,31 @@ export function toSessionService(timeoutSeconds: number): object {
   };
 }
 
+/** The account service: what a user and a password of a machine may do. Accounts are Secrets of Kubernetes. */
+export function toAccountService(): object {
+  return {
+    "@odata.type": toType("AccountService"),
+    "@odata.id": ACCOUNTS_PATH,
+    Id: "AccountService",
+    Name: "Account Service",
+    ServiceEnabled: true,
+    Roles: link(`${ACCOUNTS_PATH}/Roles`),
+  };
+}
+
+/** A role of the standard. */
+export function toRole(id: RoleId): object {
+  return {
+    "@odata.type": toType("Role"),
+    "@odata.id": `${ACCOUNTS_PATH}/Roles/${id}`,
+    Id: id,
+    RoleId: id,
+    Name: `Role ${id}`,
+    IsPredefined: true,
+    AssignedPrivileges: ROLES[id],
+  };
+}
+
 /** A session. It never shows its token or a password. */
 export function toSession(id: string, username: string): object {
   return {
@@ -219,6 +249,7 @@ export function toSession(id: string, username: string): object {
     Id: id,
     Name: "User Session",
     UserName: username,
+    Roles: [OWN_ROLE],
   };
 }
 

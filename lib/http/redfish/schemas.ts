@@ -10,6 +10,8 @@ const PLACE = "http://redfish.dmtf.org/schemas/v1";
 /** The version of each schema. */
 const VERSIONS = {
   ServiceRoot: "v1_16_0",
+  AccountService: "v1_15_0",
+  Role: "v1_3_0",
   ComputerSystem: "v1_20_0",
   Processor: "v1_18_0",
   EthernetInterface: "v1_10_0",
@@ -25,6 +27,7 @@ const MEMBERS = [
   "EthernetInterface",
   "Manager",
   "Processor",
+  "Role",
   "Session",
   "VirtualMedia",
 ] as const;

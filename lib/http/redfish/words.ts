@@ -76,5 +76,23 @@ export function toSystemPath(id: string): string {
 export function toManagerPath(id: string): string {
   return `${ROOT}/Managers/${id}`;
 }
+/** The path of the account service. */
+export const ACCOUNTS_PATH: string = `${ROOT}/AccountService`;
+/** The roles that the standard wants from every service, with their privileges. */
+export const ROLES = {
+  Administrator: [
+    "Login",
+    "ConfigureManager",
+    "ConfigureUsers",
+    "ConfigureComponents",
+    "ConfigureSelf",
+  ],
+  Operator: ["Login", "ConfigureComponents", "ConfigureSelf"],
+  ReadOnly: ["Login", "ConfigureSelf"],
+} as const;
+/** Name of a role. */
+export type RoleId = keyof typeof ROLES;
+/** What everyone has who gives the user and the password of a machine. */
+export const OWN_ROLE: RoleId = "Operator";
 /** The path of all sessions. */
 export const SESSIONS_PATH: string = `${ROOT}/SessionService/Sessions`;

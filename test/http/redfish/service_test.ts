@@ -125,6 +125,11 @@ test("createRedfishService() leads from the root to every resource, each at its 
   }
   expect([...seen].toSorted()).toEqual([
     "/redfish/v1/",
+    "/redfish/v1/AccountService",
+    "/redfish/v1/AccountService/Roles",
+    "/redfish/v1/AccountService/Roles/Administrator",
+    "/redfish/v1/AccountService/Roles/Operator",
+    "/redfish/v1/AccountService/Roles/ReadOnly",
     "/redfish/v1/Managers",
     "/redfish/v1/Managers/a",
     "/redfish/v1/SessionService",

@@ -1,14 +1,22 @@
 /**
- * The session service, and the sessions of the visitor.
+ * The session service with the sessions of the visitor, and the roles that there are.
  * @module
  */
 import { type Access, toCredentials } from "./access.ts";
 import { readFields } from "../bodies.ts";
 import type { Endpoint, KnownVisit, Visit } from "../endpoints.ts";
 import { RedfishError, reply, replyDone } from "../replies.ts";
-import { toCollection, toSession, toSessionService } from "../resources.ts";
+import {
+  toAccountService,
+  toCollection,
+  toRole,
+  toSession,
+  toSessionService,
+} from "../resources.ts";
 import { type Session, SESSION_SECONDS } from "./sessions.ts";
-import { ROOT, SESSIONS_PATH } from "../words.ts";
+import { ACCOUNTS_PATH, type RoleId, ROOT, SESSIONS_PATH } from "../words.ts";
+
+const ROLE_IDS: readonly RoleId[] = ["Administrator", "Operator", "ReadOnly"];
 
 /** The endpoints. */
 export function listSessionEndpoints(access: Access): Endpoint[] {
@@ -28,6 +36,26 @@ export function listSessionEndpoints(access: Access): Endpoint[] {
     return reply(toSession(session.id, credentials.username), 201, headers);
   };
   return [
+    { path: ACCOUNTS_PATH, known: { GET: () => reply(toAccountService()) } },
+    {
+      path: `${ACCOUNTS_PATH}/Roles`,
+      known: {
+        GET: () => {
+          const paths = ROLE_IDS.map((id) => `${ACCOUNTS_PATH}/Roles/${id}`);
+          return reply(toCollection("Role", `${ACCOUNTS_PATH}/Roles`, paths));
+        },
+      },
+    },
+    {
+      path: `${ACCOUNTS_PATH}/Roles/:id`,
+      known: {
+        GET: ({ params: { id } }) => {
+          const role = ROLE_IDS.find((one) => one === id);
+          if (role) return reply(toRole(role));
+          throw new RedfishError(404, "ResourceMissingAtURI", "There is no such role");
+        },
+      },
+    },
     {
       path: `${ROOT}/SessionService`,
       known: { GET: () => reply(toSessionService(SESSION_SECONDS)) },
