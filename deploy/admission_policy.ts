@@ -27,8 +27,9 @@ interface Validation {
 
 /** `spec` of the policy. */
 export function toPolicySpec({ users, confinements, service }: Limits): Piece {
-  const labels = confinements.flatMap(({ secretLabels }) => secretLabels);
-  const accounts = confinements.flatMap(({ podAccounts }) => podAccounts);
+  const labels = confinements.flatMap((one) => one.labels);
+  const accounts = confinements.flatMap((one) => one.accounts);
+  const roleRules = confinements.flatMap((one) => one.roleRules);
   return {
     failurePolicy: "Fail",
     matchConstraints: {
@@ -71,16 +72,20 @@ export function toPolicySpec({ users, confinements, service }: Limits): Piece {
       {
         expression:
           "variables.resource != 'secrets' || variables.isGone || " +
-          `(variables.body.type in ['Opaque', 'kubernetes.io/tls'] && (${hasSome("variables.labels", labels)}))`,
-        message:
-          "Landfall writes only Secrets of type Opaque or kubernetes.io/tls, with a label of Landfall",
+          "variables.body.type in ['Opaque', 'kubernetes.io/tls']",
+        message: "Landfall writes only Secrets of type Opaque or kubernetes.io/tls",
       },
       {
-        expression:
-          "variables.resource != 'secrets' || oldObject == null || " +
-          `(${hasSome("variables.oldLabels", labels)})`,
-        message: "Landfall changes and deletes only Secrets that have a label of Landfall already",
+        expression: `${OF_LABELLED} || variables.isGone || ${hasSome("variables.labels", labels)}`,
+        message:
+          "Landfall writes only ConfigMaps, Deployments and Secrets with a label of Landfall",
       },
+      {
+        expression: `${OF_LABELLED} || oldObject == null || ${hasSome("variables.oldLabels", labels)}`,
+        message:
+          "Landfall changes only ConfigMaps, Deployments and Secrets that have its label already",
+      },
+      ...toAccountValidations({ accounts, labels, roleRules }),
       ...toPodValidations(accounts),
     ].map(({ expression, message }) => {
       return { expression: toLines(expression), message, reason: "Forbidden" };
@@ -88,15 +93,67 @@ export function toPolicySpec({ users, confinements, service }: Limits): Piece {
   };
 }
 
+const OF_LABELLED = "!(variables.resource in ['configmaps', 'deployments', 'secrets'])";
+
+/** An account with the rights of Landfall would not be limited by this policy. */
+function toAccountValidations({ accounts, labels, roleRules }: Confinement): Validation[] {
+  const isOwnName = (name: string): string =>
+    accounts.length === 0
+      ? "false"
+      : `${toList(accounts)}.exists(start, ${name}.startsWith(start))`;
+  const allowed = roleRules.map(({ apiGroup, resources, verbs }) =>
+    [
+      `rule.apiGroups == ['${apiGroup}']`,
+      `rule.resources.all(one, one in ${toList(resources)})`,
+      `rule.verbs.all(one, one in ${toList(verbs)})`,
+    ].join(" && "),
+  );
+  const isAllowed = allowed.length === 0 ? "false" : allowed.map((one) => `(${one})`).join(" || ");
+  return [
+    {
+      expression:
+        "!(variables.resource in ['serviceaccounts', 'roles', 'rolebindings']) || " +
+        `${isOwnName("request.name")} || (variables.isGone && (${hasSome("variables.oldLabels", labels)}))`,
+      message: "Landfall writes only accounts, Roles and RoleBindings whose names begin as its own",
+    },
+    {
+      expression:
+        "variables.resource != 'roles' || variables.isGone || !has(variables.body.rules) || " +
+        `variables.body.rules.all(rule, has(rule.apiGroups) && has(rule.resources) && (${isAllowed}))`,
+      message: "Landfall gives an account only the rights of a jump host or an OIDC provider",
+    },
+    {
+      expression:
+        "variables.resource != 'rolebindings' || variables.isGone || " +
+        `(variables.body.roleRef.kind == 'Role' && ${isOwnName("variables.body.roleRef.name")} && ` +
+        "has(variables.body.subjects) && variables.body.subjects.all(one, one.kind == 'ServiceAccount' && " +
+        `one.namespace == request.namespace && ${isOwnName("one.name")}))`,
+      message: "Landfall binds only its own Roles, and only to accounts that it makes",
+    },
+  ];
+}
+
 /** A Pod that is root on its Node, or runs as an account of another program, is the way to more rights. */
 function toPodValidations(accounts: readonly string[]): Validation[] {
   const ofPods = "variables.resource != 'deployments' || variables.isGone || ";
   const name = "variables.pod.serviceAccountName";
+  const isNameless = `!has(${name}) || ${name} in ['', 'default']`;
   const isOwn = `${toList(accounts)}.exists(start, ${name}.startsWith(start))`;
+  const getsToken = "variables.pod.automountServiceAccountToken";
   return [
     {
-      expression: `${ofPods}!has(${name}) || ${name} == ''${accounts.length > 0 ? ` || ${isOwn}` : ""}`,
+      expression: `${ofPods}${isNameless}${accounts.length > 0 ? ` || ${isOwn}` : ""}`,
       message: "Landfall runs Pods only as ServiceAccounts that it makes",
+    },
+    {
+      expression: `${ofPods}!(${isNameless}) || (has(${getsToken}) && !${getsToken})`,
+      message: "Landfall gives no token of a namespace's default ServiceAccount to Pods",
+    },
+    {
+      expression:
+        `${ofPods}!has(variables.pod.volumes) || !variables.pod.volumes.exists(one, has(one.projected) && ` +
+        "has(one.projected.sources) && one.projected.sources.exists(source, has(source.serviceAccountToken)))",
+      message: "Landfall mounts no token into Pods by itself",
     },
     {
       expression:

@@ -250,12 +250,21 @@ export interface ControllerModule<S = unknown> {
   registerMetrics?(registry: MetricsRegistry): unknown;
 }
 
+/** A rule of Roles that a controller makes. */
+export interface RoleRule {
+  readonly apiGroup: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
 /** What an admission policy lets a controller write, in addition to what its rights say. */
 export interface Confinement {
-  /** Labels by which its Secrets are known, `key` or `key=value`: each of them has one. */
-  readonly secretLabels: readonly string[];
-  /** How the names of the ServiceAccounts begin with which it runs Pods. */
-  readonly podAccounts: readonly string[];
+  /** Labels by which its ConfigMaps, Deployments and Secrets are known, `key` or `key=value`: each of them has one. */
+  readonly labels: readonly string[];
+  /** How the names of the ServiceAccounts begin with which it runs Pods, and those of their Roles and RoleBindings. */
+  readonly accounts: readonly string[];
+  /** What these Roles may give: rules with these API groups and resources, and at most these verbs. */
+  readonly roleRules: readonly RoleRule[];
 }
 
 /** A namespace that a flag names. */

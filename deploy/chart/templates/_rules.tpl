@@ -263,30 +263,103 @@ validations:
   - expression: |-
       variables.resource != 'secrets' ||
       variables.isGone ||
-      (variables.body.type in ['Opaque', 'kubernetes.io/tls'] &&
-      ('landfall.dev/sip-cluster' in variables.labels ||
-      ('app.kubernetes.io/part-of' in variables.labels &&
-      variables.labels['app.kubernetes.io/part-of'] == 'sip') ||
-      'landfall.dev/vino-uid' in variables.labels))
-    message: Landfall writes only Secrets of type Opaque or kubernetes.io/tls, with a label of Landfall
+      variables.body.type in ['Opaque', 'kubernetes.io/tls']
+    message: Landfall writes only Secrets of type Opaque or kubernetes.io/tls
     reason: Forbidden
   - expression: |-
-      variables.resource != 'secrets' ||
+      !(variables.resource in ['configmaps', 'deployments', 'secrets']) ||
+      variables.isGone ||
+      'landfall.dev/sip-cluster' in variables.labels ||
+      ('app.kubernetes.io/part-of' in variables.labels &&
+      variables.labels['app.kubernetes.io/part-of'] == 'sip') ||
+      'landfall.dev/vino-uid' in variables.labels
+    message: Landfall writes only ConfigMaps, Deployments and Secrets with a label of Landfall
+    reason: Forbidden
+  - expression: |-
+      !(variables.resource in ['configmaps', 'deployments', 'secrets']) ||
       oldObject == null ||
+      'landfall.dev/sip-cluster' in variables.oldLabels ||
+      ('app.kubernetes.io/part-of' in variables.oldLabels &&
+      variables.oldLabels['app.kubernetes.io/part-of'] == 'sip') ||
+      'landfall.dev/vino-uid' in variables.oldLabels
+    message: Landfall changes only ConfigMaps, Deployments and Secrets that have its label already
+    reason: Forbidden
+  - expression: |-
+      !(variables.resource in ['serviceaccounts', 'roles', 'rolebindings']) ||
+      ['landfall-'].exists(start, request.name.startsWith(start)) ||
+      (variables.isGone &&
       ('landfall.dev/sip-cluster' in variables.oldLabels ||
       ('app.kubernetes.io/part-of' in variables.oldLabels &&
       variables.oldLabels['app.kubernetes.io/part-of'] == 'sip') ||
-      'landfall.dev/vino-uid' in variables.oldLabels)
-    message: Landfall changes and deletes only Secrets that have a label of Landfall already
+      'landfall.dev/vino-uid' in variables.oldLabels))
+    message: Landfall writes only accounts, Roles and RoleBindings whose names begin as its own
+    reason: Forbidden
+  - expression: |-
+      variables.resource != 'roles' ||
+      variables.isGone ||
+      !has(variables.body.rules) ||
+      variables.body.rules.all(rule, has(rule.apiGroups) &&
+      has(rule.resources) &&
+      ((rule.apiGroups == ['dex.coreos.com'] &&
+      rule.resources.all(one, one in ['authcodes',
+      'authrequests',
+      'authsessions',
+      'connectors',
+      'devicerequests',
+      'devicetokens',
+      'oauth2clients',
+      'offlinesessionses',
+      'passwords',
+      'refreshtokens',
+      'signingkeies',
+      'useridentities']) &&
+      rule.verbs.all(one, one in ['create',
+      'delete',
+      'get',
+      'list',
+      'update'])) ||
+      (rule.apiGroups == [''] &&
+      rule.resources.all(one, one in ['configmaps']) &&
+      rule.verbs.all(one, one in ['get',
+      'patch']))))
+    message: Landfall gives an account only the rights of a jump host or an OIDC provider
+    reason: Forbidden
+  - expression: |-
+      variables.resource != 'rolebindings' ||
+      variables.isGone ||
+      (variables.body.roleRef.kind == 'Role' &&
+      ['landfall-'].exists(start, variables.body.roleRef.name.startsWith(start)) &&
+      has(variables.body.subjects) &&
+      variables.body.subjects.all(one, one.kind == 'ServiceAccount' &&
+      one.namespace == request.namespace &&
+      ['landfall-'].exists(start, one.name.startsWith(start))))
+    message: Landfall binds only its own Roles, and only to accounts that it makes
     reason: Forbidden
   - expression: |-
       variables.resource != 'deployments' ||
       variables.isGone ||
       !has(variables.pod.serviceAccountName) ||
-      variables.pod.serviceAccountName == '' ||
-      ['dex-',
-      'jumphost-'].exists(start, variables.pod.serviceAccountName.startsWith(start))
+      variables.pod.serviceAccountName in ['', 'default'] ||
+      ['landfall-'].exists(start, variables.pod.serviceAccountName.startsWith(start))
     message: Landfall runs Pods only as ServiceAccounts that it makes
+    reason: Forbidden
+  - expression: |-
+      variables.resource != 'deployments' ||
+      variables.isGone ||
+      !(!has(variables.pod.serviceAccountName) ||
+      variables.pod.serviceAccountName in ['', 'default']) ||
+      (has(variables.pod.automountServiceAccountToken) &&
+      !variables.pod.automountServiceAccountToken)
+    message: Landfall gives no token of a namespace's default ServiceAccount to Pods
+    reason: Forbidden
+  - expression: |-
+      variables.resource != 'deployments' ||
+      variables.isGone ||
+      !has(variables.pod.volumes) ||
+      !variables.pod.volumes.exists(one, has(one.projected) &&
+      has(one.projected.sources) &&
+      one.projected.sources.exists(source, has(source.serviceAccountToken)))
+    message: Landfall mounts no token into Pods by itself
     reason: Forbidden
   - expression: |-
       variables.resource != 'deployments' ||

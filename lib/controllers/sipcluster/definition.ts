@@ -12,8 +12,9 @@ import {
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { listRights } from "./rights.ts";
-import { DEX } from "./services/auth/words.ts";
-import { JUMP_HOST } from "./services/jump_host/names.ts";
+import { DEX_RULE } from "./services/auth/words.ts";
+import { JUMP_HOST_RULE } from "./services/jump_host/names.ts";
+import { ACCOUNT_PREFIX } from "./services/names.ts";
 import { CONFIG_MAPS, DEPLOYMENTS, OWNED_SERVICES } from "./services/owned_kinds.ts";
 import {
   CLUSTER_NAME,
@@ -42,8 +43,9 @@ export const sipClusterController: ControllerDefinition = {
   lease: LEASE,
   folder: "sipcluster",
   confinement: {
-    secretLabels: [SIP_CLUSTER_LABEL, `${PART_OF_SIP.key}=${PART_OF_SIP.value}`],
-    podAccounts: [`${DEX}-`, `${JUMP_HOST}-`],
+    labels: [SIP_CLUSTER_LABEL, `${PART_OF_SIP.key}=${PART_OF_SIP.value}`],
+    accounts: [ACCOUNT_PREFIX],
+    roleRules: [DEX_RULE, JUMP_HOST_RULE],
   },
   component: COMPONENT,
   events: EVENT_WORDS,

@@ -38,7 +38,7 @@ export const vinoController: ControllerDefinition = {
   reportsLack: true,
   lease: LEASE,
   folder: "vino",
-  confinement: { secretLabels: [VINO_UID], podAccounts: [] },
+  confinement: { labels: [VINO_UID], accounts: [], roleRules: [] },
   component: COMPONENT,
   events: EVENT_WORDS,
   words: [

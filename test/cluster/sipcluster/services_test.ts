@@ -211,14 +211,14 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
       "patch deployments/dex-a",
     ]);
     const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}`;
-    await edit(`${rbac}/roles/dex-a`, { rules: [] });
+    await edit(`${rbac}/roles/landfall-dex-a`, { rules: [] });
     // It is not watched, but is looked at after a correction of the same cluster.
-    expect((await apply()).written).toEqual(["patch roles/dex-a"]);
+    expect((await apply()).written).toEqual(["patch roles/landfall-dex-a"]);
     expect((await apply()).written).toEqual([]);
-    await edit(`${rbac}/roles/dex-a`, { rules: [] });
+    await edit(`${rbac}/roles/landfall-dex-a`, { rules: [] });
     expect((await apply()).written).toEqual([]);
     await clock.advance(600_000);
-    expect((await apply()).written).toEqual(["patch roles/dex-a"]);
+    expect((await apply()).written).toEqual(["patch roles/landfall-dex-a"]);
     expect((await apply()).written).toEqual([]);
   });
 

@@ -31,6 +31,14 @@ export function toObjectName(prefix: string, cluster: string, index = 0): string
   return appendHash(name.replaceAll(/[^-a-z0-9]/g, "-"), name);
 }
 
+/** How the names of ServiceAccounts begin. No other program's do, so that an admission policy knows them by it. */
+export const ACCOUNT_PREFIX = "landfall-";
+
+/** The name of the ServiceAccount of a service's Pods, and of its Role and RoleBinding. */
+export function toAccountName(objectName: string): string {
+  return `${ACCOUNT_PREFIX}${objectName}`;
+}
+
 /** The labels of every object of a service, by which it finds its Pods: those that the original operator wrote. */
 export function toLabels({
   component,

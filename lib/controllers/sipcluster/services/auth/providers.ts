@@ -11,7 +11,7 @@
  */
 import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { Auth } from "../../resource/sip_cluster.ts";
-import { toLabels, toObjectName } from "../names.ts";
+import { toAccountName, toLabels, toObjectName } from "../names.ts";
 import { hashContent } from "../../../../core/text/label.ts";
 import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
 import { CONFIG_MAPS, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, toOwned } from "../owned_kinds.ts";
@@ -19,15 +19,7 @@ import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
 import { toOidcData } from "./flags.ts";
 import { planPod } from "./pod.ts";
 import type { AuthFacts } from "./secrets.ts";
-import {
-  CONFIG_KEY,
-  DEFAULT_CLIENT_ID,
-  DEFAULT_IMAGE,
-  DEX,
-  DEX_GROUP,
-  DEX_KINDS,
-  DEX_VERBS,
-} from "./words.ts";
+import { CONFIG_KEY, DEFAULT_CLIENT_ID, DEFAULT_IMAGE, DEX, DEX_GROUP, DEX_RULE } from "./words.ts";
 
 /** What OIDC providers are planned from. */
 interface AuthInput extends ServiceInput {
@@ -109,21 +101,15 @@ function planObjects(
   const { nodePort, clusterIP, issuerURL, clientID = DEFAULT_CLIENT_ID } = entry;
   const labels = toLabels({ component: DEX, app: DEX, instance: name });
   const metadata = { name, namespace, labels };
+  const ofAccount = { ...metadata, name: toAccountName(name) };
+  const { apiGroup, resources, verbs } = DEX_RULE;
   const ca = facts.secrets.get(entry.caSecret ?? entry.tlsSecret)?.ca;
   return [
-    toOwned(SERVICE_ACCOUNTS, metadata, { automountServiceAccountToken: false }),
-    toOwned(ROLES, metadata, {
-      rules: [
-        {
-          apiGroups: [DEX_GROUP],
-          resources: Object.keys(DEX_KINDS).toSorted(),
-          verbs: [...DEX_VERBS],
-        },
-      ],
-    }),
-    toOwned(ROLE_BINDINGS, metadata, {
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
-      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    toOwned(SERVICE_ACCOUNTS, ofAccount, { automountServiceAccountToken: false }),
+    toOwned(ROLES, ofAccount, { rules: [{ apiGroups: [apiGroup], resources, verbs }] }),
+    toOwned(ROLE_BINDINGS, ofAccount, {
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: ofAccount.name },
+      subjects: [{ kind: "ServiceAccount", name: ofAccount.name, namespace }],
     }),
     toOwned(
       CONFIG_MAPS,
@@ -148,7 +134,7 @@ function planDeployment(
   const { configSecret, tlsSecret, nodeLabels, image = "" } = entry;
   const versions = [configSecret, tlsSecret].map((name) => secrets.get(name)?.version);
   const pod = {
-    account: metadata.name,
+    account: toAccountName(metadata.name),
     image: image === "" ? DEFAULT_IMAGE : image,
     configSecret,
     tlsSecret,

@@ -2,6 +2,7 @@
  * Words of OIDC providers in a cluster: names of Dex's own, and of what Landfall makes for it.
  * @module
  */
+import type { RoleRule } from "../../../definition.ts";
 
 /** The group of the kinds in which Dex keeps its state. Source: https://dexidp.io/docs/configuration/storage/ */
 export const DEX_GROUP = "dex.coreos.com";
@@ -22,6 +23,12 @@ export const DEX_KINDS: Readonly<Record<string, string>> = {
 };
 /** What Dex does with its objects. */
 export const DEX_VERBS: readonly string[] = ["create", "delete", "get", "list", "update"];
+/** What the account of Dex may do. */
+export const DEX_RULE: RoleRule = {
+  apiGroup: DEX_GROUP,
+  resources: Object.keys(DEX_KINDS).toSorted(),
+  verbs: DEX_VERBS,
+};
 /** The version of these kinds. */
 export const DEX_VERSION = "v1";
 

@@ -28,7 +28,7 @@ import {
   toHosts,
 } from "./content.ts";
 import type { HostKey } from "./host_keys.ts";
-import { type JumpHostNames, toJumpHostNames, toJumpHostLabels } from "./names.ts";
+import { JUMP_HOST_RULE, type JumpHostNames, toJumpHostNames, toJumpHostLabels } from "./names.ts";
 import { toDeploymentSpec } from "./pod.ts";
 import { DRAIN, HOST, START } from "./scripts.ts";
 
@@ -131,23 +131,18 @@ function toObjects(
   const labels = toJumpHostLabels(names.name);
   const metadata = { name: names.name, namespace, labels };
   const configHash = hashContent(JSON.stringify(data));
-  const subjects = [{ kind: "ServiceAccount", name: names.name, namespace }];
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: names.name };
+  const ofAccount = { ...metadata, name: names.account };
+  const subjects = [{ kind: "ServiceAccount", name: names.account, namespace }];
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: names.account };
+  const { apiGroup, resources, verbs } = JUMP_HOST_RULE;
   return [
-    toOwned(SERVICE_ACCOUNTS, metadata, { automountServiceAccountToken: false }),
+    toOwned(SERVICE_ACCOUNTS, ofAccount, { automountServiceAccountToken: false }),
     // Its data belongs to the jump host, and Landfall's answers.
     toOwned(CONFIG_MAPS, { ...metadata, name: names.requests }, {}),
-    toOwned(ROLES, metadata, {
-      rules: [
-        {
-          apiGroups: [""],
-          resources: ["configmaps"],
-          resourceNames: [names.requests],
-          verbs: ["get", "patch"],
-        },
-      ],
+    toOwned(ROLES, ofAccount, {
+      rules: [{ apiGroups: [apiGroup], resources, resourceNames: [names.requests], verbs }],
     }),
-    toOwned(ROLE_BINDINGS, metadata, { roleRef, subjects }),
+    toOwned(ROLE_BINDINGS, ofAccount, { roleRef, subjects }),
     toOwned(CONFIG_MAPS, metadata, { data }),
     planNodePorts(metadata, {
       ports: [{ name: "ssh", port: SSH_PORT, targetPort: "ssh", nodePort }],

@@ -65,7 +65,7 @@ export function toDeploymentSpec(options: DeploymentOptions): Raw<V1DeploymentSp
 function toPod({ entry, image, names, hosts, tolerations }: DeploymentOptions): Raw<V1PodSpec> {
   return {
     ...OWN_NAMESPACES,
-    serviceAccountName: names.name,
+    serviceAccountName: names.account,
     automountServiceAccountToken: true,
     enableServiceLinks: false,
     terminationGracePeriodSeconds: DRAIN_S,

@@ -58,9 +58,9 @@ describe("planAuth() of a whole entry", () => {
 
   test("plans all that Dex needs, in the form that Kubernetes takes", () => {
     expect(Object.keys(objects)).toEqual([
-      "ServiceAccount/dex-acme",
-      "Role/dex-acme",
-      "RoleBinding/dex-acme",
+      "ServiceAccount/landfall-dex-acme",
+      "Role/landfall-dex-acme",
+      "RoleBinding/landfall-dex-acme",
       "ConfigMap/dex-acme-oidc",
       "Service/dex-acme",
       "Deployment/dex-acme",
@@ -84,7 +84,7 @@ describe("planAuth() of a whole entry", () => {
 
   test("runs two Pods without privileges, of an image with a version", () => {
     const pod = {
-      serviceAccountName: "dex-acme",
+      serviceAccountName: "landfall-dex-acme",
       securityContext: { runAsNonRoot: true },
       containers: [
         {
@@ -118,7 +118,7 @@ describe("planAuth() of a whole entry", () => {
   });
 
   test("gives Dex only rights in its namespace, and only those that Landfall has", () => {
-    const role: object = objects["Role/dex-acme"] ?? {};
+    const role: object = objects["Role/landfall-dex-acme"] ?? {};
     const rules: readonly { resources: string[]; verbs: string[] }[] =
       "rules" in role && Array.isArray(role.rules) ? role.rules : [];
     expect(rules).toHaveLength(1);

@@ -75,10 +75,10 @@ describe("planJumpHosts()", () => {
   test("makes these objects, in the cluster's namespace, and no Secret", () => {
     const { objects, deployment, service, problem } = plan();
     expect(objects.map(({ body }) => `${body.kind} ${body.metadata.name}`)).toEqual([
-      "ServiceAccount jumphost-tenant",
+      "ServiceAccount landfall-jumphost-tenant",
       "ConfigMap jumphost-tenant-requests",
-      "Role jumphost-tenant",
-      "RoleBinding jumphost-tenant",
+      "Role landfall-jumphost-tenant",
+      "RoleBinding landfall-jumphost-tenant",
       "ConfigMap jumphost-tenant",
       "Service jumphost-tenant",
       "Deployment jumphost-tenant",
@@ -92,13 +92,15 @@ describe("planJumpHosts()", () => {
     const [, second] = planAll([ENTRY, { ...ENTRY, nodePort: 30_001 }]);
     expect(second?.deployment).toBe("jumphost-tenant-2");
     expect(
-      second?.objects.every(({ body }) => body.metadata.name.startsWith("jumphost-tenant-2")),
+      second?.objects.every(({ body }) =>
+        /^(landfall-)?jumphost-tenant-2/.test(body.metadata.name),
+      ),
     ).toBe(true);
   });
 
   test("lets the jump host read and patch the ConfigMap of its requests, and nothing else", () => {
     const planned = plan();
-    expect(find(planned, "Role")).toMatchObject({
+    expect(find(planned, "Role", "landfall-jumphost-tenant")).toMatchObject({
       rules: [
         {
           apiGroups: [""],
@@ -108,9 +110,13 @@ describe("planJumpHosts()", () => {
         },
       ],
     });
-    expect(find(planned, "RoleBinding")).toMatchObject({
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "jumphost-tenant" },
-      subjects: [{ kind: "ServiceAccount", name: "jumphost-tenant", namespace: "infra" }],
+    expect(find(planned, "RoleBinding", "landfall-jumphost-tenant")).toMatchObject({
+      roleRef: {
+        apiGroup: "rbac.authorization.k8s.io",
+        kind: "Role",
+        name: "landfall-jumphost-tenant",
+      },
+      subjects: [{ kind: "ServiceAccount", name: "landfall-jumphost-tenant", namespace: "infra" }],
     });
     // The fields of the requests belong to the jump host.
     expect(Object.keys(find(planned, "ConfigMap", "jumphost-tenant-requests"))).toEqual([
@@ -138,7 +144,7 @@ describe("planJumpHosts()", () => {
         replicas: 1,
         template: {
           spec: {
-            serviceAccountName: "jumphost-tenant",
+            serviceAccountName: "landfall-jumphost-tenant",
             securityContext: { runAsNonRoot: true, runAsUser: 1_000, fsGroup: 1_000 },
             hostAliases: [
               { ip: "10.0.0.1", hostnames: ["one"] },

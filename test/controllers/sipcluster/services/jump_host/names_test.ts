@@ -9,6 +9,7 @@ const cluster = { metadata: { name: "tenant", namespace: "infra" } };
 test("toJumpHostNames() gives each entry of a list names of its own", () => {
   expect(toJumpHostNames(cluster, 0)).toEqual({
     name: "jumphost-tenant",
+    account: "landfall-jumphost-tenant",
     hostKeys: "jumphost-tenant-host-keys",
     requests: "jumphost-tenant-requests",
   });

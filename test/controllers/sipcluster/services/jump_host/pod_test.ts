@@ -5,7 +5,7 @@ import { toDeploymentSpec } from "../../../../../lib/controllers/sipcluster/serv
 const SPEC = toDeploymentSpec({
   entry: { image: "i", nodePort: 0, nodeInterfaceId: "oam", nodeSSHPrivateKeys: "keys" },
   image: "i",
-  names: { name: "a", hostKeys: "a-host-keys", requests: "a-requests" },
+  names: { name: "a", account: "landfall-a", hostKeys: "a-host-keys", requests: "a-requests" },
   labels: { app: "a" },
   hosts: [],
   configHash: "1234",
