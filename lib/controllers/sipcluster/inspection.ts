@@ -47,7 +47,7 @@ function listFindings(
       find: (host: Key) => byKey.get(host),
       listClaimants: () => claimants.map((host) => toHostFacts(host)),
     };
-    if (planAdoption(cluster, index, allows).kind === "blocked") {
+    if (planAdoption(cluster, { index, allows }).kind === "blocked") {
       labelled.set(key, toNamespaces(claimants.filter((host) => foreign.includes(host))));
     }
     if (findCondition(cluster.status, "Scheduled")?.status === "True") continue;

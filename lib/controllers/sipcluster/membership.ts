@@ -14,6 +14,7 @@ import type { Logger } from "../../core/log.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
+import { isRefusal } from "../../kube/api/errors.ts";
 import { type BareMetalHost, PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 
 /** What {@linkcode applySchedule} needs. */
@@ -103,6 +104,16 @@ export async function applySchedule(
   return { isOvertaken, unmoved };
 }
 
+/** The hosts that have the labels of a cluster that is being deleted. */
+export interface Leaving {
+  /** Those that its status records or names. */
+  readonly own: readonly BareMetalHost[];
+  /** The others. They never stop the deletion because Kubernetes refuses to change them. */
+  readonly claimants: readonly BareMetalHost[];
+  /** Whether hosts in use lose the labels, too. */
+  readonly isForced: boolean;
+}
+
 /**
  * Removes the labels of a cluster that is being deleted from hosts.
  *
@@ -112,16 +123,23 @@ export async function applySchedule(
  */
 export async function releaseAll(
   cluster: SipCluster,
-  { hosts, isForced }: { readonly hosts: readonly BareMetalHost[]; readonly isForced: boolean },
+  { own, claimants, isForced }: Leaving,
   options: MembershipOptions,
   signal: AbortSignal,
 ): Promise<{ readonly kept: readonly string[]; readonly isOvertaken: boolean }> {
   const { claims } = options;
   const kept: string[] = [];
   let isOvertaken = false;
-  for (const host of hosts) {
+  for (const host of [...own, ...claimants]) {
     const key = toKey(host);
-    const result = await claims.giveBack(host, isForced ? "none" : "occupied", signal);
+    let result: ClaimResult;
+    try {
+      result = await claims.giveBack(host, isForced ? "none" : "occupied", signal);
+    } catch (error) {
+      if (own.includes(host) || !isRefusal(error)) throw error;
+      options.log.warn("Host keeps labels", { sipcluster: toKey(cluster), host: key, error });
+      continue;
+    }
     if (result.kind === "kept") kept.push(`${key} (${result.why})`);
     if (result.kind === "lost") isOvertaken = true;
     if (result.kind === "done") {

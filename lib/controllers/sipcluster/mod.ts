@@ -77,7 +77,8 @@ class SipClusterController implements RunningController {
     const last = this.#last;
     const claimed = new Map<Key, ReadonlySet<Key>>();
     const shared = { client, clock, events, log, metrics, clusters, index, addresses, missedHosts };
-    const options = { ...shared, services, writer, allows, errorGraceMs, claimed, last };
+    const adopting = new Set<Key>();
+    const options = { ...shared, services, writer, allows, errorGraceMs, claimed, adopting, last };
     const converger = new Converger({ clock, fence });
     this.#loop = new ObjectLoop({
       context,
@@ -99,8 +100,7 @@ class SipClusterController implements RunningController {
       forget: (key) => {
         index.stopWaiting(key);
         for (const one of [services, writer, missedHosts]) one.forget(key);
-        last.delete(key);
-        claimed.delete(key);
+        for (const one of [last, claimed, adopting]) one.delete(key);
       },
       sources: [index, missedHosts, ...services.sources],
     });

@@ -13,12 +13,14 @@ import type { MissedHosts } from "./hosts/missed_hosts.ts";
 import {
   type AllowsHost,
   type Loss,
+  allowNamed,
   listLost,
   planAdoption,
   planRecord,
   settleRecord,
 } from "./hosts/record.ts";
 import {
+  type Leaving,
   type MembershipOptions,
   OvertakenError,
   applySchedule,
@@ -32,7 +34,7 @@ import { type RefusedStep, describeShortfall } from "./resource/conditions.ts";
 import type { HostStatus, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { type Outcome, planStatus } from "./resource/status.ts";
 import { byKey } from "./schedule/own_hosts.ts";
-import type { Assignment, Schedule } from "./schedule/types.ts";
+import type { Assignment, HostFacts, Schedule } from "./schedule/types.ts";
 import type { ClusterServices, Served } from "./services/cluster_services.ts";
 import { type SipClusterMetrics, type SipClusterState, judgeState, listWarnings } from "./state.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
@@ -41,7 +43,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Convergence, PassResult, Plan, Planned, Step } from "../../engine/converge.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { KubeError, isKubeError } from "../../kube/api/errors.ts";
+import { KubeError, isKubeError, isRefusal } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { listAll } from "../../kube/cache/watcher.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
@@ -65,6 +67,8 @@ interface ClusterConvergenceOptions {
   readonly allows: AllowsHost;
   /** Hosts with the labels of a cluster that it did not take, and that an Event reported. */
   readonly claimed: Map<Key, ReadonlySet<Key>>;
+  /** Clusters that had no host when this process saw them first, and do not have all since: they adopt hosts that come. */
+  readonly adopting: Set<Key>;
   /** How long an error of a host must last, in milliseconds. */
   readonly errorGraceMs: number;
   /** Of each cluster. */
@@ -216,7 +220,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
 
   /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
   async fail(error: unknown, task: Task | undefined, signal: AbortSignal): Promise<undefined> {
-    const isRefused = isKubeError(error, "forbidden") || isKubeError(error, "invalid");
+    const isRefused = isRefusal(error);
     const step = task?.kind === "release" ? task.kind : this.#stage;
     if (!isRefused || task === undefined || step === undefined) return undefined;
     const message = describeCause(error);
@@ -234,10 +238,12 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     { schedule, missed }: Choice,
     signal: AbortSignal,
   ): Promise<ReconcileResult> {
-    const { clock, errorGraceMs: graceMs, index, writer, last } = this.#options;
+    const { adopting, clock, errorGraceMs: graceMs, index, writer, last } = this.#options;
     const wants = toWants(spec, schedule);
-    if (schedule.isSatisfied) index.stopWaiting(this.#key);
-    else index.wait(this.#key, wants);
+    if (schedule.isSatisfied) {
+      index.stopWaiting(this.#key);
+      adopting.delete(this.#key);
+    } else index.wait(this.#key, wants);
     this.#recordEvents(cluster, schedule);
     const served = await this.#makeServices(cluster, spec, signal);
     this.#stage = undefined;
@@ -296,8 +302,8 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     last.set(this.#key, { state: "deleting" });
     const force = cluster.metadata.annotations?.[FORCE_RELEASE];
     const isForced = force === "true";
-    const hosts = this.#listLeaving(isForced);
-    const holds = isForced ? [] : await this.#findHolds(hosts, signal);
+    const { own, claimants } = this.#listLeaving();
+    const holds = isForced ? [] : await this.#findHolds([...own, ...claimants], signal);
     if (holds.length > 0) return await this.#keep(cluster, describeKept(holds, force), signal);
     const left = await services.remove(cluster, signal);
     if (left.length > 0) return await this.#waitForServices(cluster, left, signal);
@@ -305,7 +311,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const membership = this.#toMembership();
     const { kept, isOvertaken } = await releaseAll(
       cluster,
-      { hosts, isForced },
+      { own, claimants, isForced },
       membership,
       signal,
     );
@@ -323,15 +329,19 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     return {};
   }
 
-  /** The hosts of the cluster, and those with its labels: what uses one of these may be its work, too. */
-  #listLeaving(isForced: boolean): readonly BareMetalHost[] {
+  /**
+   * The hosts of the cluster, and those of allowed namespaces with its labels: what uses one of these may be its work,
+   * too.
+   */
+  #listLeaving(): Pick<Leaving, "own" | "claimants"> {
     const { allows, index } = this.#options;
-    const claimants = [...index.listClaimants(this.#key)].filter(
-      ({ key }) => isForced || allows(this.#key, key),
-    );
-    return [...index.listOf(this.#key), ...claimants]
-      .toSorted(byKey)
-      .flatMap(({ key }) => index.find(key) ?? []);
+    const find = (hosts: Iterable<HostFacts>): readonly BareMetalHost[] =>
+      [...hosts].toSorted(byKey).flatMap(({ key }) => index.find(key) ?? []);
+    const labelled = find(index.listClaimants(this.#key));
+    return {
+      own: find(index.listOf(this.#key)),
+      claimants: labelled.filter((host) => allows(this.#key, toKey(host))),
+    };
   }
 
   /** Which of these hosts stop the deletion. Only if the watch shows none, the API server is asked, too. */
@@ -407,13 +417,16 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
    * @returns What ends this pass
    */
   async #adoptHosts({ kind, cluster }: Task, signal: AbortSignal): Promise<PassResult | undefined> {
-    const { allows, events, index, last, writer } = this.#options;
+    const { adopting, events, index, last, writer } = this.#options;
     const settled = this.#isTold ? undefined : settleRecord(cluster, index);
     if (settled !== undefined) {
       await this.#writeRecord(cluster, settled, signal);
       return "again";
     }
-    const plan = planAdoption(cluster, index, allows);
+    if (cluster.status?.hosts === undefined) adopting.add(this.#key);
+    const isForced = kind === "release" && cluster.metadata.annotations?.[FORCE_RELEASE] === "true";
+    const allows = isForced ? allowNamed(cluster, this.#options.allows) : this.#options.allows;
+    const plan = planAdoption(cluster, { index, allows, isOpen: adopting.has(this.#key) });
     if (plan.kind === "none") return undefined;
     if (plan.kind === "adopt") {
       await this.#writeRecord(cluster, plan.record, signal);
@@ -422,9 +435,9 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
         events.record(cluster, toEvent(EVENT_WORDS.hostsAdopted, message));
       return "again";
     }
-    if (kind === "release" && cluster.metadata.annotations?.[FORCE_RELEASE] === "true")
-      return undefined;
-    const { message } = plan;
+    const { message, isNamed } = plan;
+    // Only hosts that the status names hold a deletion.
+    if (kind === "release" && !isNamed) return undefined;
     last.set(this.#key, { state: "failing" });
     writer.warn(cluster, EVENT_WORDS.unknownClaim, message);
     if (kind === "release")
@@ -528,7 +541,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
       if (result.kind === "lost" || result.kind === "kept") return result.why;
     } catch (error) {
       // Who labels a host must not stop the work for the cluster.
-      if (!isKubeError(error, "forbidden") && !isKubeError(error, "invalid")) throw error;
+      if (!isRefusal(error)) throw error;
       return error.message;
     }
     return undefined;

@@ -68,6 +68,11 @@ export function isKubeError(error: unknown, kind: KubeErrorKind): error is KubeE
   return error instanceof KubeError && error.kind === kind;
 }
 
+/** Whether the API server refuses a request, and will again until somebody changes a right or an object. */
+export function isRefusal(error: unknown): error is KubeError {
+  return isKubeError(error, "forbidden") || isKubeError(error, "invalid");
+}
+
 /** The fields of a Status object that Landfall reads. */
 interface Status {
   readonly code?: number;

@@ -152,13 +152,36 @@ function loseStatus(stage: SipStage): void {
   stage.kubernetes.objects.patch("sipclusters", path, { status: null });
 }
 
+/** As the original operator leaves it: it knew one condition, and no record. */
+function setSipStatus(stage: SipStage, status: "True" | "False" = "True"): void {
+  loseStatus(stage);
+  const reason = status === "True" ? "ReconciliationSucceeded" : "Unschedulable";
+  const ready = {
+    type: "Ready",
+    status,
+    reason,
+    message: "",
+    lastTransitionTime: "2021-01-01T00:00:00Z",
+  };
+  const path = { namespace: TENANT, name: "a", subresource: "status" };
+  stage.kubernetes.objects.patch("sipclusters", path, { status: { conditions: [ready] } });
+}
+
+/** A host of a stranger with the labels of a cluster, where Landfall has no right. */
+function forgeForbidden(stage: SipStage): void {
+  for (const verb of ["get", "patch"]) {
+    stage.kubernetes.faults.deny({ verb, resource: "baremetalhosts", namespace: EVIL });
+  }
+  forge(stage, { namespace: EVIL, name: "aaa" }, { labels: toClaimLabels("a"), spec: CONSUMER });
+}
+
 function withoutUids(stage: SipStage): readonly HostStatus[] {
   return (stage.read("a")?.status?.hosts ?? []).map(({ uid: _uid, ...host }) => host);
 }
 
 test.each([
   ["of an earlier version", (stage: SipStage) => setHosts(stage, withoutUids(stage))],
-  ["of the original operator", (stage: SipStage) => setHosts(stage, null)],
+  ["of the original operator", (stage: SipStage) => setSipStatus(stage)],
   ["that was lost", loseStatus],
 ])("a cluster with a status %s adopts its hosts, once", async (_what, change) => {
   await using stage = await startServed();
@@ -268,7 +291,7 @@ test("a cluster of the original operator adopts hosts in use that the selector d
   stage.consume("r1-worker-1");
   const labels = { [HOST_LABELS.flavor]: "other" };
   stage.kubernetes.objects.patch("baremetalhosts", path, { metadata: { labels } });
-  setHosts(stage, null);
+  setSipStatus(stage);
   await stage.run();
   await until("its hosts are recorded", () => stage.read("a")?.status?.hosts?.length === 3);
   await stage.untilQuiet();
@@ -356,4 +379,129 @@ test("a paused host gets its labels back when it is not paused any more, and the
   expect(stage.listHosts("a")).toHaveLength(2);
   change({ annotations: { "baremetalhost.metal3.io/paused": null } });
   await until("it has its labels", () => stage.listHosts("a").length === 3);
+});
+
+test("a stranger's host with the labels of a cluster does not stop its deletion, forced or not", async () => {
+  await using stage = await startServed();
+  await stage.run();
+  forgeForbidden(stage);
+  await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+  stage.consume("r1-worker-1");
+  stage.delete("a");
+  const says = await stage.untilCondition("a", "Ready", "False UnableToDecommission");
+  expect(says).toContain(`${HOSTS}/r1-worker-1 (used by a consumer)`);
+  expect(says).not.toContain(EVIL);
+  stage.annotate("a", { "landfall.dev/force-release": "true" });
+  await until("it is gone", () => stage.read("a") === undefined);
+  expect(stage.listTaken()).toEqual(["aaa"]);
+});
+
+test("a deletion does not wait for a labelled host of an allowed namespace where a right is missing", async () => {
+  await using stage = await SipStage.start(RACKS, { "sip-host-namespaces": `${HOSTS},${EVIL}` });
+  stage.create("a", toSpec(1, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  forgeForbidden(stage);
+  await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+  stage.annotate("a", { "landfall.dev/force-release": "true" });
+  stage.delete("a");
+  await until("it is gone", () => stage.read("a") === undefined);
+  expect(stage.listTaken()).toEqual(["aaa"]);
+});
+
+const INVALID = { nodes: { Worker: { count: { active: -1 } } } } as const;
+
+test.each<[string, string, (stage: SipStage) => () => void]>([
+  [
+    "could not read network data",
+    "False UnableToReadNetworkData",
+    (stage) => {
+      const allow = stage.kubernetes.faults.deny({
+        verb: "get",
+        resource: "secrets",
+        namespace: HOSTS,
+      });
+      stage.create("a", toSpec(1, 1));
+      return allow;
+    },
+  ],
+  [
+    "had an invalid spec",
+    "False InvalidSpec",
+    (stage) => {
+      stage.create("a", { ...toSpec(1, 1), ...INVALID });
+      return () => stage.change("a", toSpec(1, 1));
+    },
+  ],
+])(
+  "a stranger's labels do not stop a new cluster that %s at first",
+  async (_what, refusal, begin) => {
+    await using stage = await SipStage.start(RACKS);
+    const mend = begin(stage);
+    await stage.untilCondition("a", "Ready", refusal);
+    forgeForbidden(stage);
+    await stage.untilQuiet();
+    mend();
+    await stage.untilCondition("a", "Ready", READY);
+    stage.delete("a");
+    await until("it is gone", () => stage.read("a") === undefined);
+  },
+);
+
+test("a cluster that was refused at first adopts no host that its selector does not match", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", { ...toSpec(1, 1), ...INVALID });
+  await stage.untilCondition("a", "Ready", "False InvalidSpec");
+  const labels = toClaimLabels("a", { role: "ControlPlane" });
+  const path = { namespace: HOSTS, name: "r3-worker-1" };
+  stage.kubernetes.objects.patch("baremetalhosts", path, { metadata: { labels } });
+  stage.consume("r3-worker-1");
+  stage.change("a", toSpec(1, 1));
+  const says = await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+  expect(says).toContain("r3-worker-1");
+  expect(stage.read("a")?.status?.hosts?.map(({ name }) => name)).not.toContain("r3-worker-1");
+});
+
+test.each([
+  ["had hosts for", "True", "False HostNamespaceNotAllowed"],
+  ["had no hosts for", "False", "False Unschedulable"],
+] as const)(
+  "a cluster that the original operator %s, with labelled hosts only where none are allowed",
+  async (_what, ready, expected) => {
+    await using stage = await startServed({ "sip-host-namespaces": "*" });
+    stage.setFlags({ "sip-host-namespaces": "" });
+    setSipStatus(stage, ready);
+    const before = describeWork(stage);
+    await stage.run();
+    await stage.untilCondition("a", "Ready", expected);
+    if (ready === "True") expect(describeWork(stage)).toEqual(before);
+    // The status names no host, so nothing holds the deletion.
+    stage.delete("a");
+    await until("it is gone", () => stage.read("a") === undefined);
+  },
+);
+
+test("a cluster that comes back before its hosts adopts them, once", async () => {
+  await using stage = await SipStage.start([]);
+  stage.create("a", toRackSpec({ controlPlanes: 0, workers: 2, nodePort: 30_001 }));
+  await stage.untilCondition("a", "Scheduled", "False Unschedulable");
+  const { objects } = stage.kubernetes;
+  for (const plan of planHosts(HOSTS, [{ name: "own", flavors: { worker: 2 } }])) {
+    createHost(objects, { ...plan, labels: { ...plan.labels, ...toClaimLabels("a") } });
+    stage.consume(plan.name);
+    await stage.untilQuiet();
+  }
+  await stage.untilCondition("a", "Scheduled", "True HostsLabelled");
+  const readNames = (): unknown => stage.read("a")?.status?.hosts?.map(({ name }) => name);
+  await until("both are recorded", () => stage.read("a")?.status?.hosts?.length === 2);
+  expect(readNames()).toEqual(["own-worker-1", "own-worker-2"]);
+  // It had hosts: now its labels say nothing, although its record is empty.
+  for (const name of ["own-worker-1", "own-worker-2"]) stage.consume(name, false);
+  stage.change("a", { nodes: { Worker: { count: { active: 0 } } } });
+  await until("its record is empty", () => stage.read("a")?.status?.hosts?.length === 0);
+  await stage.untilQuiet();
+  stage.consume("own-worker-1");
+  const path = { namespace: HOSTS, name: "own-worker-1" };
+  objects.patch("baremetalhosts", path, { metadata: { labels: toClaimLabels("a") } });
+  await stage.untilCondition("a", "UnknownClaims", CLAIMED);
+  expect(readNames()).toEqual([]);
 });

@@ -146,7 +146,12 @@ test.each([
 ])("releaseAll() names hosts that stay (forced: %p)", async (isForced, spares) => {
   const hosts = ["a", "b"].map((name) => toHost(name, { labels: toClaimLabels("a") }));
   const { asked, said, options } = stage(hosts, { a: { kind: "kept", why: "paused" } });
-  const { kept } = await releaseAll(CLUSTER, { hosts, isForced }, options, signal);
+  const { kept } = await releaseAll(
+    CLUSTER,
+    { own: hosts, claimants: [], isForced },
+    options,
+    signal,
+  );
   expect(kept).toEqual(["metal3/a (paused)"]);
   expect(asked).toEqual([`give back (${spares}) a`, `give back (${spares}) b`]);
   expect(said).toHaveLength(1);
@@ -157,7 +162,9 @@ test("releaseAll() tells that another program was quicker with a host", async ()
   const { options } = stage(hosts, {
     a: { kind: "lost", why: "changed by another program" },
   });
-  expect(await releaseAll(CLUSTER, { hosts, isForced: false }, options, signal)).toEqual({
+  expect(
+    await releaseAll(CLUSTER, { own: hosts, claimants: [], isForced: false }, options, signal),
+  ).toEqual({
     kept: [],
     isOvertaken: true,
   });

@@ -139,6 +139,7 @@ async function reconcile(plan: Plan): Promise<Result> {
     addresses,
     writer: new ObjectWriter(SIP_CLUSTERS, { client, clock, events }),
     claimed: new Map(),
+    adopting: new Set<string>(),
     allows: toAllowsHost(plan.allowed ?? "*"),
     errorGraceMs: 600_000,
     missedHosts: {

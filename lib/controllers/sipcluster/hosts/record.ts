@@ -11,10 +11,17 @@ import { EVERY_NAMESPACE } from "../../../core/text/label.ts";
 import { parseList } from "../../../core/text/values.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
+import { findCondition } from "../../kinds/conditions.ts";
 import { nameSome } from "../../kinds/problems.ts";
 import { HOST_NAMESPACES_FLAG } from "../flags.ts";
 import { checkCluster } from "../resource/check_spec.ts";
-import { type HostStatus, type Role, ROLES, type SipCluster } from "../resource/sip_cluster.ts";
+import {
+  type HostStatus,
+  type Role,
+  ROLES,
+  type SipCluster,
+  type SipClusterStatus,
+} from "../resource/sip_cluster.ts";
 import { toMatcher } from "../schedule/label_selector.ts";
 import { byKey } from "../schedule/own_hosts.ts";
 import type { HostFacts, Schedule } from "../schedule/types.ts";
@@ -36,6 +43,12 @@ export function toAllowsHost(text: string): AllowsHost {
   };
 }
 
+/** Allows also the hosts that its status names, and has no record of. */
+export function allowNamed({ status }: SipCluster, allows: AllowsHost): AllowsHost {
+  const named = new Set(status?.hosts?.filter(isOnlyNamed).map(toKeyOf));
+  return (cluster, host) => named.has(host) || allows(cluster, host);
+}
+
 /** What a cluster must record before its hosts count. */
 type Adoption =
   | { readonly kind: "none" }
@@ -44,31 +57,44 @@ type Adoption =
       readonly record: readonly HostStatus[];
       readonly adopted: readonly Key[];
     }
-  /** Hosts have its labels, and their namespace is not allowed. `message` says so, without a full stop. */
-  | { readonly kind: "blocked"; readonly message: string };
+  /** Its hosts are in namespaces that are not allowed. `message` says so, without a full stop. */
+  | {
+      readonly kind: "blocked";
+      readonly message: string;
+      /** Whether its status names them. */
+      readonly isNamed: boolean;
+    };
+
+/** What {@linkcode planAdoption} needs. */
+interface AdoptionOptions {
+  readonly index: Pick<HostIndex, "find" | "listClaimants">;
+  readonly allows: AllowsHost;
+  /** Whether the cluster adopts hosts beside those that it records. @default {false} */
+  readonly isOpen?: boolean;
+}
 
 /**
- * Decides which hosts a cluster adopts by their labels:
+ * Decides which hosts a cluster adopts by their labels, of the namespaces that are allowed:
  *
- * - Its status has no record, because another controller or an earlier version served it: all with its labels. It is
- *   blocked if that leaves out hosts which its status names, or all of them: then the operator forgot to allow their
- *   namespace. Hosts of others with its labels block nothing
- * - It has no status, because it is new or its status was lost: those that the selector matches
+ * - Its status is one of another controller or of an earlier version, which had no record: all with its labels. It is
+ *   blocked if its status names hosts of other namespaces, or if that controller had hosts for it and all with its
+ *   labels are in others: then the operator forgot to allow them. Who labels a host of another namespace blocks nothing
+ * - It never had a host, because it is new or its status was lost, or did not have all since: those that the selector
+ *   matches. After a restore, hosts come one after the other
  * - Hosts of its record were created again: those that the selector matches
  */
 export function planAdoption(
   cluster: SipCluster,
-  index: Pick<HostIndex, "find" | "listClaimants">,
-  allows: AllowsHost,
+  { index, allows, isOpen = false }: AdoptionOptions,
 ): Adoption {
   const key = toKey(cluster);
   const { status } = cluster;
   const { hosts } = status ?? {};
-  const isRecorded = hosts?.every(({ uid }) => uid !== undefined) === true;
-  const isOld = status !== undefined && !isRecorded;
+  const isUnrecorded = hosts?.some(isOnlyNamed) === true;
+  const isOld = isUnrecorded || isOfSip(status);
   const named = new Map(hosts?.map((host) => [toKeyOf(host), host]));
   const claimants = [...index.listClaimants(key)]
-    .filter((facts) => !isRecorded || named.has(facts.key))
+    .filter((facts) => hosts === undefined || isUnrecorded || isOpen || named.has(facts.key))
     .toSorted(byKey);
   const checked = checkCluster(cluster);
   const fits = ({ labels }: HostFacts, role: Role): boolean =>
@@ -82,10 +108,12 @@ export function planAdoption(
     return fits(facts, role) ? toRecorded(host, { role, standby }, before) : [];
   });
   const foreign = claimants.map((one) => one.key).filter((one) => !allows(key, one));
-  const isBlocked =
-    adopted.length === 0 ? foreign.length > 0 : foreign.some((one) => named.has(one));
-  if (isOld && isBlocked) return { kind: "blocked", message: describeForeign(foreign) };
-  if (adopted.length === 0 && (isRecorded || hosts === undefined)) return { kind: "none" };
+  const lacking = isUnrecorded ? foreign.filter((one) => named.has(one)) : [];
+  const isLeftOut = isOfSip(status) && adopted.length === 0 && isReady(status);
+  const missing = isLeftOut ? foreign : lacking;
+  if (missing.length > 0)
+    return { kind: "blocked", message: describeForeign(missing), isNamed: !isLeftOut };
+  if (adopted.length === 0 && !isUnrecorded) return { kind: "none" };
   const keys = new Set(adopted.map(toKeyOf));
   const rest = (hosts ?? []).filter((one) => one.uid !== undefined && !keys.has(toKeyOf(one)));
   return { kind: "adopt", record: sort([...rest, ...adopted]), adopted: [...keys] };
@@ -159,6 +187,26 @@ export function listLost(
     const isWhole = isLabelledAs(labels, { ...one, cluster: toKey(cluster) });
     return isWhole ? [] : [{ host, kind: isUntouchable ? "paused" : "unlabelled" }];
   });
+}
+
+/** Whether a status only names a host: an earlier version wrote it, which read the labels of hosts. */
+function isOnlyNamed({ uid }: HostStatus): boolean {
+  return uid === undefined;
+}
+
+/** Whether the original operator wrote a status: of all conditions, it knew only Ready. Landfall always writes more. */
+function isOfSip(status: SipClusterStatus = {}): boolean {
+  const { conditions = [], hosts, observedGeneration } = status;
+  return (
+    hosts === undefined &&
+    observedGeneration === undefined &&
+    conditions.length > 0 &&
+    conditions.every(({ type }) => type === "Ready")
+  );
+}
+
+function isReady(status: SipClusterStatus | undefined): boolean {
+  return findCondition(status, "Ready")?.status === "True";
 }
 
 function describeForeign(hosts: readonly Key[]): string {

@@ -163,7 +163,7 @@ export interface SipClusterStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
   readonly counts?: Readonly<Partial<Record<Role, RoleCounts>>>;
-  /** All hosts of the cluster: the record of which it has. In the order of their keys. */
+  /** All hosts of the cluster: the record of which it has. In the order of their keys. Absent: it never had one. */
   readonly hosts?: readonly HostStatus[];
   readonly endpoints?: readonly Endpoint[];
 }

@@ -91,7 +91,7 @@ export function planStatus(
     ...status,
     ...(generation !== undefined && { observedGeneration: generation }),
     conditions,
-    ...(outcome.kind === "served" && toFacts(outcome)),
+    ...(outcome.kind === "served" && toFacts(outcome, status)),
     ...(outcome.kind === "deleting" &&
       outcome.hosts &&
       toLastFacts(outcome.hosts, outcome.served, status)),
@@ -120,17 +120,21 @@ function countHosts(machines: readonly Pick<Assignment, "role">[]): ReadonlyMap<
   return new Map(ROLES.map((role) => [role, machines.filter((one) => one.role === role).length]));
 }
 
-function toFacts({ schedule, errors, machines, endpoints }: ServedOutcome): Facts {
+function toFacts(
+  { schedule, errors, machines, endpoints }: ServedOutcome,
+  before: SipClusterStatus,
+): Facts {
+  const hosts = machines.map(toHost).map((host) => {
+    const errorSince = errors.get(toKey({ metadata: host }));
+    return errorSince === undefined ? host : { ...host, errorSince };
+  });
   return {
     // Always both, because a merge patch without a key does not remove it.
     counts: {
       ControlPlane: toCounts("ControlPlane", machines, schedule),
       Worker: toCounts("Worker", machines, schedule),
     },
-    hosts: machines.map(toHost).map((host) => {
-      const errorSince = errors.get(toKey({ metadata: host }));
-      return errorSince === undefined ? host : { ...host, errorSince };
-    }),
+    ...toRecord(hosts, before),
     endpoints: endpoints.filter(({ nodePort }) => nodePort !== 0),
   };
 }
@@ -148,13 +152,22 @@ function toLastFacts(
     const summary = `${ours.length}/0`;
     return { wanted: 0, active: ours.length - standby, standby, summary };
   };
+  const left =
+    served?.machines.map(toHost) ??
+    (before.hosts ?? []).filter((host) => keys.has(toKey({ metadata: host })));
   return {
     counts: { ControlPlane: toLastCounts("ControlPlane"), Worker: toLastCounts("Worker") },
-    hosts:
-      served?.machines.map(toHost) ??
-      (before.hosts ?? []).filter((host) => keys.has(toKey({ metadata: host }))),
+    ...toRecord(left, before),
     endpoints: served?.endpoints.filter(({ nodePort }) => nodePort !== 0) ?? [],
   };
+}
+
+/** A cluster that never had a host has no record, and may still adopt hosts: its status may come from a backup first. */
+function toRecord(
+  hosts: readonly HostStatus[],
+  before: SipClusterStatus,
+): Pick<SipClusterStatus, "hosts"> {
+  return hosts.length > 0 || before.hosts !== undefined ? { hosts } : {};
 }
 
 function toCounts(

@@ -72,8 +72,8 @@ const UNSCHEDULABLE = "Unschedulable";
 const LABELS = "UnableToApplyLabels";
 const HOST_NAMESPACES = no(
   "HostNamespaceNotAllowed",
-  "Hosts have the labels of the cluster, its status has no record of them, and --sip-host-namespaces does not allow " +
-    "their namespace. Landfall changes nothing. The message names the hosts.",
+  "SIP or an earlier Landfall served the cluster, and --sip-host-namespaces does not allow the namespace of its hosts. " +
+    "Landfall changes nothing. The message names the hosts.",
 );
 const NETWORK_DATA = "UnableToReadNetworkData";
 const PROGRESSING = "Progressing";
