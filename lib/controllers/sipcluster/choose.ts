@@ -3,7 +3,7 @@
  * without those that cannot serve.
  * @module
  */
-import type { AddressReader } from "./hosts/address_reader.ts";
+import type { AddressReader, HostNetworks } from "./hosts/address_reader.ts";
 import { forgiveErrors, listErrorTimes } from "./hosts/errors.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { type AddressResult, toAddresses } from "./hosts/network_data.ts";
@@ -25,7 +25,7 @@ interface HostChooserOptions {
     HostIndex,
     "listOf" | "listOfOthers" | "listClaimants" | "listFree" | "find"
   >;
-  readonly addresses: Pick<AddressReader, "readAll" | "findKnown">;
+  readonly addresses: Pick<AddressReader, "readAll" | "readFree" | "findKnown">;
   readonly allows: AllowsHost;
   readonly clock: Pick<Clock, "now">;
   /** How long an error of a host must last, in milliseconds. */
@@ -67,12 +67,10 @@ interface Choosing {
   readonly key: Key;
   readonly spec: SipClusterSpec;
   readonly own: readonly HostFacts[];
-}
-
-/** What a decision comes to. */
-interface Team extends Pick<Choosing, "own"> {
-  readonly choice: Schedule;
+  /** IDs of the networks on which each host needs an address. */
   readonly networks: readonly string[];
+  /** What hosts said. Each is asked once, so that the decision ends also if the reader forgets it. */
+  readonly answers: Map<Key, HostNetworks>;
 }
 
 /** Chooses hosts. It writes nothing. */
@@ -89,18 +87,19 @@ export class HostChooser {
    * has the network, because its ID is misspelt, 10,000 hosts take 11 rounds and not 2,500. A host with an address that
    * another one of the cluster has is taken only if no other is free.
    *
-   * @throws {KubeError} if a Secret cannot be read: then nothing is known about its host
+   * @throws {KubeError} if the Secret of a host that the cluster has cannot be read, or the API server does not serve
    */
   async choose(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Choice> {
     const networks = listNetworks(spec.services);
     const key = toKey(cluster);
     const own = this.#listOwn(cluster);
+    const choosing: Choosing = { key, spec, own, networks, answers: new Map() };
     const twins = new Set<Key>();
     for (let round = 1; ; round += 1) {
       const missed = new Set<Key>();
-      const choice = this.#decide({ key, spec, own }, (facts) => {
+      const choice = this.#decide(choosing, (facts) => {
         if (!this.#options.allows(key, facts.key)) return { ...facts, trouble: NOT_ALLOWED };
-        const trouble = this.#findTrouble(facts, networks);
+        const trouble = this.#findTrouble(choosing, facts);
         if (trouble === undefined)
           return twins.has(facts.key)
             ? { ...facts, late: Math.max(facts.late ?? 0, LATE.twin) }
@@ -108,10 +107,12 @@ export class HostChooser {
         missed.add(facts.key);
         return { ...facts, trouble };
       });
-      const team = { own, choice, networks };
-      const canServe = await this.#canServe(team, signal);
-      if (canServe && (round > TWIN_ROUNDS_MAX || !this.#findTwins(team, twins))) {
-        return { schedule: this.#countOthers(cluster, spec, choice), missed: [...missed] };
+      const canServe = await this.#canServe(choosing, choice, signal);
+      if (canServe && (round > TWIN_ROUNDS_MAX || !this.#findTwins(choosing, choice, twins))) {
+        const counted = this.#countOthers(cluster, spec, choice);
+        const unreadable = choice.isSatisfied ? undefined : this.#findUnreadable(choosing, choice);
+        const schedule = { ...counted, ...(unreadable !== undefined && { unreadable }) };
+        return { schedule, missed: [...missed] };
       }
       const wants = toWants(spec, choice);
       const next =
@@ -121,8 +122,29 @@ export class HostChooser {
               (facts) => this.#options.allows(key, facts.key) && wants(facts),
               missed,
             );
-      await this.#options.addresses.readAll(next.slice(0, 2 ** round * READ_AHEAD), signal);
+      await this.#ask(choosing, next.slice(0, 2 ** round * READ_AHEAD), signal);
     }
+  }
+
+  /** Reads what free hosts say that were not asked yet. */
+  async #ask(
+    { answers }: Choosing,
+    hosts: readonly BareMetalHost[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const unasked = hosts.filter((host) => !answers.has(toKey(host)));
+    for (const [key, answer] of await this.#options.addresses.readFree(unasked, signal))
+      answers.set(key, answer);
+  }
+
+  /** What the API server says of the first Secret that it does not show, of hosts that the cluster could use. */
+  #findUnreadable(choosing: Choosing, choice: Schedule): string | undefined {
+    const wants = toWants(choosing.spec, choice);
+    for (const facts of [...this.#options.index.listFree()].toSorted(byKey)) {
+      const known = wants(facts) ? this.#findKnown(choosing, facts.key) : undefined;
+      if (known?.kind === "trouble" && known.cause !== undefined) return known.cause;
+    }
+    return undefined;
   }
 
   /**
@@ -181,25 +203,34 @@ export class HostChooser {
   }
 
   /** Why a host is known to have no address; `undefined` also if nothing is known. */
-  #findTrouble({ key, trouble }: HostFacts, networks: readonly string[]): string | undefined {
-    const known = trouble === undefined ? this.#findKnown(key, networks) : undefined;
+  #findTrouble(choosing: Choosing, { key, trouble }: HostFacts): string | undefined {
+    const known = trouble === undefined ? this.#findKnown(choosing, key) : undefined;
     return known?.kind === "trouble" ? known.trouble : undefined;
   }
 
-  #findKnown(key: Key, networks: readonly string[]): AddressResult | undefined {
+  #findKnown({ networks, answers }: Choosing, key: Key): AddressResult | undefined {
+    const answer = answers.get(key);
+    if (answer !== undefined) return toAddresses(answer, networks);
     const host = networks.length > 0 ? this.#options.index.find(key) : undefined;
     return host && this.#options.addresses.findKnown(host, networks);
   }
 
   /** Whether all new hosts have an address on each network. Reads those of the hosts that the cluster has, too. */
-  async #canServe({ own, choice: { add }, networks }: Team, signal: AbortSignal): Promise<boolean> {
+  async #canServe(
+    choosing: Choosing,
+    { add }: Pick<Schedule, "add">,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { own, networks, answers } = choosing;
     if (networks.length === 0 || add.length === 0) return true;
     const { index, addresses } = this.#options;
-    const keys = [...own.map(({ key }) => key), ...add.map(({ host }) => host)];
-    const hosts = keys.flatMap((key) => index.find(key) ?? []);
-    const known = await addresses.readAll(hosts, signal);
+    const find = (keys: readonly Key[]): readonly BareMetalHost[] =>
+      keys.filter((key) => !answers.has(key)).flatMap((key) => index.find(key) ?? []);
+    const known = await addresses.readAll(find(own.map(({ key }) => key)), signal);
+    for (const [key, answer] of known) answers.set(key, answer);
+    await this.#ask(choosing, find(add.map(({ host }) => host)), signal);
     return add.every(({ host }) => {
-      const data = known.get(host);
+      const data = answers.get(host);
       return data === undefined || toAddresses(data, networks).kind === "addresses";
     });
   }
@@ -209,12 +240,12 @@ export class HostChooser {
    *
    * @returns Whether one that it takes is new among them: then decide again
    */
-  #findTwins({ own, choice: { add, giveBack }, networks }: Team, twins: Set<Key>): boolean {
+  #findTwins(choosing: Choosing, { add, giveBack }: Schedule, twins: Set<Key>): boolean {
     const leaving = new Set(giveBack.map(({ host }) => host));
-    const staying = own.map(({ key }) => key).filter((key) => !leaving.has(key));
+    const staying = choosing.own.map(({ key }) => key).filter((key) => !leaving.has(key));
     const holders = new Map<string, Key>();
     const list = (key: Key): readonly string[] => {
-      const known = this.#findKnown(key, networks);
+      const known = this.#findKnown(choosing, key);
       return known?.kind === "addresses" ? Array.from(known.addresses, (one) => one.join(" ")) : [];
     };
     for (const key of add.length === 0 ? [] : [...staying, ...add.map(({ host }) => host)])

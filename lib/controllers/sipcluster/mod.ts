@@ -78,7 +78,9 @@ class SipClusterController implements RunningController {
     const claimed = new Map<Key, ReadonlySet<Key>>();
     const shared = { client, clock, events, log, metrics, clusters, index, addresses, missedHosts };
     const adopting = new Set<Key>();
-    const options = { ...shared, services, writer, allows, errorGraceMs, claimed, adopting, last };
+    const failures = new Map<Key, number>();
+    const memory = { claimed, adopting, failures, last };
+    const options = { ...shared, ...memory, services, writer, allows, errorGraceMs };
     const converger = new Converger({ clock, fence });
     this.#loop = new ObjectLoop({
       context,
@@ -100,7 +102,7 @@ class SipClusterController implements RunningController {
       forget: (key) => {
         index.stopWaiting(key);
         for (const one of [services, writer, missedHosts]) one.forget(key);
-        for (const one of [last, claimed, adopting]) one.delete(key);
+        for (const one of [last, claimed, adopting, failures]) one.delete(key);
       },
       sources: [index, missedHosts, ...services.sources],
     });

@@ -67,8 +67,10 @@ interface ClusterConvergenceOptions {
   readonly allows: AllowsHost;
   /** Hosts with the labels of a cluster that it did not take, and that an Event reported. */
   readonly claimed: Map<Key, ReadonlySet<Key>>;
-  /** Clusters that had no host when this process saw them first, and do not have all since: they adopt hosts that come. */
+  /** Clusters that never had a host when this process saw them first, and have not got all since: they adopt more. */
   readonly adopting: Set<Key>;
+  /** How often in a row a cluster could not be reconciled. */
+  readonly failures: Map<Key, number>;
   /** How long an error of a host must last, in milliseconds. */
   readonly errorGraceMs: number;
   /** Of each cluster. */
@@ -95,6 +97,10 @@ const LOSSES: Readonly<Record<Loss["kind"], string>> = {
   paused: `${UNLABELLED}. Landfall writes them again when the host is not paused any more`,
   unlabelled: `${UNLABELLED}. Landfall writes them again`,
 };
+/** Failures in a row after which the status says why: others end by themselves. */
+const FAILURES_TOLD = 3;
+const ADVICE =
+  "Landfall tries again. If this lasts, look at the API server, and at the webhook that the message names";
 /** How often a decision is made again at once, because another program was quicker with a host. */
 const DECISIONS_MAX = 5;
 /** Finalizer of `kubectl delete --cascade=foreground`: Kubernetes deletes the services itself. */
@@ -129,7 +135,7 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
   readonly #key: Key;
   readonly #options: ClusterConvergenceOptions;
   /** What Kubernetes may refuse now. */
-  #stage: RefusedStep | undefined;
+  #stage: RefusedStep = "labels";
   /** Whether lost hosts were reported. */
   #isTold = false;
   #overtaken = 0;
@@ -212,24 +218,37 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     { task, observation }: Planned<Task, Decision, Plan<Step>>,
     signal: AbortSignal,
   ): Promise<PassResult> {
-    if (task.kind !== "serve" || observation === undefined) {
-      return await this.#release(task.cluster, signal);
-    }
-    return await this.#serve(task, observation, signal);
+    const isServed = task.kind === "serve" && observation !== undefined;
+    const result = isServed
+      ? await this.#serve(task, observation, signal)
+      : await this.#release(task.cluster, signal);
+    this.#options.failures.delete(this.#key);
+    return result;
   }
 
-  /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
+  /**
+   * Says in the status what fails, before the back-off: a refusal at once, other errors if they last. Some of these
+   * have another text each time, so not each is written.
+   */
   async fail(error: unknown, task: Task | undefined, signal: AbortSignal): Promise<undefined> {
+    const { failures, last } = this.#options;
+    const count = (failures.get(this.#key) ?? 0) + 1;
+    failures.set(this.#key, count);
     const isRefused = isRefusal(error);
-    const step = task?.kind === "release" ? task.kind : this.#stage;
-    if (!isRefused || task === undefined || step === undefined) return undefined;
-    const message = describeCause(error);
-    this.#options.last.set(this.#key, { state: "failing" });
-    const isForbidden = step === "services" && isKubeError(error, "forbidden");
-    const refused = isForbidden ? "rights" : step;
+    if (task === undefined || !(isRefused || count % FAILURES_TOLD === 0)) return undefined;
+    const message = isRefused ? describeCause(error) : `${describeCause(error)}. ${ADVICE}`;
+    last.set(this.#key, { state: "failing" });
     const cluster = this.#findNewest(task.cluster);
-    if (refused === "release") await this.#writeDeleting(cluster, { obstacle: message }, signal);
-    else await this.#write(cluster, { kind: "refused", step: refused, message }, signal);
+    const isForbidden = this.#stage === "services" && isKubeError(error, "forbidden");
+    const step = isForbidden ? "rights" : this.#stage;
+    try {
+      if (task.kind === "release")
+        await this.#writeDeleting(cluster, { obstacle: message }, signal);
+      else await this.#write(cluster, { kind: "refused", step, message }, signal);
+    } catch (second) {
+      // An API server that serves nothing takes no status. The first error counts.
+      if (!(second instanceof KubeError)) throw second;
+    }
     return undefined;
   }
 
@@ -246,7 +265,6 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     } else index.wait(this.#key, wants);
     this.#recordEvents(cluster, schedule);
     const served = await this.#makeServices(cluster, spec, signal);
-    this.#stage = undefined;
     last.set(this.#key, { state: judgeState(schedule, served.services), schedule });
     for (const { word, message } of listWarnings(served.services))
       writer.warn(cluster, word, message);
@@ -513,13 +531,18 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     const told = claimed.get(this.#key);
     const kept = new Map<Key, string>();
     let eventsLeft = CLAIM_EVENTS_MAX;
+    let outage: string | undefined;
     const claimants = [...index.listClaimants(this.#key)].toSorted(byKey);
     // A message names only the first: those of namespaces that the operator allows.
     const groups = Map.groupBy(claimants, ({ key }) => allows(this.#key, key));
     for (const { key } of [...(groups.get(true) ?? []), ...(groups.get(false) ?? [])]) {
       const host = index.find(key);
       if (host === undefined) continue;
-      const why = allows(this.#key, key) ? await this.#unlabel(host, signal) : NOT_ALLOWED;
+      const refusal = allows(this.#key, key) ? outage : NOT_ALLOWED;
+      const { why, isOutage = false } = refusal
+        ? { why: refusal }
+        : await this.#unlabel(host, signal);
+      if (isOutage) outage = why;
       if (why !== undefined) kept.set(key, `${key} (${why})`);
       if (told?.has(key) || eventsLeft === 0) continue;
       eventsLeft -= 1;
@@ -533,18 +556,20 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
     return [...kept.values()];
   }
 
-  /** @returns Why a host keeps the labels of the cluster */
-  async #unlabel(host: BareMetalHost, signal: AbortSignal): Promise<string | undefined> {
+  /** @returns Why a host keeps the labels of the cluster, and whether others need not be tried now */
+  async #unlabel(
+    host: BareMetalHost,
+    signal: AbortSignal,
+  ): Promise<{ readonly why?: string; readonly isOutage?: boolean }> {
     const claims = new HostClaims(this.#key, this.#options);
     try {
       const result = await claims.giveBack(host, "inUse", signal);
-      if (result.kind === "lost" || result.kind === "kept") return result.why;
+      return result.kind === "lost" || result.kind === "kept" ? { why: result.why } : {};
     } catch (error) {
       // Who labels a host must not stop the work for the cluster.
-      if (!isRefusal(error)) throw error;
-      return error.message;
+      if (!(error instanceof KubeError) || signal.aborted) throw error;
+      return { why: error.message, isOutage: !isRefusal(error) };
     }
-    return undefined;
   }
 
   #toMembership(): MembershipOptions & { readonly index: HostIndex } {

@@ -68,7 +68,7 @@ export function isKubeError(error: unknown, kind: KubeErrorKind): error is KubeE
   return error instanceof KubeError && error.kind === kind;
 }
 
-/** Whether the API server refuses a request, and will again until somebody changes a right or an object. */
+/** Whether the API server refuses a request, and will again until a right or an object is changed. */
 export function isRefusal(error: unknown): error is KubeError {
   return isKubeError(error, "forbidden") || isKubeError(error, "invalid");
 }

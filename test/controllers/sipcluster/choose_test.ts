@@ -26,6 +26,8 @@ const CLUSTER: SipCluster = { metadata: { namespace: "tenant", name: "a" } };
 const SAME = '{"networks": [{"id": "oam", "ip_address": "192.0.2.1"}]}';
 /** With an address of its own. */
 const GOOD = '{"networks": [{"id": "oam", "ip_address": "10.0.HOST"}]}';
+const FORBIDDEN = new KubeError("forbidden", "no");
+const BROKEN = new KubeError("unavailable", "cannot decrypt", { code: 500 });
 const BAD = '{"networks": [{"id": "oam", "type": "ipv4_dhcp"}]}';
 
 interface Stage {
@@ -35,12 +37,12 @@ interface Stage {
 }
 
 /**
- * Hosts `h0`, `h1` … with these network data; without any, the Secret cannot be read.
+ * Hosts `h0`, `h1` … with these network data; in the place of some, what reading the Secret ends with.
  *
  * @param labels Of the first host
  */
 function start(
-  texts: readonly (string | undefined)[],
+  texts: readonly (string | KubeError)[],
   labels: Readonly<Record<string, string>> = {},
 ): Stage {
   const clock = new ManualClock();
@@ -55,10 +57,10 @@ function start(
   const reads: string[] = [];
   const read = async (name: string): Promise<KubeObject> => {
     reads.push(name);
-    const at = names.indexOf(name);
-    const text = texts[at]?.replace("HOST", `${at >> 8}.${at & 255}`);
-    if (text === undefined) throw new KubeError("forbidden", "no");
-    const data = { networkData: btoa(text) };
+    const at = Number(name.slice(1));
+    const text = texts[at] ?? "";
+    if (text instanceof KubeError) throw text;
+    const data = { networkData: btoa(text.replace("HOST", `${at >> 8}.${at & 255}`)) };
     return Object.assign({ metadata: { name } }, { data });
   };
   const client = { read: (_kind: unknown, { name = "" }) => read(name) } as Pick<
@@ -98,15 +100,39 @@ describe("choose()", () => {
   });
 
   test("reads nothing if no service needs an address", async () => {
-    const { chooser, reads } = start([undefined]);
+    const { chooser, reads } = start([FORBIDDEN]);
     const spec = { ...toSpec(1), services: {} };
     expect((await chooser.choose(CLUSTER, spec, signal)).schedule.isSatisfied).toBe(true);
     expect(reads).toEqual([]);
   });
 
-  test("decides nothing if a Secret cannot be read", async () => {
-    const { chooser } = start([undefined, GOOD]);
-    await expect(chooser.choose(CLUSTER, toSpec(1), signal)).rejects.toThrow("no");
+  test.each([
+    ["that it may not read", FORBIDDEN],
+    ["that cannot be decrypted", BROKEN],
+  ])("takes another host than one with a Secret %s", async (_what, error) => {
+    const { chooser } = start([error, GOOD]);
+    const one = await chooser.choose(CLUSTER, toSpec(1), signal);
+    expect(one.schedule.add.map(({ host }) => host)).toEqual(["metal3/h00001"]);
+    expect([one.missed, one.schedule.unreadable]).toEqual([["metal3/h00000"], undefined]);
+    // Also when it is not asked again.
+    for (let round = 0; round < 2; round += 1) {
+      const { schedule } = await chooser.choose(CLUSTER, toSpec(2), signal);
+      expect(schedule).toMatchObject({ add: [], unreadable: error.message });
+      expect([...(schedule.reports.get("Worker")?.rejected ?? [])]).toEqual([
+        ["network data that the API server does not show", 1],
+      ]);
+    }
+  });
+
+  test("decides nothing if the API server does not serve", async () => {
+    const down = new KubeError("unavailable", "down", { code: 503 });
+    await expect(start([down, GOOD]).chooser.choose(CLUSTER, toSpec(1), signal)).rejects.toBe(down);
+  });
+
+  test("asks each host once, also if there are more than it remembers", async () => {
+    const { chooser, reads } = start(Array<string>(10_100).fill(GOOD));
+    const { schedule } = await chooser.choose(CLUSTER, toSpec(2, "oan"), signal);
+    expect([schedule.add, reads.length]).toEqual([[], 10_100]);
   });
 
   test("finds the good host among many bad ones", async () => {

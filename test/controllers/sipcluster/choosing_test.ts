@@ -130,6 +130,20 @@ test("errors that last replace one host at a time, also of a controller that sta
   expect(Date.now() - restarted).toBeLessThan(60_000);
 });
 
+test("an error of a time that is to come begins now", async () => {
+  await using stage = await SipStage.start(RACKS, { "sip-host-error-grace": 1_000 });
+  stage.create("a", toSpec(1));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.stop();
+  const errorSince = "2100-01-01T00:00:00Z";
+  const hosts = stage.read("a")?.status?.hosts?.map((host) => ({ ...host, errorSince }));
+  const path = { namespace: TENANT, name: "a", subresource: "status" };
+  stage.kubernetes.objects.patch("sipclusters", path, { status: { hosts } } as JsonObject);
+  breakHost(stage.kubernetes.objects, toPath("r1-worker-1"), "the BMC does not answer");
+  await stage.run();
+  await until("it is replaced", () => stage.listHosts("a")[0] === "r1-worker-2 Worker");
+});
+
 function isNoted(stage: SipStage, host: string): boolean {
   return findErrorSince(stage, host.replace(" Worker", "")) !== undefined;
 }

@@ -140,6 +140,7 @@ async function reconcile(plan: Plan): Promise<Result> {
     writer: new ObjectWriter(SIP_CLUSTERS, { client, clock, events }),
     claimed: new Map(),
     adopting: new Set<string>(),
+    failures: new Map(),
     allows: toAllowsHost(plan.allowed ?? "*"),
     errorGraceMs: 600_000,
     missedHosts: {

@@ -7,8 +7,9 @@ import type { Clock } from "../../../core/clock.ts";
 import { forEachAtOnce } from "../../../core/concurrency.ts";
 import { remember } from "../../../core/maps.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
-import { isKubeError } from "../../../kube/api/errors.ts";
+import { isKubeError, isRefusal } from "../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { describeCause } from "../../kinds/problems.ts";
 import { isFields } from "../../../core/text/values.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
@@ -56,6 +57,7 @@ interface Remembered {
 const HOSTS_MAX = 10_000;
 /** Secrets that are read at once. */
 const READS_MAX = 8;
+const INTERNAL_ERROR = 500;
 /** Share of a pause by which it may be longer. */
 const JITTER = 0.25;
 /** What a preprovisioning image may take, and a load balancer cannot: it has no IDs of networks. */
@@ -91,6 +93,24 @@ export class AddressReader {
     const options = { atOnce: READS_MAX, signal };
     await forEachAtOnce(hosts, options, async (host, signal) => {
       found.set(toKey(host), await this.#readOne(host, signal));
+    });
+    return found;
+  }
+
+  /**
+   * Reads what is not known of hosts that a cluster might take. A Secret that the API server does not show is a problem
+   * of its host: there are others.
+   *
+   * @throws {KubeError} if the API server does not serve at all
+   */
+  async readFree(
+    hosts: Iterable<BareMetalHost>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<Key, HostNetworks>> {
+    const found = new Map<Key, HostNetworks>();
+    const options = { atOnce: READS_MAX, signal };
+    await forEachAtOnce(hosts, options, async (host, signal) => {
+      found.set(toKey(host), await this.#readOne(host, signal, toUnreadable));
     });
     return found;
   }
@@ -151,12 +171,20 @@ export class AddressReader {
     return isKnown ? known.networks : undefined;
   }
 
-  async #readOne(host: BareMetalHost, signal: AbortSignal): Promise<HostNetworks> {
+  /** @param judge What an error says. @default {nothing: it is thrown} */
+  async #readOne(
+    host: BareMetalHost,
+    signal: AbortSignal,
+    judge?: (error: unknown) => NetworkDataProblem,
+  ): Promise<HostNetworks> {
     const fresh = this.#find(host);
     if (fresh !== undefined) return fresh;
     const source = findSource(host);
     if ("problem" in source) return source;
-    const networks = await this.#fetch(source, signal);
+    const networks = await this.#fetch(source, signal).catch((error: unknown) => {
+      if (judge === undefined) throw error;
+      return judge(error);
+    });
     const { uid, generation } = host.metadata;
     this.#remember(toKey(host), { source, uid, generation }, networks);
     return networks;
@@ -194,6 +222,13 @@ export class AddressReader {
       throw error;
     }
   }
+}
+
+/** @throws the error, unless it is about one Secret: a right is missing, or its content cannot be decrypted */
+function toUnreadable(error: unknown): NetworkDataProblem {
+  const isOfOne = isKubeError(error, "unavailable") && error.code === INTERNAL_ERROR;
+  if (!isOfOne && !isRefusal(error)) throw error;
+  return { problem: "network data that the API server does not show", cause: describeCause(error) };
 }
 
 /** The name of the Secret that a host names for its network data; `undefined` if it names none that is read. */

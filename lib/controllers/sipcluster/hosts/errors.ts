@@ -18,7 +18,11 @@ interface Grace {
   readonly graceMs: number;
 }
 
-/** Since when hosts of a cluster are in error. @param before Its status. What that does not say begins now */
+/**
+ * Since when hosts of a cluster are in error.
+ *
+ * @param before Its status. What it does not say begins now, and what it says of a time that is to come
+ */
 export function listErrorTimes(
   own: Iterable<HostFacts>,
   before: readonly HostStatus[] = [],
@@ -26,7 +30,13 @@ export function listErrorTimes(
 ): ErrorTimes {
   const known = new Map(before.map((host) => [toKey({ metadata: host }), host.errorSince]));
   const failing = Array.from(own).filter(({ trouble }) => trouble === IN_ERROR);
-  return new Map(failing.map(({ key }) => [key, known.get(key) ?? formatTime(nowMs)]));
+  const isPast = (since: string | undefined): since is string => Date.parse(since ?? "") <= nowMs;
+  return new Map(
+    failing.map(({ key }) => {
+      const since = known.get(key);
+      return [key, isPast(since) ? since : formatTime(nowMs)];
+    }),
+  );
 }
 
 /**

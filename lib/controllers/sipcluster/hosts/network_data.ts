@@ -17,12 +17,14 @@ export interface NetworkData {
 /** Why the networks of a host are not known, without any part of the text: it may have passwords. */
 export interface NetworkDataProblem {
   readonly problem: string;
+  /** What the API server said, if it does not show the Secret. */
+  readonly cause?: string;
 }
 
 /** Addresses that a service needs, or why a host does not have them, in words that are the same for all such hosts. */
 export type AddressResult =
   | { readonly kind: "addresses"; readonly addresses: ReadonlyMap<string, string> }
-  | { readonly kind: "trouble"; readonly trouble: string };
+  | { readonly kind: "trouble"; readonly trouble: string; readonly cause?: string };
 
 /** Longest text, in characters. Real ones have some thousand; the parser blocks the process. */
 export const TEXT_LENGTH_MAX = 262_144;
@@ -70,7 +72,10 @@ export function toAddresses(
 ): AddressResult {
   const addresses = new Map<string, string>();
   for (const id of new Set(networks)) {
-    if ("problem" in data) return { kind: "trouble", trouble: data.problem };
+    if ("problem" in data) {
+      const { problem: trouble, cause } = data;
+      return { kind: "trouble", trouble, ...(cause !== undefined && { cause }) };
+    }
     const address = data.addresses.get(id);
     if (address === undefined) {
       const problem = data.problems.get(id);

@@ -134,10 +134,10 @@ function findScheduled({ schedule, have }: ServedCluster): Finding {
   if (!schedule.isSatisfied) {
     const short = reports.filter(({ report }) => report.missing > 0);
     const lacks = short.map(({ role, report }) => describeShortfall(role, report));
-    const message = [...lacks, ...(schedule.isProven ? [] : [NOT_PROVEN]), ...schedule.notes].join(
-      ". ",
-    );
-    return toFinding("Scheduled", Scheduled.unschedulable, message);
+    const { isProven, unreadable, notes } = schedule;
+    const why = [...(isProven ? [] : [NOT_PROVEN]), ...(unreadable ? [unreadable] : [])];
+    const word = unreadable ? Scheduled.networkData : Scheduled.unschedulable;
+    return toFinding("Scheduled", word, [...lacks, ...why, ...notes].join(". "));
   }
   const counts = reports.map(({ role, report }) => {
     return { role, wanted: report.wanted, have: have.get(role) ?? 0 };

@@ -162,7 +162,7 @@ function toLastFacts(
   };
 }
 
-/** A cluster that never had a host has no record, and may still adopt hosts: its status may come from a backup first. */
+/** A cluster that never had a host has no record, and may still adopt hosts: after a restore, they may come later. */
 function toRecord(
   hosts: readonly HostStatus[],
   before: SipClusterStatus,

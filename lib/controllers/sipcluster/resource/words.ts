@@ -72,8 +72,8 @@ const UNSCHEDULABLE = "Unschedulable";
 const LABELS = "UnableToApplyLabels";
 const HOST_NAMESPACES = no(
   "HostNamespaceNotAllowed",
-  "SIP or an earlier Landfall served the cluster, and --sip-host-namespaces does not allow the namespace of its hosts. " +
-    "Landfall changes nothing. The message names the hosts.",
+  "SIP or an earlier Landfall served the cluster, and --sip-host-namespaces does not allow the namespace of its " +
+    "hosts. Landfall changes nothing. The message names the hosts.",
 );
 const NETWORK_DATA = "UnableToReadNetworkData";
 const PROGRESSING = "Progressing";
@@ -95,11 +95,16 @@ export const CONDITION_WORDS: ConditionWords = {
       UNSCHEDULABLE,
       "There are not enough hosts. The message has the numbers of each role.",
     ),
-    labels: no(LABELS, "The API server refused a change of a host's labels. Landfall tries again."),
+    labels: no(
+      LABELS,
+      "The API server refuses a change of a host's labels, or fails again and again. The message says why. Landfall " +
+        "tries again.",
+    ),
     hostNamespaces: HOST_NAMESPACES,
     networkData: no(
       NETWORK_DATA,
-      "The API server refuses to show the Secret with the network data of a host. Landfall changes nothing.",
+      "The API server does not show the Secret with the network data of a host that the cluster has or needs. The " +
+        "message says why. Landfall takes no host.",
     ),
     services: no(
       SERVICE_FAILURE,
@@ -127,11 +132,16 @@ export const CONDITION_WORDS: ConditionWords = {
       UNSCHEDULABLE,
       "There are not enough hosts. The message has the numbers of each role, and why hosts were rejected.",
     ),
-    labels: no(LABELS, "The API server refused a change of a host's labels. Landfall tries again."),
+    labels: no(
+      LABELS,
+      "The API server refuses a change of a host's labels, or fails again and again. The message says why. Landfall " +
+        "tries again.",
+    ),
     hostNamespaces: HOST_NAMESPACES,
     networkData: no(
       NETWORK_DATA,
-      "The API server refuses to show the Secret with the network data of a host. Landfall changes nothing.",
+      "The API server does not show the Secret with the network data of a host that the cluster has or needs. The " +
+        "message says why. Landfall takes no host.",
     ),
     waiting: no(
       PROGRESSING,

@@ -107,6 +107,8 @@ export interface Schedule {
   /** Hosts too many that must stay: in use, or untouchable. They are in `keep`, too. */
   readonly blocked: readonly Surplus[];
   readonly reports: ReadonlyMap<Role, RoleReport>;
+  /** Why the API server does not show the Secret of a host that the cluster could use. Absent: it lacks none. */
+  readonly unreadable?: string;
   /** Whether every role has, or gets, all that it wants. */
   readonly isSatisfied: boolean;
   /** False if the search for hosts ended at its limit: then hosts are missing that another choice might have found. */
