@@ -34,6 +34,7 @@ import { type RefusedStep, describeShortfall } from "./resource/conditions.ts";
 import type { HostStatus, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { type Outcome, planStatus } from "./resource/status.ts";
 import { byKey } from "./schedule/own_hosts.ts";
+import { IN_DOUBT } from "./schedule/schedule.ts";
 import type { Assignment, HostFacts, Schedule } from "./schedule/types.ts";
 import type { ClusterServices, Served } from "./services/cluster_services.ts";
 import { type SipClusterMetrics, type SipClusterState, judgeState, listWarnings } from "./state.ts";
@@ -93,6 +94,7 @@ const OLD_CRD =
 const UNLABELLED =
   "does not have the labels of the cluster any more: a person or another program removed or changed them";
 const LOSSES: Readonly<Record<Loss["kind"], string>> = {
+  doubtful: `does not have the labels of the cluster, and is in use. ${IN_DOUBT}`,
   gone: "was deleted. The cluster does not have it any more",
   paused: `${UNLABELLED}. Landfall writes them again when the host is not paused any more`,
   unlabelled: `${UNLABELLED}. Landfall writes them again`,

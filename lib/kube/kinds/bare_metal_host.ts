@@ -29,8 +29,10 @@ export interface BareMetalHost extends KubeObject {
     readonly image?: { readonly url?: string };
     /** Another way to install. */
     readonly customDeploy?: { readonly method?: string };
-    /** Its management controller. The store keeps it only for hosts with {@linkcode VINO_UID}. */
-    readonly bmc?: { readonly address?: string };
+    /** Whether another program provisioned it. */
+    readonly externallyProvisioned?: boolean;
+    /** Its management controller. The store keeps the address only for hosts with {@linkcode VINO_UID}. */
+    readonly bmc?: { readonly address?: string; readonly credentialsName?: string };
     /** The store keeps it only for hosts with {@linkcode VINO_UID}. */
     readonly bootMACAddress?: string;
   };
@@ -76,6 +78,8 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 /** An error of the hardware may quote a whole page of a management controller. */
 const ERROR_CHARS_MAX = 120;
 
+const SOME_BMC = Object.freeze({});
+
 const REFERENCE_SHAPES = { kind: isText, name: isText, namespace: isText };
 
 /** BareMetalHosts. */
@@ -101,7 +105,7 @@ export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
       consumerRef: REFERENCE_SHAPES,
       image: { url: isText },
       customDeploy: { method: isText },
-      bmc: { address: isText },
+      bmc: { address: isText, credentialsName: isText },
       bootMACAddress: isText,
     },
     status: {
@@ -117,7 +121,9 @@ function keepSpec(
   isOfVino: boolean,
 ): BareMetalHost["spec"] & object {
   const { networkData, preprovisioningNetworkDataName, consumerRef, bmc } = spec;
-  const { image, customDeploy, bootMACAddress } = spec;
+  const { image, customDeploy, bootMACAddress, externallyProvisioned } = spec;
+  // As metal3 judges it.
+  const hasBmc = Boolean(bmc?.address || bmc?.credentialsName);
   return {
     // A field without a value may be null.
     ...(networkData && { networkData: pick(networkData, ["name", "namespace"]) }),
@@ -125,7 +131,8 @@ function keepSpec(
     ...(consumerRef && { consumerRef: pick(consumerRef, ["kind", "name", "namespace"]) }),
     ...(image?.url && { image: pick(image, ["url"]) }),
     ...(customDeploy?.method && { customDeploy: pick(customDeploy, ["method"]) }),
-    ...(isOfVino && bmc && { bmc: pick(bmc, ["address"]) }),
+    ...(externallyProvisioned === true && { externallyProvisioned }),
+    ...(hasBmc && { bmc: isOfVino && bmc ? pick(bmc, ["address"]) : SOME_BMC }),
     ...(isOfVino && bootMACAddress && { bootMACAddress }),
   };
 }

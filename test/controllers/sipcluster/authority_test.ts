@@ -505,3 +505,40 @@ test("a cluster that comes back before its hosts adopts them, once", async () =>
   await stage.untilCondition("a", "UnknownClaims", CLAIMED);
   expect(readNames()).toEqual([]);
 });
+
+test("a status from a backup that names a host which others use takes and gives back nothing", async () => {
+  await using stage = await startServed();
+  const before = { work: describeWork(stage), hosts: stage.read("a")?.status?.hosts ?? [] };
+  const path = { namespace: HOSTS, name: "r3-worker-1" };
+  const uid = String(stage.kubernetes.objects.get("baremetalhosts", path)?.metadata.uid);
+  stage.consume(path.name);
+  const host = { uid, ...path, role: "Worker", standby: false, addresses: [] } as const;
+  setHosts(stage, [...before.hosts, host]);
+  await stage.run();
+  const says = await stage.untilCondition("a", "ContractionBlocked", "True HostsInUse");
+  expect(says).toContain(`${HOSTS}/r3-worker-1 (Worker, in doubt)`);
+  expect(await stage.untilCondition("a", "Scheduled", "True HostsLabelled")).toContain(
+    `In status.hosts, in use, and without labels: ${HOSTS}/r3-worker-1. Landfall leaves it as it is. If`,
+  );
+  await stage.untilQuiet();
+  expect(stage.listHosts("a")).not.toContain("r3-worker-1 Worker");
+  expect(stage.listHosts("a")).toContain("r1-worker-1 Worker");
+  expect(listReasons(stage, "a")).toContain("HostUnlabelled");
+  expect(listReasons(stage, "a")).not.toContain("HostReleased");
+  setHosts(stage, before.hosts);
+  await stage.untilCondition("a", "ContractionBlocked", "False NothingBlocked");
+  await stage.untilQuiet();
+  expect(describeWork(stage)).toEqual(before.work);
+});
+
+test("a host in use gets its labels back if Landfall saw it with them", async () => {
+  await using stage = await startServed();
+  stage.consume("r1-worker-1");
+  await stage.run();
+  const before = stage.listHosts("a");
+  const path = { namespace: HOSTS, name: "r1-worker-1" };
+  const labels = { "sip.airshipit.org/cluster-name": "b" };
+  await stage.untilQuiet();
+  stage.kubernetes.objects.patch("baremetalhosts", path, { metadata: { labels } });
+  await until("they are back", () => stage.listHosts("a").length === before.length);
+});

@@ -83,6 +83,32 @@ test("hosts that can be installed are taken first, and those that never can only
   expect(message).toContain(`Not for Cluster API: ${HOSTS}/r1-worker-1 (unmanaged)`);
 });
 
+test("a host that metal3 has not seen yet counts as what its spec will make it", async () => {
+  await using stage = await SipStage.start([]);
+  stage.create("a", { nodes: { Worker: { count: { active: 2 } } }, services: {} });
+  await stage.untilCondition("a", "Scheduled", "False Unschedulable");
+  const bmc = { address: "redfish://bmc.example.org/1", credentialsName: "bmc" };
+  for (const [name, spec] of [
+    ["external", { externallyProvisioned: true, bmc }],
+    ["unmanaged", {}],
+    ["good", { bmc }],
+  ] as const) {
+    stage.kubernetes.objects.create("baremetalhosts", { metadata: { ...toPath(name) }, spec });
+  }
+  await until("all were looked at", () => {
+    const { conditions = [] } = stage.read("a")?.status ?? {};
+    const { message = "" } = conditions.find(({ type }) => type === "Scheduled") ?? {};
+    return [
+      "eligible 1",
+      "1 unmanaged (not for Cluster API)",
+      "1 externally provisioned (not for Cluster API)",
+    ].every((words) => message.includes(words));
+  });
+  label(stage, "external", { "landfall.dev/without-metal3": "" });
+  await until("it has two", () => stage.listHosts("a").length === 2);
+  expect(stage.listHosts("a")).toEqual(["external Worker", "good Worker"]);
+});
+
 /** Since when the status says that a host is in error. */
 function findErrorSince(stage: SipStage, name: string): string | undefined {
   return stage.read("a")?.status?.hosts?.find((host) => host.name === name)?.errorSince;

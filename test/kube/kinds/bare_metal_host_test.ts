@@ -43,6 +43,7 @@ test("a store keeps what decides about a host, and nothing else", () => {
     spec: {
       networkData: { name: "h-networkdata", namespace: "metal3" },
       consumerRef: { kind: "Metal3Machine", name: "m", namespace: "metal3" },
+      bmc: {},
     },
     status: {
       provisioning: { state: "provisioned" },

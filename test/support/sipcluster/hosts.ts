@@ -27,6 +27,9 @@ import { connect } from "../kube/connect.ts";
 /** The namespace of hosts in tests. */
 export const HOST_NAMESPACE = "metal3";
 
+/** A management controller, as hosts have that metal3 installs. */
+const MANAGED = { bmc: { address: "redfish://bmc.example.org/1", credentialsName: "bmc" } };
+
 /** What a test says about a host. */
 export interface HostInput {
   /** @default {metal3} */
@@ -100,7 +103,7 @@ export function toHost(
       name,
       namespace,
     },
-    ...(spec && { spec }),
+    spec: { ...MANAGED, ...spec },
     ...(status && { status }),
   };
   return trimObject(BARE_METAL_HOSTS, structuredClone(object) as BareMetalHost);
@@ -143,7 +146,7 @@ export async function startHostServer(clock: Clock = systemClock): Promise<HostS
         apiVersion,
         kind,
         metadata: { ...metadata, ...(annotations && { annotations: { ...annotations } }) },
-        ...(spec && { spec }),
+        spec: { ...MANAGED, ...spec },
       });
       if (status)
         kubernetes.objects.patch(plural, { ...toPath(name), subresource: "status" }, { status });

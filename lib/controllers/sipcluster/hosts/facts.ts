@@ -19,6 +19,8 @@ type Labels = HostFacts["labels"];
 
 const NO_LABELS: Labels = Object.freeze({});
 
+/** State of a host without management controller. */
+const UNMANAGED = "unmanaged";
 /** State of a host that another program provisioned. */
 const EXTERNAL = "externally provisioned";
 /** States in which an image is on the host, or is being written or removed. */
@@ -36,7 +38,7 @@ const READY: ReadonlySet<string> = new Set(["available", "ready"]);
  * image of another program.
  */
 const OUTSIDE: ReadonlyMap<string, string> = new Map([
-  ["unmanaged", "unmanaged (not for Cluster API)"],
+  [UNMANAGED, "unmanaged (not for Cluster API)"],
   [EXTERNAL, "externally provisioned (not for Cluster API)"],
 ]);
 /** Without a state, no operator of metal3 has seen the host: an inventory of hosts needs none. */
@@ -99,10 +101,26 @@ export function holdsDeletion(host: BareMetalHost): boolean {
   return hasConsumer(host) || (state !== EXTERNAL && (IN_USE.has(state) || hasImage(host)));
 }
 
-/** Reads the facts of a host. @param assigned What it is for. Absent: no cluster has it */
-export function toHostFacts(host: BareMetalHost, assigned?: Assigned): HostFacts {
+/** What uses a host, as one text; empty if nothing does. */
+export function findUser({ spec = {} }: BareMetalHost): string {
+  const { consumerRef, image, customDeploy } = spec;
+  const used = [consumerRef, image?.url, customDeploy?.method];
+  return used.some(Boolean) ? JSON.stringify(used) : "";
+}
+
+/**
+ * Reads the facts of a host.
+ *
+ * @param assigned What it is for. Absent: no cluster has it
+ * @param isDoubtful Whether the record of the cluster may be out of date
+ */
+export function toHostFacts(
+  host: BareMetalHost,
+  assigned?: Assigned,
+  isDoubtful: boolean = false,
+): HostFacts {
   const { labels = NO_LABELS } = host.metadata;
-  const trouble = findTrouble(host, labels, assigned);
+  const trouble = findTrouble(host, labels, assigned) ?? (isDoubtful ? TROUBLES.doubt : undefined);
   // A host that moves to another management cluster is paused, and then also deleted.
   const isPaused = PAUSED in (host.metadata.annotations ?? {});
   const state = toState(host);
@@ -115,7 +133,8 @@ export function toHostFacts(host: BareMetalHost, assigned?: Assigned): HostFacts
     labels,
     ...(assigned && { assigned }),
     ...(trouble && { trouble }),
-    ...(isPaused && { isUntouchable: true }),
+    ...((isPaused || isDoubtful) && { isUntouchable: true }),
+    ...(isDoubtful && { isDoubtful }),
     isInUse: hasConsumer(host) || IN_USE.has(state) || hasImage(host),
     ...(late !== undefined && { late }),
     ...(outside && { outside }),
@@ -148,6 +167,7 @@ const TROUBLES = {
   consumer: "used by another consumer",
   image: "provisioned",
   unknown: "in an unknown state",
+  doubt: "in doubt",
   tooLarge: "too large to be kept in memory",
 } as const;
 
@@ -180,6 +200,10 @@ function findOutside(host: BareMetalHost): string | undefined {
   return OUTSIDE.has(state) && !(VINO_UID in (host.metadata.labels ?? {})) ? state : undefined;
 }
 
-function toState({ status }: BareMetalHost): string {
-  return status?.provisioning?.state ?? "";
+/** The state of a host; of one that metal3 has not seen yet, the one that it will say and never leave. */
+function toState({ metadata, spec = {}, status }: BareMetalHost): string {
+  const state = status?.provisioning?.state ?? "";
+  if (state !== "" || metadata.isStub === true) return state;
+  if (spec.externallyProvisioned === true) return EXTERNAL;
+  return spec.bmc === undefined ? UNMANAGED : "";
 }

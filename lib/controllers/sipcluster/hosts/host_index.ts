@@ -9,6 +9,7 @@ import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import type { HostStatus, SipCluster } from "../resource/sip_cluster.ts";
 import {
   findLabelled,
+  findUser,
   hasConsumer,
   hasSameFacts,
   holdsDeletion,
@@ -22,6 +23,8 @@ interface Entry {
   /** The cluster that its labels name. */
   readonly labelled: Key | undefined;
   readonly isFree: boolean;
+  /** What used it when it had the labels of the cluster that has it. Absent: it was not seen with them. */
+  readonly user?: string;
   /**
    * What counts besides facts: its UID, the Secrets that its addresses come from, whether it has a consumer, and
    * whether a cluster that is being deleted waits for it.
@@ -196,15 +199,26 @@ function toEntry(
   assigned: Assigned | undefined,
   before: Entry | undefined,
 ): Entry {
-  const facts = toHostFacts(host, assigned);
+  const labelled = findLabelled(host.metadata.labels);
+  const now = findUser(host);
+  const isSame = before?.facts.assigned?.cluster === assigned?.cluster;
+  const user = labelled === assigned?.cluster ? now : isSame ? before?.user : undefined;
+  // A status from a backup may name a host that others use since.
+  const isDoubtful =
+    assigned !== undefined && labelled !== assigned.cluster && now !== "" && now !== user;
+  const facts = toHostFacts(host, assigned, isDoubtful);
   const { networkData, preprovisioningNetworkDataName } = host.spec ?? {};
   const { uid } = host.metadata;
   const secrets = [networkData?.namespace, networkData?.name, preprovisioningNetworkDataName];
-  const rest = [uid, hasConsumer(host), holdsDeletion(host), ...secrets].join(" ");
-  if (before !== undefined && before.rest === rest && hasSameFacts(before.facts, facts)) {
+  const rest = [uid, now !== "", hasConsumer(host), holdsDeletion(host), ...secrets].join(" ");
+  if (
+    before !== undefined &&
+    before.rest === rest &&
+    before.user === user &&
+    hasSameFacts(before.facts, facts)
+  ) {
     return before;
   }
-  const { labels } = facts;
-  const isFree = assigned === undefined && !isLabelled(labels);
-  return { facts, labelled: findLabelled(labels), isFree, rest };
+  const isFree = assigned === undefined && !isLabelled(facts.labels);
+  return { facts, labelled, isFree, rest, ...(user !== undefined && { user }) };
 }

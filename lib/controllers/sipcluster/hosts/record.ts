@@ -169,10 +169,10 @@ export function settleRecord(
 /** What happened to a host of a cluster, and not by Landfall. */
 export interface Loss {
   readonly host: Key;
-  readonly kind: "gone" | "paused" | "unlabelled";
+  readonly kind: "doubtful" | "gone" | "paused" | "unlabelled";
 }
 
-/** The hosts of a record that are gone, or lack the labels of the cluster; `paused`: they cannot get them back yet. */
+/** The hosts of a record that are gone, or lack the labels of the cluster; some cannot get them back. */
 export function listLost(
   { status, ...cluster }: SipCluster,
   index: Pick<HostIndex, "find" | "findFacts">,
@@ -182,10 +182,11 @@ export function listLost(
   );
   return recorded.flatMap((one): Loss[] => {
     const host = toKeyOf(one);
-    const { labels = {}, isUntouchable = false } = index.findFacts(host) ?? {};
+    const { labels = {}, isUntouchable = false, isDoubtful } = index.findFacts(host) ?? {};
     if (index.find(host)?.metadata.uid !== one.uid) return [{ host, kind: "gone" }];
     const isWhole = isLabelledAs(labels, { ...one, cluster: toKey(cluster) });
-    return isWhole ? [] : [{ host, kind: isUntouchable ? "paused" : "unlabelled" }];
+    const kind = isDoubtful ? "doubtful" : isUntouchable ? "paused" : "unlabelled";
+    return isWhole ? [] : [{ host, kind }];
   });
 }
 

@@ -45,7 +45,7 @@ export function toWanted(set: NodeSet | undefined): Wanted {
  * Chooses the hosts that leave, one after the other: first those that Cluster API does not reserve; then those not in
  * use; then those in error; then those that another role needs; then those that the selector does not match any more;
  * then of the kind of which there are too many, standby before active; then in the most crowded domain; then the last
- * by key. Hosts in use leave only if `releasesUsed` allows it, untouchable ones never.
+ * by key. Hosts in use leave only if `releasesUsed` allows it, untouchable ones never. None leaves for a host in doubt.
  */
 export function planContraction(
   hosts: RoleHosts | undefined,
@@ -65,11 +65,14 @@ export function planContraction(
     needed,
     unmatched: new Set([...all].filter(({ labels }) => !matches(labels))),
   };
-  const leave = removeSome(crowd, [...loose, ...(releasesUsed ? used : [])], surplus);
+  const doubtful = untouchable.filter(({ isDoubtful }) => isDoubtful);
+  const mayLeave = [...loose, ...(releasesUsed ? used : [])];
+  const leave = removeSome(crowd, mayLeave, surplus - doubtful.length);
   const stay = [...crowd.stay];
-  const blocked = removeSome(crowd, used, surplus - leave.length);
-  const fixed = removeSome(crowd, untouchable, surplus - leave.length - blocked.length);
-  return { stay, leave, blocked: [...blocked, ...fixed] };
+  const blocked: OwnHost[] = [];
+  for (const hosts of [doubtful, used, untouchable])
+    blocked.push(...removeSome(crowd, hosts, surplus - leave.length - blocked.length));
+  return { stay, leave, blocked };
 }
 
 /** The hosts of a role from which one leaves after the other. */

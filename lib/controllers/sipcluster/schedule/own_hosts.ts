@@ -84,12 +84,13 @@ export interface Rated {
  *
  * The active places are filled first: where hosts are missing, standby hosts become active. They go to hosts in use
  * before idle ones, to fit ones before broken ones, then to those that are active now, then to new ones. A host in
- * use that is active stays so, even beyond `active`. An untouchable host stays what it is.
+ * use that is active stays so, even beyond `active`. An untouchable host stays what it is, and one
+ * in doubt takes no place.
  */
 export function rateHosts(hosts: readonly HostFacts[], active: number): readonly Rated[] {
   const fixed = hosts.filter(({ isUntouchable }) => isUntouchable === true);
   const others = hosts.filter(({ isUntouchable }) => isUntouchable !== true);
-  const places = active - fixed.filter(isActive).length;
+  const places = active - fixed.filter((host) => isActive(host) && !host.isDoubtful).length;
   const rated = others
     .sort((one, other) => rank(one) - rank(other) || byKey(one, other))
     .map((host, at) => ({

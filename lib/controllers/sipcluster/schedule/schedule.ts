@@ -25,6 +25,10 @@ import type { HostFacts, RoleReport, Schedule, ScheduleInput, Surplus } from "./
 /** How far a search for hosts goes: without a compiler, some 50 ms. */
 const LIMITS = { maxSteps: 60_000, maxGroups: 3_000 };
 
+/** What is to do about hosts that may be of others. */
+export const IN_DOUBT =
+  "Landfall leaves it as it is. If the cluster has it, write the labels again. If not, remove it from status.hosts";
+
 /**
  * Decides for one cluster. Pure, and the same hosts always get the same decision, in any order.
  *
@@ -91,7 +95,13 @@ function listNotes(
       team.flatMap(({ host: { key, outside } }) => (outside ? `${key} (${outside})` : [])),
     ],
   ];
-  return notes.flatMap(([what, hosts]) => (hosts.length > 0 ? `${what}: ${nameSome(hosts)}` : []));
+  const doubtful = team.flatMap(({ host: { key, isDoubtful } }) => (isDoubtful ? key : []));
+  return [
+    ...notes.flatMap(([what, hosts]) => (hosts.length > 0 ? `${what}: ${nameSome(hosts)}` : [])),
+    ...(doubtful.length > 0
+      ? [`In status.hosts, in use, and without labels: ${nameSome(doubtful)}. ${IN_DOUBT}`]
+      : []),
+  ];
 }
 
 type Contractions = ReadonlyMap<Role, Contraction>;

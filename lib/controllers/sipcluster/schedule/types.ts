@@ -36,8 +36,13 @@ export interface HostFacts {
   readonly trouble?: string;
   /** Whether its trouble does not count yet: the cluster that has it keeps it for now. */
   readonly isForgiven?: boolean;
-  /** Whether its labels may not be changed, so that the cluster that has it keeps it as it is: paused. */
+  /** Whether its labels may not be changed, so that the cluster that has it keeps it as it is: paused, or in doubt. */
   readonly isUntouchable?: boolean;
+  /**
+   * Whether it may be of others, although a cluster records it: it has no labels of the cluster, and something uses it
+   * that this process never saw with them. No other host is given back or taken because of it.
+   */
+  readonly isDoubtful?: boolean;
   /** Whether it has a consumer, or is or was provisioned: then a cluster does not give it back. */
   readonly isInUse: boolean;
   /** Why it is taken after other hosts, one of {@linkcode LATE}: the higher, the later. Absent: for no reason. */

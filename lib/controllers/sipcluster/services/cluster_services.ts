@@ -189,7 +189,8 @@ export class ClusterServices {
     const isOwn = ({ metadata }: BareMetalHost): boolean => {
       const key = toKey({ metadata });
       const isSame = index.find(key)?.metadata.uid === metadata.uid;
-      return isSame && index.findFacts(key)?.assigned?.cluster === toKey(cluster);
+      const { assigned, isDoubtful } = index.findFacts(key) ?? {};
+      return isSame && !isDoubtful && assigned?.cluster === toKey(cluster);
     };
     return await handleRebootRequests({ client, clock, findConfigMap, isOwn }, cluster, signal);
   }

@@ -25,6 +25,10 @@ test("toHostFacts() tells hosts of the same name in two namespaces apart", () =>
 test.each<[string, HostInput]>([
   ["without a state: nothing of metal3 runs", {}],
   [
+    "without a management controller, not seen by metal3, and labelled for that",
+    { labels: { "landfall.dev/without-metal3": "" }, spec: { bmc: null } },
+  ],
+  [
     "without a management controller, and labelled for that",
     {
       labels: { "landfall.dev/without-metal3": "" },
@@ -62,6 +66,8 @@ test.each<[string, HostInput]>([
   ["being deprovisioned", { status: toStatus("deprovisioning") }],
   ["being deleted", { status: toStatus("powering off before delete") }],
   ["unmanaged (not for Cluster API)", { status: toStatus("unmanaged") }],
+  ["unmanaged (not for Cluster API)", { spec: { bmc: { address: "" } } }],
+  ["externally provisioned (not for Cluster API)", { spec: { externallyProvisioned: true } }],
   ["in an unknown state", { status: toStatus("constructor") }],
   [
     "labelled for a SIPCluster that does not have it",
