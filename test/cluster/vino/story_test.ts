@@ -157,7 +157,7 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
       const message = await rig.untilCondition("Ready", "False DecisionNeeded");
       expect(message).toContain(`BareMetalHost ${VINO}-control-plane-1 belongs to SIPCluster`);
       expect(rig.cloud.listVms()).not.toContain("control-plane-1 Running");
-      // The removal of a machine whose creation was interrupted may wait half an hour.
+      // The removal of a machine whose creation was interrupted may wait for a while.
       await rig.untilTrue("the new machine is complete", async () => / 14\/15 /.test(await show()));
     },
     TIMEOUT_MS,

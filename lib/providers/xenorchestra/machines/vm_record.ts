@@ -31,6 +31,8 @@ export interface VmRecord {
   readonly disks?: readonly string[] | undefined;
   /** When an attempt ended in a way that leaves open whether a hypervisor still works on it. */
   readonly doubtAt?: number | undefined;
+  /** When an upload ended in a way that leaves open whether its disk still comes. */
+  readonly uploadAt?: number | undefined;
   /** When it was asked to shut down before its removal. */
   readonly offAt?: number | undefined;
 }
@@ -54,6 +56,7 @@ const SCHEMA = v.object({
   parts: text,
   disks: texts,
   doubtAt: count,
+  uploadAt: count,
   offAt: count,
 });
 

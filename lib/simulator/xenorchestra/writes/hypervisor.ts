@@ -23,6 +23,8 @@ export interface Operation {
   readonly name: string;
   /** Whether xo-server waits for an event, which it gets even after the connection was lost. @default {false} */
   readonly isAsync?: boolean;
+  /** ID of the template that says by its operations that the hypervisor copies it. */
+  readonly templateId?: string;
 }
 
 /** A call that was sent. */
@@ -88,6 +90,7 @@ export class Hypervisor {
   readonly #options: HypervisorOptions;
   readonly #journal: Journaled[] = [];
   readonly #listeners = new Set<(entry: Journaled) => void>();
+  #operations = 0;
   readonly faults: OperationFaults = new OperationFaults();
   /** Plans what happens at a moment: `moments.set("after", { method: "VM.clone", times: 1, onHit })`. */
   readonly moments: Moments = new Moments();
@@ -147,6 +150,7 @@ export class Hypervisor {
   async #work<T>(entry: Journaled, effects: readonly [...(() => void)[], () => T]): Promise<T> {
     const { clock, signal, state } = this.#options;
     const fault = this.faults.take(entry);
+    const end = this.#begin(entry);
     const ms = this.operationMs + (fault?.kind === "delay" ? fault.ms : 0);
     try {
       if (fault?.kind === "fail") {
@@ -166,8 +170,24 @@ export class Hypervisor {
       entry.outcome = "failed";
       throw error;
     } finally {
+      end();
       this.#tell(entry);
     }
+  }
+
+  /** Notes an operation on a template. @returns Notes its end */
+  #begin({ templateId, method }: Journaled): () => void {
+    if (templateId === undefined) return () => undefined;
+    const { state } = this.#options;
+    this.#operations += 1;
+    const key = `operation-${this.#operations}`;
+    const set = (change: (all: Record<string, unknown>) => Record<string, unknown>): void => {
+      const template = state.all("vm-templates").get(templateId);
+      const now = Object(template?.["current_operations"]);
+      if (template) state.call(() => (template["current_operations"] = change(now)));
+    };
+    set((all) => ({ ...all, [key]: method === "VM.copy" ? "copy" : "clone" }));
+    return () => set(({ [key]: _over, ...rest }) => rest);
   }
 
   #tell(entry: Journaled): void {

@@ -170,6 +170,7 @@ const NONE: StockLists = {
   adrift: [],
   unnamable: new Set(),
   noteUnused: () => new Map(),
+  noteIdle: () => new Map(),
 };
 const raw = { id: "d", name_label: "vino-1b4e28ba-a-0.root", size: 5, $SR: "s", $pool: "p" };
 

@@ -71,6 +71,55 @@ describe("a machine that must go", () => {
   });
 });
 
+describe("a machine that must go after its creation was interrupted", () => {
+  const counts = (): number[] => [rig.list("vms").length, rig.list("vm-templates").length];
+
+  /** Removes it. @returns How long that took, in milliseconds */
+  async function timeRemoval(spec: MachineSpec): Promise<number> {
+    const beganMs = rig.clock.monotonic();
+    expect(await rig.remove(spec)).toMatchObject({ state: "Absent", problems: [], steps: [] });
+    return rig.clock.monotonic() - beganMs;
+  }
+
+  test("is gone as soon as a request that was lost cannot arrive any more", async () => {
+    const before = counts();
+    const spec = rig.spec();
+    rig.simulator.faults.set({ kind: "reset" }, { route: "POST /pools/{id}/actions/create_vm" });
+    await rig.step(await rig.plan(spec), spec).catch(() => undefined);
+    rig.simulator.faults.clear();
+    await rig.restart();
+    expect(await timeRemoval(spec)).toBeLessThan(40_000);
+    expect(counts()).toEqual(before);
+  });
+
+  test.each(["before", "during"] as const)(
+    "is gone once no hypervisor makes it, if xo-server ended %s the copy of the template",
+    async (moment) => {
+      const before = counts();
+      const spec = rig.spec();
+      const { simulator, clock } = rig;
+      const { cloud } = simulator;
+      const { hypervisor } = cloud;
+      hypervisor.operationMs = 120_000;
+      const kill = (): void => {
+        cloud.kill();
+        cloud.start();
+        hypervisor.operationMs = 0;
+      };
+      hypervisor.moments.set(moment, { method: "VM.clone", times: 1, onHit: kill });
+      await rig.step(await rig.plan(spec), spec).catch(() => undefined);
+      await clock.advance(10_000);
+      const took = await timeRemoval(spec);
+      // A copy of the template comes late, and goes then.
+      const isLate = moment === "during";
+      expect(took).toBeLessThan(isLate ? 160_000 : 10_000);
+      if (isLate) expect(took).toBeGreaterThan(100_000);
+      await clock.advance(300_000);
+      expect(counts()).toEqual(before);
+    },
+  );
+});
+
 describe("a VM with the name and all marks of a machine that no record names", () => {
   const edit = (vmId: string, creation: object | undefined, more: object = {}): void => {
     const vm = rig.simulator.state.read("vms", vmId);

@@ -22,8 +22,9 @@ const COLLECTIONS: readonly Collection[] = [
   "srs",
   "networks",
 ];
-/** Lists of what is in something: they change with our own things. */
-const WITHOUT_LISTS: Readonly<Partial<Record<Collection, object>>> = {
+/** What changes with our own things: lists of what is in something, and what is done with it now. */
+const CHANGEABLE: Readonly<Partial<Record<Collection, object>>> = {
+  "vm-templates": { current_operations: undefined },
   srs: { VDIs: undefined },
   networks: { VIFs: undefined },
   vdis: { $VBDs: undefined },
@@ -138,5 +139,5 @@ function toForeign(collection: Collection, record: XoRecord): Foreign {
 
 /** Its own fields: reading them of a record that tells its changes is slow. */
 function toFields(collection: Collection, record: XoRecord): object {
-  return { ...record, ...WITHOUT_LISTS[collection] };
+  return { ...record, ...CHANGEABLE[collection] };
 }

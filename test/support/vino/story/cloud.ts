@@ -45,8 +45,8 @@ export class StoryCloud {
 
   /**
    * Does something once, when a hypervisor works on a call of a method: the first one of the last machine of three
-   * that are made at once. All three were asked for by then: what may still arrive would have Landfall look for half an
-   * hour before it says that such a machine is gone.
+   * that are made at once. All three were asked for by then: for what may still arrive, Landfall looks for a while
+   * before it says that such a machine is gone.
    */
   onCall(method: string, onHit: () => void): void {
     let left = MACHINES_AT_ONCE;

@@ -52,8 +52,8 @@ interface LifeEnd {
   /** What must not happen in the cloud, and did. */
   readonly violations: readonly string[];
   /**
-   * Whether the Vino still waits in the end, with an address: a creation was interrupted, and for half an hour the
-   * cloud may show something of it.
+   * Whether the Vino still waits in the end, with an address: an upload was interrupted, and for two minutes the cloud
+   * may show something of it.
    */
   readonly waits: boolean;
   /** What is left of the machine in the cloud and in Kubernetes, and what of others was changed. */

@@ -157,7 +157,8 @@ async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promi
   } catch (error) {
     // A proxy may have held the request back: then another disk comes later.
     const isUnclear = error instanceof CloudError && !(error instanceof ChangeRefusal);
-    if (isUnclear) await save({ ...change.record, doubtAt: clock.now() });
+    const now = clock.now();
+    if (isUnclear) await save({ ...change.record, doubtAt: now, uploadAt: now });
     throw error;
   }
 }

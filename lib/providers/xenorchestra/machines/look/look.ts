@@ -31,7 +31,7 @@ interface LookOptions {
   readonly api: MachinesApi;
   readonly clock: Clock;
   readonly settings: InstanceSettings;
-  readonly own: Pick<OwnChanges, "listUnnamable" | "noteLook" | "noteUnused">;
+  readonly own: Pick<OwnChanges, "listUnnamable" | "noteIdle" | "noteLook" | "noteUnused">;
   /** The newest inventory. */
   readonly inventory: Inventory;
   readonly readUser: (signal: AbortSignal) => Promise<LookingUser>;
@@ -82,6 +82,7 @@ export async function takeLook(
   const stock = toStock({
     user,
     noteUnused,
+    noteIdle: (ids) => own.noteIdle(ids, observedAtMs),
     unnamable: own.listUnnamable(close.disks),
     pools: before.pools,
     templates: templates.objects,

@@ -42,6 +42,8 @@ export interface StockLists {
   readonly unnamable: ReadonlySet<string>;
   /** For how long disks are known to be unused, by their IDs. */
   readonly noteUnused: (diskIds: readonly string[]) => ReadonlyMap<string, number>;
+  /** For how long no VM has been made of templates, by their IDs. */
+  readonly noteIdle: (templateIds: readonly string[]) => ReadonlyMap<string, number>;
 }
 
 const ERROR_CHARS_MAX = 200;
@@ -53,12 +55,14 @@ export function toStock(lists: StockLists): Stock {
   const isOrphan = ({ name, links }: Disk): boolean =>
     name.startsWith(MACHINE_PREFIX) && links === 0;
   const orphans = [...disks.values()].filter(isOrphan);
+  const templates = lists.templates.map(toTemplate);
+  const idle = lists.noteIdle(templates.filter(({ isBusy }) => !isBusy).map(({ id }) => id));
   const unused = lists.noteUnused(orphans.map(({ id }) => id));
   return {
     ...(lists.user.id !== undefined && { userId: lists.user.id }),
     blind: lists.user.blind,
     pools: new Map(lists.pools.map((raw) => [raw.id, toPool(raw)])),
-    templates: lists.templates.map(toTemplate),
+    templates: templates.map((one) => ({ ...one, idleMs: idle.get(one.id) ?? 0 })),
     ...(lists.tasks && { tasks: toTasks(lists.tasks) }),
     storages: lists.storages.map(toStorage),
     networks: lists.networks.map(toNetwork),

@@ -54,6 +54,8 @@ export interface Template extends Vm {
   /** As `create_vm` wants it. */
   readonly uuid: string;
   readonly isDefault: boolean;
+  /** For how long looks have shown that no VM is made of it, in milliseconds. @default {0} */
+  readonly idleMs?: number;
 }
 
 /** A storage repository. Sizes are in bytes. */

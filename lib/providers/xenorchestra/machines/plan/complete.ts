@@ -103,8 +103,8 @@ function toUnsaved({ spec, vm, record }: CompleteQuestion, isSame: boolean): Ste
   const before = isKnown ? record.parts : undefined;
   const parts = isSame ? toPartsHash(vm) : before;
   if (isKnown && parts === before) return [];
-  const { templates, doubtAt } = record;
-  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, parts };
+  const { templates, doubtAt, uploadAt } = record;
+  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, uploadAt, parts };
   return [toStep(spec, `remember VM ${vm.name}`, { kind: "saveRecord", record: next })];
 }
 
@@ -165,7 +165,7 @@ function planStart({ view, spec, vm }: CompleteQuestion): FirstStart {
 /** Nothing of an earlier attempt is there, long after it: so none will come. */
 function toCertainty({ view, spec, record }: CompleteQuestion): Step[] {
   if (!isDoubtDue(record, view.atMs)) return [];
-  const { doubtAt: _doubtAt, ...rest } = record;
+  const { doubtAt: _doubtAt, uploadAt: _uploadAt, ...rest } = record;
   const summary = `note that no attempt to create ${toMachineName(spec)} is left`;
   return [toStep(spec, summary, { kind: "saveRecord", record: rest })];
 }

@@ -12,7 +12,14 @@ import { findShown } from "../look/vms_view.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
 import { ROLE_PATH } from "../privileges.ts";
 import type { Step } from "../steps.ts";
-import { type Attempt, findEarlier, isDoubtful, toFailure, toWaitMs } from "./find/attempt.ts";
+import {
+  type Attempt,
+  findEarlier,
+  isDoubtful,
+  toDoubtLeftMs,
+  toFailure,
+  toWaitMs,
+} from "./find/attempt.ts";
 import { toCreateBody } from "./wanted/body.ts";
 import { compareVm } from "./compare/vm.ts";
 import { planComplete } from "./complete.ts";
@@ -168,8 +175,10 @@ function toCreation(
   const prior = view.stock.tasks?.get(name)?.[0]?.id;
   const templates = [...new Set([...(record.templates ?? []), template.uuid])];
   const tries = record.vm === undefined ? (record.tries ?? 0) + 1 : 1;
-  const doubtAt = isDoubtful(attempt, record) ? view.atMs : record.doubtAt;
-  const next = { at: view.atMs, prior, tries, templates, pool: spec.poolId, doubtAt };
+  const isOpen = isDoubtful(attempt, record) && toDoubtLeftMs(attempt, record, view) > 0;
+  const doubtAt = isOpen ? view.atMs : record.doubtAt;
+  const { uploadAt } = record;
+  const next = { at: view.atMs, prior, tries, templates, pool: spec.poolId, doubtAt, uploadAt };
   const body = toCreateBody(spec, template, wanted);
   return toStep(spec, `create VM ${name}`, {
     kind: "create",

@@ -38,7 +38,7 @@ const CLEAN_MS = 120_000;
 /** When to look again while a guest shuts down. */
 const STOPPING_MS = 5_000;
 /** When to look again for what may come late. */
-const LATE_MS = 60_000;
+const LATE_MS = 10_000;
 
 /** See `Machines.planRemoval`. */
 export function planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
@@ -123,7 +123,7 @@ function planRest(
   // Deleting a VM is answered also if a disk of it stays.
   const adrift = findAdriftDisks(view, identity).filter(mustGo);
   if (adrift.length > 0) return planAdrift(adrift);
-  const leftMs = toDoubtLeftMs(attempt, record, view.atMs);
+  const leftMs = toDoubtLeftMs(attempt, record, view);
   if (leftMs === 0) return toPlan("Absent");
   // A hypervisor goes on although Xen Orchestra was interrupted, and then shows a half-made template.
   const what = `an interrupted creation of ${toMachineName(identity)} may still leave something`;

@@ -200,8 +200,8 @@ function toReady({ spec, vm, record }: UnfinishedQuestion): Step {
     tags: spec.isStarted ? [...tags, START_TAG] : tags,
     nameDescription: toDescription(spec, vm, true),
   };
-  const { templates, doubtAt } = record;
-  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, parts: toPartsHash(vm) };
+  const { templates, doubtAt, uploadAt } = record;
+  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, uploadAt, parts: toPartsHash(vm) };
   const change = { kind: "ready", vmId: vm.id, fields, record: next } as const;
   return { ...toStep(spec, `note that VM ${vm.name} is complete`, change), completes: true };
 }

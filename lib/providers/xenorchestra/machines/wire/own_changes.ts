@@ -39,14 +39,45 @@ const STRANGE_MS = 1_000;
 /** For so long what was refused once is not asked for again. */
 const REFUSED_MS = 3_600_000;
 
+/**
+ * Since when looks have shown the same of objects, by their IDs. What an earlier process did does not show at once,
+ * either.
+ */
+class SeenSince {
+  readonly #sinceMs = new Map<string, number>();
+
+  /**
+   * Notes of which objects a look shows it.
+   *
+   * @param atMs When the look began
+   * @returns For how long looks have shown it of each, in milliseconds
+   */
+  note(ids: readonly string[], atMs: number): ReadonlyMap<string, number> {
+    const shown = new Set(ids);
+    for (const id of this.#sinceMs.keys()) if (!shown.has(id)) this.#sinceMs.delete(id);
+    return new Map(
+      ids.map((id) => {
+        const sinceMs = Math.min(this.#sinceMs.get(id) ?? atMs, atMs);
+        this.#sinceMs.set(id, sinceMs);
+        return [id, atMs - sinceMs];
+      }),
+    );
+  }
+
+  /** Begins again with an object. */
+  forget(id: string): void {
+    this.#sinceMs.delete(id);
+  }
+}
+
 /** The own changes that reads may not show yet. */
 export class OwnChanges {
   readonly #clock: Pick<Clock, "monotonic">;
   #firstLookMs: number | undefined;
   /** When it was refused to rename disks, by their IDs. */
   readonly #unnamable = new Map<string, number>();
-  /** Since when looks show that nothing uses a disk, by its ID. */
-  readonly #unused = new Map<string, number>();
+  readonly #unused = new SeenSince();
+  readonly #idle = new SeenSince();
   readonly #logs: Logs = {
     vms: new Map(),
     "vm-templates": new Map(),
@@ -110,26 +141,17 @@ export class OwnChanges {
 
   /** Notes that a disk is about to be used. Also without an answer, reads may show that later. */
   noteUse(diskId: string): void {
-    this.#unused.delete(diskId);
+    this.#unused.forget(diskId);
   }
 
-  /**
-   * Notes which disks a look showed as unused.
-   *
-   * @param atMs When the look began
-   * @returns For how long each is known to be unused, in milliseconds. What an earlier process did does not show at
-   * once, either
-   */
+  /** As {@linkcode SeenSince.note}, of the disks that a look showed as unused. */
   noteUnused(diskIds: readonly string[], atMs: number): ReadonlyMap<string, number> {
-    const ids = new Set(diskIds);
-    for (const id of this.#unused.keys()) if (!ids.has(id)) this.#unused.delete(id);
-    return new Map(
-      diskIds.map((id) => {
-        const sinceMs = Math.min(this.#unused.get(id) ?? atMs, atMs);
-        this.#unused.set(id, sinceMs);
-        return [id, atMs - sinceMs];
-      }),
-    );
+    return this.#unused.note(diskIds, atMs);
+  }
+
+  /** As {@linkcode SeenSince.note}, of the templates that a look showed as ones of which no VM is made now. */
+  noteIdle(templateIds: readonly string[], atMs: number): ReadonlyMap<string, number> {
+    return this.#idle.note(templateIds, atMs);
   }
 
   /** A list with the own changes. @param beganMs When the request for it was sent */

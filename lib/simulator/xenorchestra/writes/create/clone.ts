@@ -35,7 +35,8 @@ export async function cloneTemplate(
   const { state } = work;
   const id = state.nextId("vm");
   const method = isFull ? "VM.copy" : "VM.clone";
-  const operation = { ...toOperation(method, template, { isAsync: true }), id, name };
+  const base = toOperation(method, template, { isAsync: true });
+  const operation = { ...base, id, name, templateId: template.id };
   const copies: Copied[] = [];
   const copyDisks = (): void => {
     if (!state.all("vm-templates").has(template.id)) throw toHandleInvalid("VM", template);
@@ -79,6 +80,7 @@ function putClone(
     blockedOperations: {},
     power_state: "Halted",
     snapshots: [],
+    current_operations: {},
     VIFs: [],
     $VBDs: [],
     $container: poolId,

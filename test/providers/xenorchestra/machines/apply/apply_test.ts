@@ -96,7 +96,11 @@ describe("applyStep()", () => {
     const attached = apply({ kind: "attachSeed", ...place, seed, record: { task: "t" } });
     await expect(attached).rejects.toThrow();
     expect(saved.map(parseRecord)).toEqual(
-      Array.from({ length: records }, () => ({ task: "t", doubtAt: expect.any(Number) })),
+      Array.from({ length: records }, () => ({
+        task: "t",
+        doubtAt: expect.any(Number),
+        uploadAt: expect.any(Number),
+      })),
     );
   });
 

@@ -469,7 +469,7 @@ describe("planRemoval()", () => {
       "waits for what an interrupted creation may leave late",
       { tasks: [{ id: "t", status: "interrupted" }] },
       { at: NOW - 60_000, task: "t" },
-      "Removing; MayComeLate; 60000 ms",
+      "Removing; MayComeLate; 10000 ms",
     ],
     [
       "does so no longer than a hypervisor works on it",

@@ -7,10 +7,10 @@
  */
 import type { MachineProblem } from "../../../../../cloud/capabilities/machines.ts";
 import { toBackoffMs } from "../../../../../core/clock.ts";
-import type { CreateTask, Stock } from "../../look/view.ts";
+import type { CreateTask, Stock, View } from "../../look/view.ts";
 import type { VmRecord } from "../../vm_record.ts";
 import type { EarlierVms } from "../../steps.ts";
-import { TAKEN_MS } from "../../wire/timeouts.ts";
+import { SLOW_MS as UPLOADED_MS, TAKEN_MS } from "../../wire/timeouts.ts";
 import { toDecision, toRetry } from "../problems.ts";
 
 /** What is known about the last attempt. */
@@ -42,6 +42,10 @@ export const FRESH_PERIOD_MS = 500;
 const PENDING_MS = 2_000;
 /** After this time a hypervisor has finished what it was asked for. */
 const DOUBT_MS = 1_800_000;
+/** After this time an upload whose answer was lost has made a disk, or never will. */
+const UPLOAD_MS = UPLOADED_MS + 10_000;
+/** For so long looks must show templates at rest: what was made of them shows a moment later. */
+const IDLE_MS = 2_000;
 const BACKOFF = { baseMs: 5_000, capMs: 600_000, jitter: 0 };
 
 /** Judges the last attempt. @param nowMs In wall-clock milliseconds */
@@ -134,25 +138,44 @@ export function toSettled(name: string, stock: Stock, record: VmRecord): VmRecor
   return isOnly ? { ...record, refused: true } : undefined;
 }
 
-/** For how long a hypervisor may still show something of an attempt, in milliseconds; 0: nothing comes any more. */
+/**
+ * For how long something of an attempt may still come, in milliseconds; 0: nothing comes any more.
+ *
+ * What reached Xen Orchestra has a task. What reached a hypervisor shows on the template as long as it works on it, and
+ * then the VM is there. So nothing comes as soon as looks show no task, no VM and templates at rest.
+ */
 export function toDoubtLeftMs(
   attempt: { readonly task?: CreateTask },
   record: VmRecord,
-  nowMs: number,
+  { atMs: nowMs, stock }: Pick<View, "atMs"> & { readonly stock: Stock },
 ): number {
   const { task } = attempt;
   const isLost =
     record.at === undefined && record.vm === undefined && task?.status === "interrupted";
-  const since = [
-    record.doubtAt,
-    isDoubtful(attempt, record) ? record.at : undefined,
-    // Without a record, the task says when.
-    isLost ? task.endMs : undefined,
-  ];
-  const leftMs = since.map((atMs) =>
-    atMs === undefined ? 0 : DOUBT_MS - Math.max(0, nowMs - atMs),
-  );
-  return Math.max(0, ...leftMs);
+  const isDoubted = isDoubtful(attempt, record) || isLost;
+  const restMs = toRestMs(stock, [...(record.templates ?? []), task?.template]);
+  const toLeftMs = (sinceMs: number | undefined, ms: number): number =>
+    sinceMs === undefined ? 0 : Math.max(0, ms - Math.max(0, nowMs - sinceMs));
+  if (restMs === undefined) {
+    const sinceMs = isLost ? task.endMs : isDoubted ? record.at : undefined;
+    return Math.max(toLeftMs(record.doubtAt, DOUBT_MS), toLeftMs(sinceMs, DOUBT_MS));
+  }
+  const isOpen = isDoubted || record.doubtAt !== undefined;
+  return Math.max(toLeftMs(record.uploadAt, UPLOAD_MS), isOpen ? restMs : 0);
+}
+
+/**
+ * When no hypervisor makes a VM of these templates for sure, in milliseconds from now; `undefined`: that is not known.
+ */
+function toRestMs(
+  { tasks, templates }: Stock,
+  uuids: readonly (string | undefined)[],
+): number | undefined {
+  const asked = new Set(uuids.filter((uuid) => uuid !== undefined));
+  const found = templates.filter(({ id, uuid }) => asked.has(uuid) || asked.has(id));
+  const isKnown = tasks !== undefined && asked.size > 0 && found.length === asked.size;
+  if (!isKnown || found.some(({ isBusy }) => isBusy)) return undefined;
+  return Math.max(0, ...found.map(({ idleMs = 0 }) => IDLE_MS - idleMs));
 }
 
 /** Whether it is time to look for what an attempt left later. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type {
   CreateTask,
+  Template,
   Vm,
 } from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import {
@@ -338,19 +339,51 @@ test.each<[string, CreateTask | undefined, VmRecord, boolean]>([
   expect(isDoubtful({ ...(task && { task }) }, record)).toBe(expected);
 });
 
-test.each<[string, CreateTask | undefined, VmRecord, number]>([
-  ["no attempt", undefined, {}, 0],
-  ["a restart of the server", INTERRUPTED, { at: NOW - 60_000, task: "t1" }, 1_740_000],
-  ["a restart long ago", INTERRUPTED, { at: NOW - 1_800_000, task: "t1" }, 0],
-  ["a restart whose record is lost", { ...INTERRUPTED, endMs: NOW - 60_000 }, {}, 1_740_000],
-  ["a success whose record is lost", { ...DONE, endMs: NOW - 60_000 }, {}, 0],
-  ["an earlier restart", DONE, { vm: "vm-1", doubtAt: NOW - 300_000 }, 1_500_000],
-  ["two restarts", INTERRUPTED, { at: NOW, task: "t1", doubtAt: NOW - 300_000 }, 1_800_000],
-  ["a restart, after what it left was deleted", INTERRUPTED, { at: NOW, refused: true }, 0],
-  ["a clock that went back", INTERRUPTED, { at: NOW + 9e9, task: "t1" }, 1_800_000],
-])("toDoubtLeftMs() after %s", (_what, task, record, ms) => {
-  expect(toDoubtLeftMs({ ...(task && { task }) }, record, NOW)).toBe(ms);
-});
+const OF = { templates: ["template-1"] };
+test.each<[string, CreateTask | undefined, VmRecord, number, number]>([
+  ["no attempt", undefined, {}, 0, 0],
+  ["a restart of the server", INTERRUPTED, { ...OF, at: NOW - 60_000, task: "t1" }, 1_740_000, 500],
+  ["a restart long ago", INTERRUPTED, { ...OF, at: NOW - 1_800_000, task: "t1" }, 0, 500],
+  ["a lost request", undefined, { ...OF, at: NOW - 60_000 }, 1_740_000, 500],
+  [
+    "a restart whose record is lost",
+    { ...INTERRUPTED, endMs: NOW - 60_000, template: "template-1" },
+    {},
+    1_740_000,
+    500,
+  ],
+  ["a success whose record is lost", { ...DONE, endMs: NOW - 60_000 }, {}, 0, 0],
+  ["an earlier restart", DONE, { ...OF, vm: "vm-1", doubtAt: NOW - 300_000 }, 1_500_000, 500],
+  [
+    "a lost upload",
+    DONE,
+    { ...OF, vm: "vm-1", doubtAt: NOW - 60_000, uploadAt: NOW - 60_000 },
+    1_740_000,
+    70_000,
+  ],
+  [
+    "two restarts",
+    INTERRUPTED,
+    { ...OF, at: NOW, task: "t1", doubtAt: NOW - 300_000 },
+    1_800_000,
+    500,
+  ],
+  ["a restart, after what it left was deleted", INTERRUPTED, { at: NOW, refused: true }, 0, 0],
+  ["a clock that went back", INTERRUPTED, { ...OF, at: NOW + 9e9, task: "t1" }, 1_800_000, 500],
+  ["a template that is gone", INTERRUPTED, { at: NOW, templates: ["gone"] }, 1_800_000, 1_800_000],
+])(
+  "toDoubtLeftMs() after %s, while the template is copied, and when it is not",
+  (_what, task, record, busyMs, restMs) => {
+    const toLeftMs = (template: Partial<Template>): number => {
+      const view = toView();
+      const templates = [toTemplate(template)];
+      const stock = { ...view.stock, templates };
+      return toDoubtLeftMs({ ...(task && { task }) }, record, { ...view, stock });
+    };
+    expect(toLeftMs({ isBusy: true, idleMs: 0 })).toBe(busyMs);
+    expect(toLeftMs({ isBusy: false, idleMs: 1_500 })).toBe(restMs);
+  },
+);
 
 test.each<[string, readonly CreateTask[], VmRecord, boolean]>([
   ["the only attempt", [INTERRUPTED], { at: 1, task: "t1" }, true],
