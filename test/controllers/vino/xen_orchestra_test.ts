@@ -200,6 +200,30 @@ function readDetails({ stage }: XenOrchestraStage): object {
   };
 }
 
+test("a disk that the spec gets is made and attached while the machine runs, and the host says so", async () => {
+  await using rig = await startReady(
+    toXenOrchestraSpec(1, { disks: [{ name: "root", size: "20Gi" }] }),
+  );
+  const { stage } = rig;
+  const { vm } = findInterfaces(rig);
+  stage.change("edge", {
+    xenOrchestra: {
+      disks: [
+        { name: "root", size: "20Gi" },
+        { name: "data", size: "8Gi", sr: "fast" },
+      ],
+    },
+  });
+  await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
+  const hasBoth = (): boolean => Bun.deepEquals(Object(readDetails(rig)).sizes, [20, 8]);
+  await until("the host says what the machine has", hasBoth, 15_000);
+  await stage.untilCondition("edge", "Ready", READY);
+  expect(findInterfaces(rig).vm).toMatchObject({ id: vm.id, power_state: "Running" });
+  expect(stage.listEvents("edge").join("\n")).toMatch(
+    /MachineChanged .*: add disk data to vino-\w+-worker-0/,
+  );
+});
+
 test("a host says which disks its machine has from its template", async () => {
   await using rig = await startReady(toXenOrchestraSpec(1, { disks: [] }));
   expect(readDetails(rig)).toMatchObject({ sizes: [10] });

@@ -102,6 +102,19 @@ export type Change =
       readonly mac: string;
       readonly mtu?: number;
     }
+  /** Makes an empty disk, unless it is there already, and attaches it. The record names it before. */
+  | {
+      readonly kind: "addDisk";
+      readonly vmId: string;
+      readonly poolId: string;
+      readonly storageId: string;
+      readonly sizeBytes: number;
+      readonly position: string;
+      readonly names: DiskNames;
+      /** ID of the disk that an earlier attempt made. */
+      readonly diskId?: string;
+      readonly record: VmRecord;
+    }
   /** Uploads the disk, and attaches it. */
   | {
       readonly kind: "attachSeed";

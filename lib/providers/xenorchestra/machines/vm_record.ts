@@ -27,6 +27,11 @@ export interface VmRecord {
   readonly gone?: boolean | undefined;
   /** What the VM list showed of its parts when a look found all as it should be. */
   readonly parts?: string | undefined;
+  /** Which disks of the spec it has had, as short texts made from their names. */
+  readonly had?: readonly string[] | undefined;
+  /** Name in the spec of the disk that is being added, and since when. */
+  readonly adding?: string | undefined;
+  readonly addingAt?: number | undefined;
   /** IDs of its disks that are deleted with it. */
   readonly disks?: readonly string[] | undefined;
   /** When an attempt ended in a way that leaves open whether a hypervisor still works on it. */
@@ -41,7 +46,8 @@ const text = v.optional(v.pipe(v.string(), v.maxLength(64)));
 const texts = v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(16)));
 const count = v.optional(v.pipe(v.number(), v.safeInteger()));
 const TEMPLATES_MAX = 2;
-const DISKS_MAX = 16;
+/** As many disks has a record room for. */
+export const DISKS_MAX = 16;
 const SCHEMA = v.object({
   v: v.literal(1),
   at: count,
@@ -54,6 +60,9 @@ const SCHEMA = v.object({
   vm: text,
   gone: v.optional(v.boolean()),
   parts: text,
+  had: texts,
+  adding: text,
+  addingAt: count,
   disks: texts,
   doubtAt: count,
   uploadAt: count,

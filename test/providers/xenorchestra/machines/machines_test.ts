@@ -71,6 +71,72 @@ describe("a machine that must go", () => {
   });
 });
 
+describe("a disk that is added to the spec of a complete machine", () => {
+  const before = (): MachineSpec => rig.spec({ disks: rig.spec().disks.slice(0, 1) });
+  const listOwn = (): XoRecord[] =>
+    rig.list("vdis").filter((one) => String(one["name_label"]).startsWith("vino-"));
+  const listAttached = (): unknown[] =>
+    listOwn().map(({ name_label: name, size, $VBDs: links }) => [name, size, Object(links).length]);
+  const WHOLE = [
+    ["vino-1b4e28ba-worker-0.root", 20 * 1024 ** 3, 1],
+    ["vino-1b4e28ba-worker-0.data", 5 * 1024 ** 3, 1],
+  ];
+
+  test("is made where the spec says, and attached while the machine runs, once", async () => {
+    await rig.make(before());
+    rig.done.length = 0;
+    const plan = await rig.make(rig.spec());
+    expect(plan).toMatchObject({ state: "Ready", problems: [], steps: [], isBuilt: true });
+    expect(rig.done[0]).toBe("add disk data to vino-1b4e28ba-worker-0");
+    expect(listAttached()).toEqual(WHOLE);
+    expect(rig.vm(before())).toMatchObject({ power_state: "Running" });
+    expect(listOwn()[1]?.["name_description"]).toEndWith("role=worker index=0 disk=data");
+    const own = rig.list("vbds").find((one) => one["VDI"] === listOwn()[1]?.id);
+    expect(own).toMatchObject({ read_only: false, position: "1" });
+    expect(await rig.remove(rig.spec())).toMatchObject({ state: "Absent" });
+    expect(listOwn()).toEqual([]);
+  });
+
+  test.each([
+    ["the request to make it is lost", "reset", "POST /vdis"],
+    ["the answer to that is lost", "resetAfter", "POST /vdis"],
+    ["the request to attach it is lost", "reset", "POST /vbds"],
+    ["the answer to that is lost", "resetAfter", "POST /vbds"],
+    ["the request to describe it is lost", "reset", "PATCH /vdis/{id}"],
+  ] as const)(
+    "is there once although %s, and another process goes on",
+    async (_what, kind, route) => {
+      await rig.make(before());
+      rig.simulator.faults.set({ kind }, { route });
+      await rig.step(await rig.plan(rig.spec()), rig.spec()).catch(() => undefined);
+      rig.simulator.faults.clear();
+      await rig.restart();
+      expect(await rig.make(rig.spec())).toMatchObject({ state: "Ready", problems: [] });
+      expect(listAttached()).toEqual(WHOLE);
+    },
+  );
+
+  test("is not made in place of one that a person deleted, until the spec was without it", async () => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    const { state } = rig.simulator;
+    const data = listOwn()[1];
+    const link = rig.list("vbds").find((one) => one["VDI"] === data?.id);
+    if (data === undefined || link === undefined) throw new Error("Cannot test: there is none");
+    state.remove("vdis", data.id);
+    state.remove("vbds", link.id);
+    const links = rig.vm(spec)["$VBDs"];
+    const kept = (Array.isArray(links) ? links : []).filter((id) => id !== link.id);
+    state.setVm(rig.vm(spec).id, { $VBDs: kept });
+    const made = (): number => rig.simulator.requests.count("POST /vdis");
+    expect((await rig.make(spec)).problems).toMatchObject([{ reason: "DiskMissing" }]);
+    expect(made()).toBe(0);
+    await rig.make(before());
+    expect(await rig.make(spec)).toMatchObject({ state: "Ready", problems: [] });
+    expect([made(), listAttached()]).toEqual([1, WHOLE]);
+  });
+});
+
 describe("a machine that must go after its creation was interrupted", () => {
   const counts = (): number[] => [rig.list("vms").length, rig.list("vm-templates").length];
 

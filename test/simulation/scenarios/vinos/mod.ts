@@ -89,6 +89,11 @@ const STORIES: readonly VinoStory[] = [
     },
   },
   {
+    name: "vinos/disk-is-added",
+    before: { hasData: false },
+    act: (world) => order(world),
+  },
+  {
     name: "vinos/marks-are-changed-by-hand",
     before: {},
     isForgetful: false,

@@ -101,7 +101,7 @@ export class ProgressTracker {
       const dueMs = foundMs + HOLDS_MS;
       return this.#set({ ...before, task, plan, observedAtMs: view.observedAtMs, dueMs });
     }
-    const plan = keepFound(next, before?.plan);
+    const plan = keepAgain(keepFound(next, before?.plan), before, nowMs);
     const { foundMs, sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
     return this.#set({
@@ -206,4 +206,11 @@ export class ProgressTracker {
     this.#progress.set(progress.task.name, progress);
     return progress;
   }
+}
+
+/** An inventory does not show all for which a look at a complete machine asked to look again. */
+function keepAgain(plan: MachinePlan, before: Progress | undefined, nowMs: number): MachinePlan {
+  const isAsked = before?.plan.state === "Ready" && before.plan.againMs !== undefined;
+  if (!isAsked || plan.state !== "Ready" || plan.needsLook === true) return plan;
+  return { ...plan, againMs: Math.max(0, before.dueMs - nowMs) };
 }

@@ -88,6 +88,8 @@ async function act(acting: Acting): Promise<void> {
       const { vmId, networkId, mac: MAC, device, mtu: MTU } = change;
       return await changes.addInterface({ vmId, networkId, MAC, device, ...(MTU && { MTU }) });
     }
+    case "addDisk":
+      return await addDisk(change, acting);
     case "attachSeed":
       return await attachSeed(change, acting);
     case "ready":
@@ -143,6 +145,17 @@ async function deleteThing(
   await changes.deleteVm(id);
 }
 
+/** Its description follows last: a disk without one was never used. */
+async function addDisk(change: ChangeOf<"addDisk">, { changes, save }: Acting): Promise<void> {
+  const { vmId, poolId, storageId, sizeBytes, position, names, record } = change;
+  if (change.diskId === undefined) await save(record);
+  const storage = { id: storageId, poolId };
+  const disk = { name: names.name_label, sizeBytes };
+  const diskId = change.diskId ?? (await changes.makeDisk(storage, disk));
+  await changes.attachDisk(vmId, diskId, { position, mode: "RW" });
+  await changes.patchDisk(diskId, names);
+}
+
 /** Uploads the seed, and attaches it. A crash in between leaves a disk that nothing uses: it is deleted later. */
 async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promise<void> {
   const { changes, clock, save, step } = acting;
@@ -153,7 +166,7 @@ async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promi
   const storage = { id: change.storageId, poolId: change.poolId };
   try {
     const id = await changes.uploadDisk(storage, { name, description }, bytes);
-    await changes.attachDisk(change.vmId, id, change.position);
+    await changes.attachDisk(change.vmId, id, { position: change.position, mode: "RO" });
   } catch (error) {
     // A proxy may have held the request back: then another disk comes later.
     const isUnclear = error instanceof CloudError && !(error instanceof ChangeRefusal);

@@ -1,9 +1,9 @@
 /**
- * The disks that a complete VM has, for people and other programs. Pure.
+ * The disks that a VM has, for people and other programs, and where there is room for more. Pure.
  * @module
  */
 import type { MachinePlan } from "../../../../cloud/capabilities/machines.ts";
-import type { Stock, Vm } from "../look/view.ts";
+import type { Attached, Stock, Vm } from "../look/view.ts";
 import { SEED_DISK, toDiskName } from "../words.ts";
 
 /**
@@ -25,4 +25,12 @@ export function listAttachedDisks(
     .toSorted((one, other) => Number(one.position) - Number(other.position))
     .flatMap(({ disk }) => (disk === undefined || disk.name === seed ? [] : [disk]))
     .map((disk) => ({ name: disk.name || disk.id, sizeBytes: disk.sizeBytes }));
+}
+
+/** The first place that no disk and no drive has. */
+export function findFreePosition(links: readonly Pick<Attached, "position">[]): string {
+  const taken = new Set(links.map(({ position }) => position));
+  let free = 0;
+  while (taken.has(String(free))) free += 1;
+  return String(free);
 }

@@ -2,6 +2,7 @@
  * Plans how a complete VM becomes as the specification wants it. Pure.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import {
   type MachineProblem,
   type MachineSpec,
@@ -12,17 +13,26 @@ import type { Vm } from "../look/view.ts";
 import type { VmRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import { isDoubtDue } from "./find/attempt.ts";
-import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
+import { CHANGE_MS } from "../wire/timeouts.ts";
+import { listReadyTags, START_TAG, toDiskName, toReadyTag, toSpecHash } from "../words.ts";
 import { type Comparison, type Difference, isBuilt } from "./compare/comparison.ts";
 import { findOtherTemplate } from "./compare/template.ts";
 import type { FullView } from "./find/find.ts";
 import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { nameTemplate } from "./names.ts";
 import { type Plan, toChain, toNews, toNotice, toPlan, toStep } from "./problems.ts";
-import { findOrphanDisks, toOrphanDeletion, toOrphansWaitMs } from "./find/orphan_disks.ts";
+import {
+  findOrphanDisks,
+  type OrphanDisk,
+  toOrphanDeletion,
+  toOrphansWaitMs,
+} from "./find/orphan_disks.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 import { listAttachedDisks } from "./attached_disks.ts";
-import { toPartsHash, toShownHash } from "./fingerprints.ts";
+import { listHad, toPartsHash, toShownHash } from "./fingerprints.ts";
+
+/** After this time a request to make a disk whose answer was lost has arrived, or never will. */
+const ADDING_MS = CHANGE_MS + 10_000;
 
 /** What is known about a complete VM. */
 interface CompleteQuestion {
@@ -80,31 +90,71 @@ function isClear({ spec, wanted }: CompleteQuestion): boolean {
   return wanted.interfaces.length === spec.interfaces.length;
 }
 
-/** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */
-function planSweeps({ view, spec, record }: CompleteQuestion): {
+/**
+ * Seeds that came after one was attached, and what came beside a disk that was added. Other disks may hold data, and a
+ * person detached them.
+ */
+function planSweeps(question: CompleteQuestion): {
   readonly steps: readonly Step[];
   readonly againMs: number | undefined;
 } {
+  const { view, spec, record } = question;
   const seeds = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
+  const added = findAdded(question);
+  const loose = [...seeds, ...(added?.others ?? [])];
+  const waits = [toOrphansWaitMs(loose) ?? 0, added?.leftMs ?? 0].filter((ms) => ms > 0);
   return {
-    steps: seeds
+    steps: loose
       .filter(({ waitMs }) => waitMs === 0)
-      .map((one) => toOrphanDeletion(spec, one, record)),
-    againMs: toOrphansWaitMs(seeds),
+      .map((one) => ({ ...toOrphanDeletion(spec, one, record), isCleanup: true })),
+    againMs: waits.length === 0 ? undefined : Math.min(...waits),
   };
 }
 
 /**
- * What the record lacks: the VM, after a crash between the last mark and the record, because without marks it would not
- * be known as complete; and the parts that it has while nothing differs.
+ * What a disk left that was added: others of its name that were never described, so that no guest ever had them, and
+ * how long one may still come, in milliseconds.
+ *
+ * @returns `undefined` if none was added, or nothing of it is left
  */
-function toUnsaved({ spec, vm, record }: CompleteQuestion, isSame: boolean): Step[] {
+function findAdded({
+  view,
+  spec,
+  vm,
+  record: { vm: vmId, adding, addingAt = 0 },
+  comparison,
+}: CompleteQuestion): { readonly others: OrphanDisk[]; readonly leftMs: number } | undefined {
+  if (vmId !== vm.id || adding === undefined || comparison.missing.includes(adding)) {
+    return undefined;
+  }
+  const name = toDiskName(vm.name, adding);
+  const others = findOrphanDisks(view, spec).filter(
+    ({ disk }) => disk.name === name && disk.description === "",
+  );
+  const leftMs = Math.max(0, ADDING_MS - Math.max(0, view.atMs - addingAt));
+  return others.length > 0 || leftMs > 0 ? { others, leftMs } : undefined;
+}
+
+/**
+ * What the record lacks: the VM, after a crash between the last mark and the record, because without marks it would not
+ * be known as complete; the parts that it has while nothing differs; and the disks that it has had.
+ */
+function toUnsaved(question: CompleteQuestion, isRight: boolean): Step[] {
+  const { spec, vm, record, comparison } = question;
   const isKnown = record.vm === vm.id;
-  const before = isKnown ? record.parts : undefined;
-  const parts = isSame ? toPartsHash(vm) : before;
-  if (isKnown && parts === before) return [];
+  const before = isKnown ? record : {};
+  const parts = isRight ? toPartsHash(vm) : before.parts;
+  const had = listHad(spec, before.had, comparison.missing);
+  const isMissing = comparison.missing.some((name) => name === before.adding);
+  // Its description may differ yet.
+  const isOpen = isMissing || !isRight || findAdded(question) !== undefined;
+  const { adding, addingAt } = isOpen ? before : {};
+  const isSame = parts === before.parts && adding === before.adding;
+  const hasSame = before.had === undefined || isDeepStrictEqual(had, before.had);
+  if (isKnown && isSame && hasSame) return [];
   const { templates, doubtAt, uploadAt } = record;
-  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, uploadAt, parts };
+  const kept = { templates, doubtAt, uploadAt, parts, had, adding, addingAt };
+  const next = { vm: vm.id, pool: vm.poolId, ...kept };
   return [toStep(spec, `remember VM ${vm.name}`, { kind: "saveRecord", record: next })];
 }
 

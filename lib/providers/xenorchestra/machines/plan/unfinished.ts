@@ -3,8 +3,9 @@
  * @module
  */
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import { findFreePosition } from "./attached_disks.ts";
 import { findShown } from "../look/vms_view.ts";
-import type { Attached, Vm } from "../look/view.ts";
+import type { Vm } from "../look/view.ts";
 import type { VmRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import {
@@ -36,7 +37,7 @@ import {
 import { type Plan, RENAME_OR_DELETE, toChain, toDecision, toPlan, toStep } from "./problems.ts";
 import { planFirstStart } from "./first_start.ts";
 import type { Wanted } from "./wanted/wanted.ts";
-import { toPartsHash } from "./fingerprints.ts";
+import { listHad, toPartsHash } from "./fingerprints.ts";
 
 /** When to look again while the hypervisor works on it, in milliseconds. */
 const BUSY_MS = 5_000;
@@ -180,14 +181,6 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
   return [...sweeps, toStep(spec, `upload and attach disk ${name}`, change)];
 }
 
-/** The first place that no disk and no drive has. */
-function findFreePosition(links: readonly Pick<Attached, "position">[]): string {
-  const taken = new Set(links.map(({ position }) => position));
-  let free = 0;
-  while (taken.has(String(free))) free += 1;
-  return String(free);
-}
-
 /** Starts it right after the last mark. If its host cannot, the complete VM says so. */
 function toFirstStart({ view, spec, vm }: UnfinishedQuestion): readonly Step[] {
   return spec.isStarted ? planFirstStart(view, spec, vm).steps : [];
@@ -201,7 +194,16 @@ function toReady({ spec, vm, record }: UnfinishedQuestion): Step {
     nameDescription: toDescription(spec, vm, true),
   };
   const { templates, doubtAt, uploadAt } = record;
-  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, uploadAt, parts: toPartsHash(vm) };
+  const had = listHad(spec);
+  const next = {
+    vm: vm.id,
+    pool: vm.poolId,
+    templates,
+    doubtAt,
+    uploadAt,
+    parts: toPartsHash(vm),
+    had,
+  };
   const change = { kind: "ready", vmId: vm.id, fields, record: next } as const;
   return { ...toStep(spec, `note that VM ${vm.name} is complete`, change), completes: true };
 }

@@ -152,13 +152,30 @@ export class Changes {
     return id;
   }
 
-  /** Attaches a disk, only for reading. */
-  async attachDisk(vmId: string, diskId: string, position: string): Promise<void> {
-    const body = { VM: vmId, VDI: diskId, mode: "RO", userdevice: position };
+  /** Makes an empty disk. @returns Its ID */
+  async makeDisk(
+    { id: srId, poolId: $pool }: { readonly id: string; readonly poolId: string },
+    { name, sizeBytes }: { readonly name: string; readonly sizeBytes: number },
+  ): Promise<string> {
+    const body = { srId, virtual_size: sizeBytes, name_label: name };
+    const { id } = read(CREATED, await this.#plain("create_vdi", "POST", "/vdis", body), "a disk");
+    const made = { id, $pool, $SR: srId, $VBDs: [], name_label: name, size: sizeBytes };
+    this.#own.note("vdis", id, (disk) => disk ?? made);
+    return id;
+  }
+
+  /** Attaches a disk, also to a VM that runs. @param mode `RO`: only for reading */
+  async attachDisk(
+    vmId: string,
+    diskId: string,
+    { position, mode }: { readonly position: string; readonly mode: "RO" | "RW" },
+  ): Promise<void> {
+    const body = { VM: vmId, VDI: diskId, mode, userdevice: position };
     this.#own.noteUse(diskId);
     const id = toMaybeId(await this.#plain("create_vbd", "POST", "/vbds", body));
     if (id === undefined) return;
-    const made = { id, VM: vmId, VDI: diskId, position, is_cd_drive: false, read_only: true };
+    const base = { id, VM: vmId, VDI: diskId, position, is_cd_drive: false };
+    const made = { ...base, read_only: mode === "RO" };
     this.#own.note("vbds", id, (link) => link ?? made);
     this.#noteVm(vmId, (vm) => ({ ...vm, $VBDs: withText(vm.$VBDs, id) }));
     this.#own.note(

@@ -18,6 +18,7 @@ import {
   GIB,
   HOST,
   NAME,
+  NOW,
   OWN_VIF,
   POOL,
   type SceneOptions,
@@ -126,7 +127,8 @@ const WANTED_DISKS = [
 
 function toDisksQuestion(links: readonly Attached[], isDone: boolean): DisksQuestion {
   const { stock } = toView({ links: { "vm-1": links } });
-  return { spec: toSpec(), vm: toVm(), wanted: { disks: WANTED_DISKS }, stock, isDone };
+  const wanted = { disks: WANTED_DISKS };
+  return { spec: toSpec(), vm: toVm(), wanted, stock, record: {}, atMs: NOW, isDone };
 }
 
 function compareLinks(links: readonly Attached[], isDone = true): string[] {
@@ -240,7 +242,7 @@ describe("compareDisks()", () => {
 
     test("misses a disk of the template that it was made from", () => {
       const [message, ...more] = find([], template, [disk(0, 10)]);
-      expect(message).toEndWith(`complete machine: attach a disk under the name ${NAME}.disk0`);
+      expect(message).toEndWith(`may hold data: attach a disk under the name ${NAME}.disk0`);
       expect(more).toEqual([]);
     });
 
@@ -260,8 +262,10 @@ describe("compareDisks()", () => {
     const old = (name: string, over: object = {}): Attached =>
       toLink("vm-1", 3, toOwnDisk(name, 20 * GIB, over));
 
-    test("says that Landfall adds none", () => {
-      const message = `disk root of ${NAME} does not exist, and Landfall adds no disk to a complete machine: ${ask}`;
+    test("says that Landfall makes no empty one in its place, and how to have one", () => {
+      const message =
+        `disk root of ${NAME} does not exist, and Landfall makes no empty one in place of a disk that may hold data: ` +
+        `${ask}. To have a new one without data, remove disk root from the spec, and add it again later`;
       expect(find([])).toBe(message);
       // Neither the disk of another program nor the seed is what the spec lost.
       const others = [toLink("vm-1", 4, toDisk()), toLink("vm-1", 2, toOwnDisk(SEED_DISK, GIB))];

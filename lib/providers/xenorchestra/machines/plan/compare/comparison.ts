@@ -21,6 +21,8 @@ export interface Difference {
 export interface Comparison {
   readonly parts: readonly MachinePart[];
   readonly differences: readonly Difference[];
+  /** Names of disks that the specification asks for and that the VM lacks. */
+  readonly missing: readonly string[];
 }
 
 /** Whether a VM has all disks and interfaces that it must have, as they must be. */
@@ -29,8 +31,8 @@ export function isBuilt({ differences }: Pick<Comparison, "differences">): boole
 }
 
 /** A comparison in which each difference means that the VM is not built. */
-export function asUnbuilt({ parts, differences }: Comparison): Comparison {
-  return { parts, differences: differences.map((one) => ({ ...one, isUnbuilt: true })) };
+export function asUnbuilt({ differences, ...rest }: Comparison): Comparison {
+  return { ...rest, differences: differences.map((one) => ({ ...one, isUnbuilt: true })) };
 }
 
 /** Joins comparisons. */
@@ -38,6 +40,7 @@ export function joinComparisons(some: readonly Comparison[]): Comparison {
   return {
     parts: some.flatMap(({ parts }) => parts),
     differences: some.flatMap(({ differences }) => differences),
+    missing: some.flatMap(({ missing }) => missing),
   };
 }
 
@@ -46,5 +49,6 @@ export function toComparison(
   part: MachinePart,
   difference: Omit<Difference, "part"> | undefined,
 ): Comparison {
-  return { parts: [part], differences: difference === undefined ? [] : [{ part, ...difference }] };
+  const differences = difference === undefined ? [] : [{ part, ...difference }];
+  return { parts: [part], differences, missing: [] };
 }

@@ -2,7 +2,11 @@
  * Compares the disks of a VM with those that it must have. Pure.
  * @module
  */
-import type { MachineDisk, MachineSpec } from "../../../../../cloud/capabilities/machines.ts";
+import type {
+  MachineDisk,
+  MachineProblem,
+  MachineSpec,
+} from "../../../../../cloud/capabilities/machines.ts";
 import { quote } from "../../../../../core/text/printable.ts";
 import { formatSize } from "../../../../../core/text/values.ts";
 import type { Attached, Disk, Stock, Vm } from "../../look/view.ts";
@@ -14,7 +18,17 @@ import {
   SEED_DISK,
   toDiskName,
 } from "../../words.ts";
-import { asUnbuilt, type Comparison, joinComparisons, toComparison } from "./comparison.ts";
+import type { DiskNames } from "../../steps.ts";
+import type { VmRecord } from "../../vm_record.ts";
+import { findFreePosition } from "../attached_disks.ts";
+import { toNameHash } from "../fingerprints.ts";
+import {
+  asUnbuilt,
+  type Comparison,
+  type Difference,
+  joinComparisons,
+  toComparison,
+} from "./comparison.ts";
 import { findOtherTemplate } from "./template.ts";
 import { nameStorage } from "../names.ts";
 import { toDecision, toNotice } from "../problems.ts";
@@ -25,7 +39,10 @@ export interface DisksQuestion {
   readonly spec: MachineSpec;
   readonly vm: Vm;
   readonly wanted: Pick<Wanted, "disks" | "template">;
-  readonly stock: Pick<Stock, "attached" | "storages" | "unnamable">;
+  readonly stock: Pick<Stock, "attached" | "orphans" | "storages" | "unnamable">;
+  readonly record: VmRecord;
+  /** In wall-clock milliseconds. */
+  readonly atMs: number;
   /** Whether the VM was complete once. From then on a disk is ours only by its name or mark. */
   readonly isDone: boolean;
 }
@@ -83,16 +100,14 @@ function compareOne(
   const { name, storageId } = wanted;
   const what = `disk ${name} of ${vm.name}`;
   if (disk === undefined) return asUnbuilt(toMissing(question, wanted));
-  const isMarked = isDone || parseDiskMark(disk.description)?.disk === name;
+  const isOld = isDone && question.record.adding !== name;
+  const isMarked = isOld || parseDiskMark(disk.description)?.disk === name;
   const isNamed = isMarked && isDiskNameOf(vm.name, disk.name);
   const isStored =
     storageId === undefined ||
     disk.storageId === storageId ||
     (isDone && findAsked(spec, name)?.storage === undefined);
-  const names = {
-    name_label: toDiskName(vm.name, name),
-    name_description: formatDiskMark(spec, name),
-  };
+  const names = toDiskNames(question, name);
   // Without its name, a VM in the making cannot become complete.
   const kind = isDone ? "renameDisk" : "patchDisk";
   const rename = { kind, diskId: disk.id, fields: names } as const;
@@ -118,24 +133,82 @@ function compareOne(
 }
 
 /** A template counts for a machine that is complete only as what it was made from. */
-function toMissing(question: DisksQuestion, { name, sizeBytes, position }: WantedDisk): Comparison {
+function toMissing(question: DisksQuestion, one: WantedDisk): Comparison {
+  const { name, sizeBytes, position } = one;
   const { spec, vm, wanted, isDone } = question;
   const isAsked = findAsked(spec, name) !== undefined;
   const isOfTemplate = findOtherTemplate(vm, wanted.template) === undefined;
-  const isReplaced = listLinks(question).some((one) => one.position === position && !one.isCd);
+  const isReplaced = listLinks(question).some((link) => link.position === position && !link.isCd);
   const counts = isAsked || !isDone || (isOfTemplate && !isReplaced);
   if (!counts) return joinComparisons([]);
+  const part = { name: `disk ${name}`, wanted: formatSize(sizeBytes) };
+  const lost = isAsked ? listUnnamed(question) : [];
+  const addition = isAsked && isDone && lost.length === 0 ? planAddition(question, one) : undefined;
+  const problem = addition === undefined ? toLoss(question, one, lost) : undefined;
+  const difference = addition ?? (problem && { problem });
+  return { ...toComparison(part, difference), missing: isAsked ? [name] : [] };
+}
+
+function toLoss(
+  { spec, vm }: DisksQuestion,
+  { name }: WantedDisk,
+  lost: readonly string[],
+): MachineProblem {
+  const isAsked = findAsked(spec, name) !== undefined;
   const way = `attach a disk under the name ${toDiskName(vm.name, name)}`;
+  const other = `To have a new one without data, remove disk ${name} from the spec, and add it again later`;
   const advice = isAsked ? `${way}, or remove disk ${name} from the spec` : way;
   const what = `disk ${name} of ${vm.name} does not exist`;
-  const lost = isAsked ? listUnnamed(question) : [];
   const message =
     lost.length === 0
-      ? `${what}, and Landfall adds no disk to a complete machine: ${advice}`
+      ? `${what}, and Landfall makes no empty one in place of a disk that may hold data: ` +
+        (isAsked ? `${advice}. ${other}` : advice)
       : `${what}, but the machine has ${joinDisks(lost)}, which the spec does not name. If ${name} is a new name for ` +
         `such a disk, give it the old name in the spec again: ${lost.join(" or ")}. Otherwise ${advice}`;
-  const part = { name: `disk ${name}`, wanted: formatSize(sizeBytes) };
-  return toComparison(part, { problem: toNotice("DiskMissing", message) });
+  return toNotice("DiskMissing", message);
+}
+
+/**
+ * Adds a disk that the machine never had.
+ *
+ * @returns `undefined` if it may have had it, and its data must not be replaced
+ */
+function planAddition(
+  question: DisksQuestion,
+  { name, sizeBytes, storageId }: WantedDisk,
+): Omit<Difference, "part"> | undefined {
+  const { vm, stock, record } = question;
+  const had = record.vm === vm.id ? record.had : undefined;
+  const isNew = had !== undefined && !had.includes(toNameHash(name));
+  if (!isNew || storageId === undefined) return undefined;
+  const names = toDiskNames(question, name);
+  const left = stock.orphans.find((one) => one.name === names.name_label);
+  // Without a description, an interrupted addition made it.
+  const isOurs = record.adding === name && left?.description === "";
+  if (left !== undefined && !isOurs) {
+    const what = `disk ${left.name} (${left.id}) is attached to nothing`;
+    const advice = `attach it to ${vm.name}, or rename it: then Landfall makes another one`;
+    return { problem: toNotice("DiskMissing", `${what}: ${advice}`) };
+  }
+  const change = {
+    kind: "addDisk",
+    vmId: vm.id,
+    poolId: vm.poolId,
+    storageId,
+    sizeBytes,
+    position: findFreePosition(listLinks(question)),
+    names,
+    ...(left && { diskId: left.id }),
+    record: { ...record, adding: name, addingAt: question.atMs },
+  } as const;
+  return { fix: { summary: `add disk ${name} to ${vm.name}`, change } };
+}
+
+function toDiskNames({ spec, vm }: DisksQuestion, name: string): DiskNames {
+  return {
+    name_label: toDiskName(vm.name, name),
+    name_description: formatDiskMark(spec, name),
+  };
 }
 
 /** Disks of the machine with its name or its mark that the specification does not name, by their names in it. */

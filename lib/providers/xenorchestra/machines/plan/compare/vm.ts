@@ -24,7 +24,7 @@ export function compareVm(
   const isDone = wasComplete(vm, record);
   return joinComparisons([
     compareSize(spec, vm),
-    compareDisks({ spec, vm, wanted, stock, isDone }),
+    compareDisks({ spec, vm, wanted, stock, record, atMs: view.atMs, isDone }),
     asUnbuilt(compareInterfaces({ spec, vm, wanted, stock })),
     isDone ? compareMarks(spec, vm) : compareBoot(spec, vm),
   ]);
