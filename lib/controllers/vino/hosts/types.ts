@@ -70,7 +70,7 @@ export interface HostOutcome {
   readonly state: HostState;
   /** Why it is not `Published` or `Gone`, as a sentence without a full stop that names the host. */
   readonly message?: string;
-  /** Whether it was made now. @default {false} */
+  /** Whether it was made now, and not in place of one that Landfall deleted itself. @default {false} */
   readonly isMade?: boolean;
   /** What is worth knowing besides: labels that a user has set otherwise, tags that are missing. */
   readonly notices: readonly string[];

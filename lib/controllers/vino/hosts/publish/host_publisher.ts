@@ -80,6 +80,8 @@ export class HostPublisher {
   readonly #hosts: VinoHosts;
   readonly #writer: HostWriter;
   readonly #secrets: SecretWriter;
+  /** Hosts that were deleted because their machines are others now. */
+  readonly #replaced = new Set<string>();
 
   constructor(options: HostPublisherOptions) {
     const { client, clock, hosts, vinoes } = options;
@@ -144,6 +146,7 @@ export class HostPublisher {
     if (host !== undefined) this.#writer.forgetProof(owner, name);
     const plan = planHost(wanted, host && toHostFacts(host), surroundings);
     if (plan.change?.kind === "create") return await this.#make(wanted, plan, call);
+    if (plan.change?.kind === "delete") this.#replaced.add(toHostKey(request, name));
     const result = host && (await this.#change(host, wanted, plan, signal));
     const outcome = pass.toOutcome(plan, result);
     if (!plan.hasSecrets) return outcome;
@@ -167,7 +170,9 @@ export class HostPublisher {
     // If this fails, the next look at the Secrets mends it.
     const later = await this.#ensureSecrets(wanted, result.uid, call);
     if (later) return pass.toProblem(plan, later);
-    return { name: wanted.name, state: "Published", isMade: true, notices: plan.notices };
+    const isMade = !this.#replaced.delete(toHostKey(request, wanted.name));
+    const made = { ...(isMade && { isMade }), notices: plan.notices };
+    return { name: wanted.name, state: "Published", ...made };
   }
 
   async #ensureSecrets(
@@ -218,4 +223,8 @@ interface Call {
   readonly pass: PublishPass;
   /** Ends as soon as the work on one of them fails. */
   readonly signal: AbortSignal;
+}
+
+function toHostKey({ owner }: Pick<PublishRequest, "owner">, name: string): string {
+  return `${owner.namespace}/${name}`;
 }
