@@ -2,12 +2,13 @@
  * The machines of Xen Orchestra.
  * @module
  */
-import type {
-  MachineIdentity,
-  Machines,
-  MachineSpec,
-  MachinesQuestion,
-  MachineStepContext,
+import {
+  type MachineIdentity,
+  type Machines,
+  type MachineSpec,
+  type MachinesQuestion,
+  type MachineStepContext,
+  toMachineName,
 } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
@@ -19,15 +20,18 @@ import type { XenOrchestraApi } from "../client.ts";
 import { applyStep } from "./apply/apply.ts";
 import { OutdatedPlanError } from "./apply/checks.ts";
 import { inspectMachines } from "./inspection.ts";
-import { takeLook } from "./look/look.ts";
+import { listTasks, type Places, takeLook } from "./look/look.ts";
+import { toTasks } from "./look/to_stock.ts";
 import { readVms, toInventoryView } from "./look/inventory_view.ts";
-import type { LookingUser, View, Vm } from "./look/view.ts";
+import type { LookingUser, Stock, View, Vm } from "./look/view.ts";
+import { FRESH_PERIOD_MS } from "./plan/find/attempt.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
 import { planRemoval } from "./plan/removal.ts";
 import { XenOrchestraPower } from "./power/power.ts";
 import { JsonRpcChanges } from "./power/rpc_changes.ts";
 import type { Step } from "./steps.ts";
+import type { RawTask } from "./wire/objects.ts";
 import { listBlind } from "./privileges.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
 import type { OwnChanges } from "./wire/own_changes.ts";
@@ -36,6 +40,10 @@ import { ChangeRefusal } from "./wire/refusal.ts";
 
 /** How often the rights of the user are read while it lacks none; an administrator can take them away. */
 const RIGHTS_MS = 600_000;
+/** For so long a look may use the storages and networks of another one, in milliseconds. */
+const PLACES_MS = 10_000;
+/** The least often that everything is looked at while machines are made, in milliseconds. */
+const PEEK_MS = 30_000;
 
 /** What {@linkcode XenOrchestraMachines} needs. */
 export interface MachinesOptions {
@@ -59,6 +67,11 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   #userId: string | undefined;
   /** Until when the user counts as one that may see all that a creation depends on. */
   #seesAllUntilMs = -Infinity;
+  #places: (Places & { readonly atMs: number }) | undefined;
+  /** The last look for a change. */
+  #last: View | undefined;
+  /** Names of machines that were asked for since. */
+  readonly #asked = new Set<string>();
 
   constructor(options: MachinesOptions) {
     const { api, session, own } = options;
@@ -78,28 +91,58 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     if (listing === undefined) {
       throw new CloudError("unreachable", "Waiting for the first inventory with machines");
     }
-    const { inventory } = listing;
-    const { isForChange, machines = [] } = question;
-    const readUser = (both: AbortSignal): Promise<LookingUser> => this.#readUser(both);
-    return isForChange
-      ? await takeLook(
-          { api: this.#api, clock, settings, own, inventory, readUser },
-          machines,
-          signal,
-        )
-      : toInventoryView(listing, this.#readVms(listing), settings, clock.now());
+    if (!question.isForChange) {
+      return toInventoryView(listing, this.#readVms(listing), settings, clock.now());
+    }
+    const { machines = [] } = question;
+    const peeked = await this.#peek(machines, signal);
+    if (peeked.view !== undefined) return peeked.view;
+    const options = {
+      api: this.#api,
+      clock,
+      settings,
+      own,
+      inventory: listing.inventory,
+      readUser: (both: AbortSignal) => this.#readUser(both),
+      listPlaces: (both: AbortSignal) => this.#listPlaces(both),
+    };
+    this.#last = await takeLook(options, machines, signal, peeked.tasks);
+    this.#asked.clear();
+    return this.#last;
+  }
+
+  /** As long as Xen Orchestra makes all machines in question, only its tasks are of interest. */
+  async #peek(
+    machines: readonly MachineIdentity[],
+    signal: AbortSignal,
+  ): Promise<{ readonly view?: View; readonly tasks?: readonly RawTask[] }> {
+    const { clock } = this.#options;
+    const { stock, observedAtMs = -Infinity } = this.#last ?? {};
+    if (stock?.tasks === undefined || clock.monotonic() - observedAtMs >= PEEK_MS) return {};
+    const names = machines.map(toMachineName);
+    const isPending = (tasks: NonNullable<Stock["tasks"]>, name: string): boolean =>
+      tasks.get(name)?.some(({ status }) => status === "pending") === true;
+    const { tasks: before } = stock;
+    const isLikely = names.every((name) => this.#asked.has(name) || isPending(before, name));
+    if (!isLikely || names.length === 0) return {};
+    const tasks = await listTasks(this.#api, machines, signal);
+    if (tasks === undefined) return {};
+    const now = toTasks(tasks);
+    if (this.#last === undefined || !names.every((name) => isPending(now, name))) return { tasks };
+    return { view: { ...this.#last, atMs: clock.now(), stock: { ...stock, tasks: now } } };
   }
 
   plan(view: View, spec: MachineSpec, text: string | undefined): Plan {
-    return waitForOthers(planMachine(view, spec, text), view, text);
+    return waitForReads(planMachine(view, spec, text), view, text);
   }
 
   planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
-    return waitForOthers(planRemoval(view, identity, text), view, text);
+    return waitForReads(planRemoval(view, identity, text), view, text);
   }
 
   async apply(step: Step, context: MachineStepContext, signal: AbortSignal): Promise<void> {
     const { session, clock, own } = this.#options;
+    if (step.change.kind === "create") this.#asked.add(toMachineName(step.identity));
     await applyStep({ api: this.#api, session, own, clock }, step, { context, signal });
   }
 
@@ -120,6 +163,21 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     return this.#read.vms;
   }
 
+  /** They rarely change. */
+  async #listPlaces(signal: AbortSignal): Promise<Places> {
+    const atMs = this.#options.clock.monotonic();
+    if (this.#places !== undefined && atMs - this.#places.atMs < PLACES_MS) return this.#places;
+    const [storages, networks] = await Promise.all([
+      this.#api.list("srs", signal),
+      this.#api.list("networks", signal),
+    ]);
+    const places = { atMs, storages: storages.objects, networks: networks.objects };
+    // An administrator may just have given the right to see them.
+    const isEmpty = places.storages.length === 0 || places.networks.length === 0;
+    this.#places = isEmpty ? undefined : places;
+    return places;
+  }
+
   /** The own user stays the same with the same settings. Rights that it lacks an administrator can give. */
   async #readUser(signal: AbortSignal): Promise<LookingUser> {
     this.#userId ??= await this.#api.readUserId(signal);
@@ -137,8 +195,19 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   }
 }
 
-/** An earlier process may have begun what a record names, and reads show that a moment later. */
-function waitForOthers(plan: Plan, { strangeMs = 0 }: View, text: string | undefined): Plan {
-  if (strangeMs === 0 || text === undefined || plan.steps.length === 0) return plan;
-  return { ...plan, steps: [], againMs: strangeMs };
+/**
+ * Waits for what reads show later: an earlier process may have begun what a record names. What is not certain is looked
+ * at again soon.
+ */
+function waitForReads(
+  plan: Plan,
+  { strangeMs = 0, isUnsure = false }: View,
+  text: string | undefined,
+): Plan {
+  const isStrange = strangeMs > 0 && text !== undefined;
+  if (isStrange && plan.steps.length > 0) {
+    return { ...plan, steps: [], needsLook: true, againMs: strangeMs };
+  }
+  const isAtRest = plan.steps.length === 0 && plan.againMs === undefined;
+  return isUnsure && isAtRest ? { ...plan, againMs: FRESH_PERIOD_MS } : plan;
 }

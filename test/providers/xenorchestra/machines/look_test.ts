@@ -4,7 +4,10 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
-import { takeLook } from "../../../../lib/providers/xenorchestra/machines/look/look.ts";
+import {
+  type Places,
+  takeLook,
+} from "../../../../lib/providers/xenorchestra/machines/look/look.ts";
 import {
   type Effect,
   OwnChanges,
@@ -71,6 +74,10 @@ async function look(count: number): ReturnType<typeof takeLook> {
     role: "worker",
     index,
   }));
+  const listPlaces = async (both: AbortSignal): Promise<Places> => ({
+    storages: (await api.list("srs", both)).objects,
+    networks: (await api.list("networks", both)).objects,
+  });
   return await takeLook(
     {
       api,
@@ -79,6 +86,7 @@ async function look(count: number): ReturnType<typeof takeLook> {
       own,
       inventory,
       readUser: async () => ({ id: "me", blind: [] }),
+      listPlaces,
     },
     machines,
     signal,

@@ -21,7 +21,6 @@ describe("a machine that must exist", () => {
     expect(rig.errors).toEqual([]);
     expect(rig.done).toEqual([
       "create VM vino-1b4e28ba-worker-0",
-      "mark VM vino-1b4e28ba-worker-0",
       "upload and attach disk vino-1b4e28ba-worker-0-cidata",
       "note that VM vino-1b4e28ba-worker-0 is complete",
       "start VM vino-1b4e28ba-worker-0 on host xcp-par-2",

@@ -17,6 +17,8 @@ export interface DueOptions {
 
 /** An inventory does not show all that a person can change, for example the storage of a disk. */
 const CHECK_MS = 21_600_000;
+/** What is due so soon after what is due now needs no look of its own. */
+const SOON_MS = 1_000;
 
 /**
  * Picks the machines that are due now: those that were begun first, and others as far as there is room. If there is
@@ -31,16 +33,37 @@ export function pickDue(
   const nowMs = clock.monotonic();
   const all = tasks.flatMap((task) => {
     const progress = tracker.find(task.name);
-    return progress === undefined ? [] : [{ task, progress, isBegun: isBegun(progress) }];
+    if (progress === undefined) return [];
+    const { isOver = false } = progress;
+    return [{ task, progress, isBegun: isBegun(progress), isOver }];
   });
   const due = all.filter(({ progress }) => progress.dueMs <= nowMs);
-  const begun = due.filter((one) => one.isBegun);
-  const busy = all.filter((one) => one.isBegun && one.progress.dueMs < Infinity).length;
-  const fresh = due.filter((one) => !one.isBegun);
-  const room = Math.max(0, machinesMax - busy);
-  const picked = [...begun, ...fresh.slice(0, room)];
-  const checked = picked.length > 0 ? picked : all.filter((one) => isCheckDue(one.progress, nowMs));
-  return checked.slice(0, machinesMax).map(({ task }) => task);
+  const picked = due.length === 0 ? [] : pickMore(all, due, nowMs + SOON_MS, machinesMax);
+  const checked = all.filter((one) => isCheckDue(one.progress, nowMs)).slice(0, machinesMax);
+  return (picked.length > 0 ? picked : checked).map(({ task }) => task);
+}
+
+interface Candidate {
+  readonly task: MachineTask;
+  readonly progress: Progress;
+  readonly isBegun: boolean;
+  readonly isOver: boolean;
+}
+
+/** One look serves all that wait for the cloud, and those that are over make room for others. */
+function pickMore(
+  all: readonly Candidate[],
+  due: readonly Candidate[],
+  soonMs: number,
+  machinesMax: number,
+): Candidate[] {
+  const begun = all.filter((one) => one.isBegun && one.progress.dueMs <= soonMs);
+  const open = begun.filter((one) => !one.isOver).slice(0, machinesMax);
+  const isBusy = ({ isBegun: isOne, isOver: isEnd, progress }: Candidate): boolean =>
+    isOne && !isEnd && progress.dueMs < Infinity;
+  const room = Math.max(0, machinesMax - all.filter(isBusy).length);
+  const fresh = due.filter((one) => !one.isBegun).slice(0, room);
+  return [...begun.filter((one) => one.isOver), ...open, ...fresh];
 }
 
 /** Whether a machine at rest was not looked at for long. */

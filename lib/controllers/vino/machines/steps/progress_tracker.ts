@@ -3,12 +3,13 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type {
-  MachinePlan,
-  MachineProblem,
-  Machines,
-  MachineSpec,
-  MachinesView,
+import {
+  listNextSteps,
+  type MachinePlan,
+  type MachineProblem,
+  type Machines,
+  type MachineSpec,
+  type MachinesView,
 } from "../../../../cloud/capabilities/machines.ts";
 import { type Clock, toBackoffMs } from "../../../../core/clock.ts";
 import { holds, keepFound, listSetbacks } from "./kept_findings.ts";
@@ -35,6 +36,8 @@ export interface Progress {
   readonly failure?: StepFailure;
   /** Why the last attempt to make it failed, until a later one does not. */
   readonly setbacks: readonly MachineProblem[];
+  /** Whether it was completed a moment ago, and only a look is missing that shows it. @default {false} */
+  readonly isOver?: boolean;
   /** The last step, and how often it was made in a row. */
   readonly made?: { readonly step: string | undefined; readonly times: number };
 }
@@ -103,6 +106,7 @@ export class ProgressTracker {
     }
     const plan = keepAgain(keepFound(next, before?.plan), before, nowMs);
     const { foundMs, sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
+    const isOver = before?.isOver === true && plan.needsLook === true;
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
     return this.#set({
       task,
@@ -114,6 +118,7 @@ export class ProgressTracker {
       failures,
       retryMs,
       setbacks: listSetbacks(next, before),
+      ...(isOver && { isOver }),
       // What the inventory shows as right has not failed.
       ...(failure !== undefined && plan.needsLook === true && { failure }),
     });
@@ -153,7 +158,8 @@ export class ProgressTracker {
     const { failure: _over, ...rest } = before;
     const step = JSON.stringify(before.plan.steps[0]);
     const made = { step, times: before.made?.step === step ? before.made.times + 1 : 1 };
-    this.#set({ ...rest, made, dueMs: this.#options.clock.monotonic() });
+    const isOver = listNextSteps(before.plan).some(({ completes }) => completes === true);
+    this.#set({ ...rest, made, isOver, dueMs: this.#options.clock.monotonic() });
     if (before.task.goal.kind === "exist") this.sightings.noteBegun(name);
     if (made.times < REPEATS_MAX) return;
     const { summary = "" } = before.plan.steps[0] ?? {};

@@ -176,11 +176,9 @@ async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promi
   }
 }
 
-/** One field after the other: of several the server may write any, and the tags say that it must be started. */
+/** Of several fields the server may write any. Each of them alone leads on to the others. */
 async function markReady(change: ChangeOf<"ready">, { changes, save }: Acting): Promise<void> {
-  const { nameDescription, ...fields } = change.fields;
-  await changes.patchVm(change.vmId, fields);
-  if (nameDescription !== undefined) await changes.patchVm(change.vmId, { nameDescription });
+  await changes.patchVm(change.vmId, change.fields);
   await save(change.record);
 }
 

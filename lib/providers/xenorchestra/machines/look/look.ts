@@ -17,7 +17,16 @@ import type { InstanceSettings } from "../../settings.ts";
 import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
 import type { OwnChanges } from "../wire/own_changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
-import type { RawTask, RawTemplate, RawVbd, RawVdi, RawVif, RawVm } from "../wire/objects.ts";
+import type {
+  RawNetwork,
+  RawStorage,
+  RawTask,
+  RawTemplate,
+  RawVbd,
+  RawVdi,
+  RawVif,
+  RawVm,
+} from "../wire/objects.ts";
 import { toNameOfOwner } from "../words.ts";
 import { provePools, type Shown } from "./pools_proof.ts";
 import { toMacs } from "./to_macs.ts";
@@ -31,21 +40,34 @@ interface LookOptions {
   readonly api: MachinesApi;
   readonly clock: Clock;
   readonly settings: InstanceSettings;
-  readonly own: Pick<OwnChanges, "listUnnamable" | "noteIdle" | "noteLook" | "noteUnused">;
+  readonly own: OwnChanges;
   /** The newest inventory. */
   readonly inventory: Inventory;
   readonly readUser: (signal: AbortSignal) => Promise<LookingUser>;
+  readonly listPlaces: (signal: AbortSignal) => Promise<Places>;
+}
+
+/** Where disks and interfaces can be. */
+export interface Places {
+  readonly storages: readonly RawStorage[];
+  readonly networks: readonly RawNetwork[];
 }
 
 /** As many IDs fit into the header of a request, beside the rest; with more the whole list is shorter. */
 const FILTER_IDS_MAX = 300;
 const OWNERS_MAX = 50;
 
-/** Takes a look, between two proofs of which pools answer. @throws {CloudError} if a list fails */
+/**
+ * Takes a look, between two proofs of which pools answer.
+ *
+ * @param tasksBefore What {@linkcode listTasks} answered right before. @default {it is asked}
+ * @throws {CloudError} if a list fails
+ */
 export async function takeLook(
-  { api, clock, settings, own, inventory, readUser }: LookOptions,
+  { api, clock, settings, own, inventory, readUser, listPlaces }: LookOptions,
   machines: readonly MachineIdentity[],
   signal: AbortSignal,
+  tasksBefore?: readonly RawTask[],
 ): Promise<View> {
   const observedAtMs = clock.monotonic();
   const atMs = clock.now();
@@ -53,26 +75,28 @@ export async function takeLook(
   // A VM may appear only after the task that makes it, never before.
   const [before, tasks] = await Promise.all([
     listPools(api, signal),
-    listTasks(api, machines, signal),
+    tasksBefore ?? listTasks(api, machines, signal),
   ]);
-  const [vms, templates, storages, networks, servers, user] = await Promise.all([
+  const [vms, templates, places, user] = await Promise.all([
     api.list("vms", signal, OWN_VMS),
     api.list("vm-templates", signal),
-    api.list("srs", signal),
-    api.list("networks", signal),
-    api.listServers(signal),
+    listPlaces(signal),
     readUser(signal),
   ]);
   const names = new Set(machines.map(toMachineName));
   const listed = new Set([...templates.objects, ...vms.objects].map(({ $pool }) => $pool));
   const isListed = before.pools.every(({ id }) => listed.has(id));
-  const [close, others] = await Promise.all([
-    listClose(api, { vms, templates, names }, signal),
-    // Every pool has templates, but not every user may see those of each.
-    isListed ? [] : api.listLoadedPools(signal),
-  ]);
-  const after = await listPools(api, signal);
-  const loaded = listed.union(new Set(others));
+  const close = await listClose(api, { vms, templates, names }, signal);
+  // What is shown with all its parts needs no proof that nothing is hidden.
+  const isWhole = names.size > 0 && isShownWhole(names, vms.objects, close);
+  // Every pool has templates, but not every user may see those of each.
+  const others = isListed || isWhole ? [] : await api.listLoadedPools(signal);
+  const [after, servers] = isWhole
+    ? [before, undefined]
+    : await Promise.all([listPools(api, signal), api.listServers(signal)]);
+  const loaded = isWhole
+    ? new Set(before.pools.map(({ id }) => id))
+    : listed.union(new Set(others));
   const proven = provePools({ before, after, loaded, servers, coverage: inventory.coverage });
   const unread = [...vms.undecodable, ...templates.undecodable][0];
   const gap = proven.gap ?? (unread && `Landfall cannot read VM ${unread[0]}: ${unread[1]}`);
@@ -87,8 +111,7 @@ export async function takeLook(
     pools: before.pools,
     templates: templates.objects,
     tasks,
-    storages: storages.objects,
-    networks: networks.objects,
+    ...places,
     ...close,
   });
   const surroundings = {
@@ -107,7 +130,8 @@ export async function takeLook(
     surroundings,
     settings,
   };
-  const base = { observedAtMs, atMs, strangeMs, isForChange: true, ...toVmsView(shown) };
+  const { isUnsure } = own;
+  const base = { observedAtMs, atMs, strangeMs, isUnsure, isForChange: true, ...toVmsView(shown) };
   // Without machines in question, interfaces are not listed.
   const macs =
     names.size > 0 && toMacs({ vifs: close.vifs, vms: shown.vms, templates: templates.objects });
@@ -120,7 +144,7 @@ async function listPools(api: MachinesApi, signal: AbortSignal): Promise<Shown> 
 }
 
 /** Lists the tasks that made VMs of the owners; `undefined` if the user has no right to see tasks. */
-async function listTasks(
+export async function listTasks(
   api: MachinesApi,
   machines: readonly MachineIdentity[],
   signal: AbortSignal,
@@ -169,6 +193,19 @@ async function listClose(
   const known = { names, seen: new Set(seen) };
   const adrift = await listAdrift(api, disks.objects, known, signal);
   return { vifs: vifs.objects, links: links.objects, disks: disks.objects, adrift };
+}
+
+/** Whether each machine has one VM, in the list of its time, and all parts that it names are listed after it. */
+function isShownWhole(
+  names: ReadonlySet<string>,
+  vms: readonly RawVm[],
+  { vifs, links }: Pick<Close, "links" | "vifs">,
+): boolean {
+  const own = vms.filter(({ name_label: name }) => names.has(name));
+  const parts = new Set([...vifs, ...links].map(({ id }) => id));
+  const isWhole = ({ VIFs, $VBDs }: RawVm): boolean =>
+    [...(VIFs ?? []), ...($VBDs ?? [])].every((id) => parts.has(id));
+  return new Set(own.map((vm) => vm.name_label)).size === names.size && own.every(isWhole);
 }
 
 /**

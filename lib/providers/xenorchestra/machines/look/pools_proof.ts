@@ -23,7 +23,8 @@ export interface PoolsQuestion {
   readonly after: Shown;
   /** IDs of pools of which a VM or a template was listed in between. */
   readonly loaded: ReadonlySet<string>;
-  readonly servers: ServersReply;
+  /** Absent: what is missing does not matter. */
+  readonly servers?: ServersReply | undefined;
   /** The pools of the newest inventory: it knows those that were shown earlier. */
   readonly coverage: Inventory["coverage"];
 }
@@ -57,10 +58,14 @@ function isConnected({ pools, hosts }: Shown, poolId: string): boolean {
   return hosts.some((host) => host.id === master && host.$pool === poolId);
 }
 
-function findGap(pools: readonly MachinePool[], servers: ServersReply): string | undefined {
+function findGap(
+  pools: readonly MachinePool[],
+  servers: ServersReply | undefined,
+): string | undefined {
   if (pools.length === 0) return "Xen Orchestra shows no pool";
   const lost = pools.find(({ isComplete }) => !isComplete);
   if (lost !== undefined) return `pool ${lost.name} is disconnected or still loading`;
+  if (servers === undefined) return undefined;
   const coverage = new Map<string, Coverage>(
     pools.map(({ id, name }) => [id, { complete: true, name }]),
   );

@@ -180,6 +180,8 @@ export interface View extends MachinesView {
   readonly atMs: number;
   /** For how long looks may still lack what an earlier process did, in milliseconds. @default {0} */
   readonly strangeMs?: number;
+  /** Whether it has own changes that reads have lacked for long. @default {false} */
+  readonly isUnsure?: boolean;
   readonly hostsById: ReadonlyMap<string, MachineHost>;
   /** VMs with names of our form, by name. */
   readonly vms: ReadonlyMap<string, readonly Vm[]>;

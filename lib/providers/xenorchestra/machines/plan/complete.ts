@@ -67,7 +67,8 @@ export function planComplete(question: CompleteQuestion): Plan {
   const notes = toNotes(question, isSame);
   const unsaved = toUnsaved(question, isSame);
   // If nothing differs, nothing else is changed between them.
-  const first = isSame ? toChain([...unsaved, ...notes]) : [...unsaved, ...fixes];
+  const due = toDue(question);
+  const first = isSame ? toChain([...due, ...unsaved, ...notes]) : [...due, ...unsaved, ...fixes];
   const then = [...start.steps, ...(isSame ? [] : notes), ...sweeps.steps];
   const steps = [...first, ...then, ...toCertainty(question)];
   const machine = findShown(view, vm);
@@ -83,6 +84,15 @@ export function planComplete(question: CompleteQuestion): Plan {
     shown: toShownHash(vm),
     ...(disks && { disks }),
   });
+}
+
+/** The tag for the first start, if only the description of the last mark was written. */
+function toDue({ spec, vm, record }: CompleteQuestion): Step[] {
+  const isNew = record.vm !== vm.id && listReadyTags(vm.tags).length === 0;
+  const isOff = vm.power === "stopped" && !vm.isStarted;
+  if (!isNew || !isOff || !spec.isStarted || vm.tags.includes(START_TAG)) return [];
+  const change = { kind: "addTag", vmId: vm.id, tag: START_TAG } as const;
+  return [toStep(spec, `note that ${vm.name} was not started`, change)];
 }
 
 /** Whether the pool has all networks that the specification names. */

@@ -118,15 +118,12 @@ function planAgain(question: UnfinishedQuestion): Plan {
   return toPlan("Unfinished", { steps, machine, parts, problems: failure ? [failure] : [] });
 }
 
-/** Says whose it is, and protects it. */
+/** Says whose it is, if its description does not: the last mark says all of it. */
 function toMarking({ spec, vm }: UnfinishedQuestion): Step[] {
-  const own = listOwnTags(spec);
-  const isTagged = own.every((tag) => vm.tags.includes(tag));
-  if (isTagged && vm.destroyBlock !== undefined && vm.mark !== undefined) return [];
+  if (vm.mark !== undefined) return [];
   const fields = {
-    tags: [...own, ...listOthers(vm)],
-    blockedOperations: { destroy: BLOCK_REASON },
-    ...(vm.mark === undefined && { nameDescription: toDescription(spec, vm, false) }),
+    tags: [...listOwnTags(spec), ...listOthers(vm)],
+    nameDescription: toDescription(spec, vm, false),
   };
   return [toStep(spec, `mark VM ${vm.name}`, { kind: "patchVm", vmId: vm.id, fields })];
 }
@@ -186,11 +183,12 @@ function toFirstStart({ view, spec, vm }: UnfinishedQuestion): readonly Step[] {
   return spec.isStarted ? planFirstStart(view, spec, vm).steps : [];
 }
 
-/** The last mark. */
+/** The last mark, with the protection from deletion. */
 function toReady({ spec, vm, record }: UnfinishedQuestion): Step {
   const tags = [...listOwnTags(spec), ...listOthers(vm), toReadyTag(toSpecHash(spec))];
   const fields = {
     tags: spec.isStarted ? [...tags, START_TAG] : tags,
+    blockedOperations: { destroy: BLOCK_REASON },
     nameDescription: toDescription(spec, vm, true),
   };
   const { templates, doubtAt, uploadAt } = record;

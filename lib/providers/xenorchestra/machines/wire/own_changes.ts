@@ -74,6 +74,7 @@ class SeenSince {
 export class OwnChanges {
   readonly #clock: Pick<Clock, "monotonic">;
   #firstLookMs: number | undefined;
+  #isUnsure = false;
   /** When it was refused to rename disks, by their IDs. */
   readonly #unnamable = new Map<string, number>();
   readonly #unused = new SeenSince();
@@ -118,10 +119,16 @@ export class OwnChanges {
     }
   }
 
-  /** Notes a look. @returns For how long it may still lack what an earlier process did, in milliseconds */
+  /** Notes that a look begins. @returns For how long it may lack what an earlier process did, in milliseconds */
   noteLook(atMs: number): number {
+    this.#isUnsure = false;
     this.#firstLookMs ??= atMs;
     return Math.max(0, this.#firstLookMs + STRANGE_MS - atMs);
+  }
+
+  /** Whether the look has changes that reads have lacked for long: others in a row show whether that is right. */
+  get isUnsure(): boolean {
+    return this.#isUnsure;
   }
 
   /** Notes that a disk must not be renamed. */
@@ -203,6 +210,7 @@ export class OwnChanges {
     log.base ??= { object };
     if (log.missedMs !== beganMs) log.misses += 1;
     log.missedMs = beganMs;
+    this.#isUnsure ||= beganMs - log.lastMs >= TRUSTED_MS;
     return changed;
   }
 }

@@ -105,7 +105,7 @@ describe("planMachine()", () => {
       { vms: [toVm()] },
       undefined,
       [
-        `Creating; mark VM ${NAME}; note that VM ${NAME} is complete`,
+        `Creating; note that VM ${NAME} is complete`,
         `start VM ${NAME} on host xcp-1`,
         `note that ${NAME} was started`,
       ].join("; "),
@@ -637,6 +637,7 @@ function planStarted(
 
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
 const mark = `mark VM ${NAME}`;
+const { mark: _mark, ...unmarked } = toVm({ description: "" });
 const seed = `upload and attach disk ${NAME}-cidata`;
 const ready = [
   `note that VM ${NAME} is complete`,
@@ -648,7 +649,14 @@ const seeded = { links: { "vm-1": [...toOwnLinks("vm-1"), toSeedLink("vm-1")] } 
 
 describe("planUnfinished()", () => {
   test.each<[string, Vm, SceneOptions, Partial<MachineSpec>, readonly string[]]>([
-    ["marks, seeds, and notes that it is complete", toVm(), {}, {}, [mark, seed, ...ready]],
+    ["marks one that has no mark, and seeds it", unmarked, {}, {}, [mark, seed, ...ready]],
+    [
+      "seeds one that has its mark, and notes that it is complete",
+      toVm(),
+      {},
+      {},
+      [seed, ...ready],
+    ],
     ["goes on after the mark", toVm(marked), {}, {}, [seed, ...ready]],
     ["goes on after the seed", toVm(marked), seeded, {}, ready],
     ["needs no seed", toVm(marked), {}, { seed: undefined } as object, ready],
@@ -752,9 +760,12 @@ describe("planUnfinished()", () => {
   });
 
   test("reads back what it did before the last mark, and starts right after it", () => {
-    const isDirect = planStarted(toVm()).steps.map((step) => step.isDirect === true);
+    const isDirect = planStarted(unmarked).steps.map((step) => step.isDirect === true);
     expect(isDirect).toEqual([false, true, false, true, true]);
-    expect(listNextSteps(planStarted(toVm())).map(({ summary }) => summary)).toEqual([mark, seed]);
+    expect(listNextSteps(planStarted(unmarked)).map(({ summary }) => summary)).toEqual([
+      mark,
+      seed,
+    ]);
   });
 
   test("starts nothing on a host that cannot, or that must not be started", () => {
