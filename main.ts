@@ -4,6 +4,7 @@
  */
 import { fstatSync, writeSync } from "node:fs";
 import { main } from "./lib/cli/main.ts";
+import { toProgramName } from "./lib/cli/program_name.ts";
 import { LogPipe } from "./lib/host/log_pipe.ts";
 
 /** A full disk or a reader that is gone must not stop the process. @returns Whether the text was written */
@@ -28,6 +29,7 @@ process.on("exit", () => logPipe?.flush());
 let isPrinted = true;
 const code = await main(process.argv.slice(2), {
   env: process.env,
+  program: toProgramName(process.argv0, process.execPath),
   print: (text) => {
     isPrinted = write(1, text) && isPrinted;
   },

@@ -3,6 +3,7 @@
  * @module
  */
 import { PROCESS_EVENTS } from "../../lib/app/announcer.ts";
+import { KEY_EVENTS } from "../../lib/app/unknown_keys.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import { type ControllerDefinition, listSections } from "../../lib/controllers/definition.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/leader.ts";
@@ -36,6 +37,12 @@ const PROCESS_SOURCES: readonly EventSource[] = [
       "them on a `Component` of that name in `kube-system`",
     component: PROVIDERS[0].name,
     events: PROCESS_EVENTS,
+  },
+  {
+    controller: "Labels and annotations",
+    place: "on the object",
+    component: PROVIDERS[0].name,
+    events: KEY_EVENTS,
   },
   {
     controller: "The caches",

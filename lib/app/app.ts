@@ -3,7 +3,8 @@
  * stopped.
  * @module
  */
-import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
+import { type Announcer, OWN_NAME, PROCESS_EVENTS } from "./announcer.ts";
+import { reportUnknownKeys } from "./unknown_keys.ts";
 import type { AppOptions } from "./options.ts";
 import { createParts, type ElectedGroup, type Parts } from "./parts.ts";
 import { followSettings } from "./reload.ts";
@@ -15,7 +16,7 @@ import { abortable, startDeadline } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import { type Gauge, type MetricsRegistry, setCounts } from "../core/metrics.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
-import type { Node } from "../kube/kinds/node.ts";
+import { type Node, NODES } from "../kube/kinds/node.ts";
 
 /** How long HTTP requests may take to end after everything else has stopped. */
 const HTTP_GRACE_MS = 1_000;
@@ -41,9 +42,15 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   for (const { controller } of controllers) controller.standBy?.();
   const ending = AbortSignal.any([signal, background.signal]);
   const supervised = notifier && supervise(notifier, options, parts, ending);
-  const work = (group: ElectedGroup, stop: AbortSignal): Promise<void> => {
+  const work = async (group: ElectedGroup, stop: AbortSignal): Promise<void> => {
     supervised?.notice();
-    return runControllers(group.controllers, running, stop);
+    const hasNodes = group.controllers.some(({ definition }) => definition.kind === NODES);
+    const end = reportUnknownKeys(
+      group.controllers.map(({ controller }) => controller),
+      hasNodes ? cloud?.nodes : undefined,
+      parts.events.speakAs(options.provider?.name ?? OWN_NAME),
+    );
+    await runControllers(group.controllers, running, stop).finally(end);
   };
   const leading = runGroups(parts.groups, work, signal);
   const loops = runBackground(options, parts, background.signal);

@@ -9,6 +9,8 @@ import type { LogPipe } from "../host/log_pipe.ts";
 
 /** What the command line gives to every command. */
 export interface CommandContext {
+  /** How the program is called: `kubectl landfall` if it is installed as a plugin. @default {"landfall"} */
+  readonly program?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes to standard output, without adding a newline. */
   readonly print: (text: string) => void;

@@ -8,6 +8,7 @@ import {
   DEMO_FLAGS,
   KIND_STORIES,
   NODES_FLAGS,
+  OBJECT_FLAGS,
   SERVICES_FLAGS,
   VERSION_FLAGS,
 } from "./flags/command_flags.ts";
@@ -32,6 +33,9 @@ export interface CommandSpec {
   /** Values of its argument, for completions. @default {none} */
   readonly args?: readonly string[];
 }
+
+const EXITS =
+  "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when the flags are wrong.";
 
 const FILES = "--cloud-config=landfall.yaml --kubeconfig=landfall.kubeconfig";
 
@@ -87,7 +91,7 @@ const RUNNING: readonly CommandSpec[] = [
         "--master or --cloud-config without --debug-address, it asks the cluster and the cloud itself. With " +
         "--debug-address= it never asks a process. Without the flag, the address comes from the environment variable " +
         `${DEBUG_ADDRESS_VARIABLE}, if it is set.`,
-      "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when the flags are wrong.",
+      EXITS,
     ],
     examples: [
       ["All Nodes, from the process on this machine", "landfall nodes"],
@@ -100,22 +104,60 @@ const RUNNING: readonly CommandSpec[] = [
   },
   {
     name: "services",
-    summary: "Show the addresses that are kept for Services",
-    usage: "--kept [flags]",
+    summary: "Show every Service with its load balancer, or the addresses that are kept",
+    usage: "[NAME] [flags]",
     description: [
-      "Shows the public IP addresses on CloudStack that stay without a Service, because the one that they were taken " +
-        "for had the annotation landfall.dev/keep-address. It asks the cluster for its ID, and the cloud for the " +
-        "addresses. It changes nothing.",
-      "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when the flags are wrong.",
+      "Shows what the Landfall process at --debug-address knows about each Service of type LoadBalancer that it " +
+        "serves, or about one in detail. NAME is its name, or NAMESPACE/NAME. It changes nothing.",
+      "With --kept, it shows the public IP addresses on CloudStack that stay without a Service, because the one that " +
+        "they were taken for had the annotation landfall.dev/keep-address. It then asks the cluster for its ID, and " +
+        "the cloud for the addresses.",
+      EXITS,
     ],
     examples: [
+      ["All Services, and what each waits for", "landfall services"],
+      ["One, again whenever it changes", "landfall services web/shop --watch"],
       [
         "The addresses that this cluster keeps",
         `landfall services --kept --cloud-provider=external-cloudstack ${FILES}`,
       ],
     ],
     flags: SERVICES_FLAGS,
-    runFlags: ["cloud-provider", "cloud-config", "kubeconfig", "master"],
+    runFlags: ["debug-address", "cloud-provider", "cloud-config", "kubeconfig", "master"],
+  },
+  {
+    name: "sipclusters",
+    summary: "Show every SIPCluster with its hosts",
+    usage: "[NAME] [flags]",
+    description: [
+      "Shows what the Landfall process at --debug-address knows about each SIPCluster and the hosts that they share, " +
+        "or about one in detail: what each role gets, and why not more. NAME is its name, or NAMESPACE/NAME. It " +
+        "changes nothing.",
+      EXITS,
+    ],
+    examples: [
+      ["All SIPClusters and hosts", "landfall sipclusters"],
+      ["Why one gets no host", "landfall sipclusters tenants/blue"],
+    ],
+    flags: OBJECT_FLAGS,
+    runFlags: ["debug-address"],
+  },
+  {
+    name: "vinos",
+    summary: "Show every Vino with its machines",
+    usage: "[NAME] [flags]",
+    description: [
+      "Shows what the Landfall process at --debug-address knows about each Vino and its machines, or about one in " +
+        "detail: what each machine waits for, and what differs. NAME is its name, or NAMESPACE/NAME. It changes " +
+        "nothing.",
+      EXITS,
+    ],
+    examples: [
+      ["All Vinos and machines, again whenever something changes", "landfall vinos --watch"],
+      ["One Vino", "landfall vinos metal3/edge"],
+    ],
+    flags: OBJECT_FLAGS,
+    runFlags: ["debug-address"],
   },
 ];
 

@@ -18,9 +18,15 @@ const HELP_OF_HELP = "Print this help, or the help of a command";
 export async function printHelp(context: CommandContext, command = ""): Promise<number> {
   const width = Math.min(findWidth(context), HELP_WIDTH);
   const spec = findCommand(command);
-  context.print(spec === undefined ? formatOverview(width) : await format(spec, context, width));
+  const text = spec === undefined ? formatOverview(width) : await format(spec, context, width);
+  const { program = PROGRAM } = context;
+  context.print(program === PROGRAM ? text : text.replaceAll(TYPED, `${program} `));
   return 0;
 }
+
+/** How people call the program, and where they type it. */
+const PROGRAM = "landfall";
+const TYPED = /(?<![\w./=-])landfall (?=[a-zA-Z[-])/g;
 
 /**
  * `landfall help [COMMAND]`.

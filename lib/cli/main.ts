@@ -7,6 +7,8 @@ import { toPlainText } from "../core/text/printable.ts";
 import { CERTIFICATE_COMMAND, tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";
 
+/** How people call the program. */
+const PROGRAM = "landfall";
 const EXIT_FAILED = 1;
 const EXIT_MISUSED = 2;
 
@@ -17,13 +19,19 @@ const EXIT_MISUSED = 2;
  * @returns Exit code: 0 done, 1 failed, 2 wrong flags or settings
  */
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
-  const [first = "run", ...rest] = argv;
+  // As a plugin of kubectl, the program is for people: without a command it must not run controllers.
+  const isPlugin = context.program !== undefined && context.program !== PROGRAM;
+  const [first = isPlugin ? "help" : "run", ...rest] = argv;
   const lone = argv.length === 1 ? findLone(first) : undefined;
   const isCommand = !first.startsWith("-");
   const flags = isCommand || lone !== undefined ? rest : argv;
   const complain = (text: string): void => context.complain(`landfall: ${toPlainText(text)}\n`);
   try {
-    return await runCommand(lone ?? (isCommand ? first : "run"), flags, context);
+    return await runCommand(
+      lone ?? (isCommand ? first : isPlugin ? "help" : "run"),
+      flags,
+      context,
+    );
   } catch (error) {
     if (error instanceof ConfigError) {
       for (const issue of error.issues) complain(formatConfigIssue(issue));
@@ -60,9 +68,15 @@ async function runCommand(
       const { nodes } = await import("./nodes/mod.ts");
       return await nodes(flags, context);
     }
-    case "services": {
-      const { services } = await import("./services.ts");
-      return await services(flags, context);
+    case "services":
+    case "sipclusters":
+    case "vinos": {
+      if (command === "services" && flags.some((flag) => /^--?kept(=true)?$/.test(flag))) {
+        const { showKept } = await import("./services.ts");
+        return await showKept(flags, context);
+      }
+      const { showObjects } = await import("./objects.ts");
+      return await showObjects(command, flags, context);
     }
     case "demo": {
       const { demo } = await import("./demo/mod.ts");

@@ -1,5 +1,5 @@
 /**
- * `landfall services`: shows the addresses that are kept for Services. Writes nothing.
+ * `landfall services --kept`: shows the addresses that are kept for Services. Writes nothing.
  * @module
  */
 import type { KeptAddress, LoadBalancers } from "../cloud/capabilities/load_balancers.ts";
@@ -7,7 +7,6 @@ import { listSections } from "../controllers/definition.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { CLUSTER_SERVICE, readClusterIds } from "../controllers/service/cluster_ids.ts";
 import { withDeadline } from "../core/clock.ts";
-import { ConfigError } from "../core/errors.ts";
 import { escapeInvisible } from "../core/text/printable.ts";
 import { watchSignals } from "../host/signals.ts";
 import { formatTable } from "../http/text_table.ts";
@@ -32,18 +31,13 @@ const COLUMNS = ["NAMESPACE", "ADDRESS", "RULES", "TAKEN FOR", "ID"];
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  * @throws {Error} when the cluster or the cloud cannot be read
  */
-export async function services(argv: readonly string[], context: CommandContext): Promise<number> {
+export async function showKept(argv: readonly string[], context: CommandContext): Promise<number> {
   const registry = context.controllers ?? CONTROLLERS;
   const parsed = parseFlags(argv, registry, { flags: SERVICES_FLAGS });
   if (parsed.settings.isHelpWanted) return await printHelp(context, "services");
   if (parsed.settings.isVersionWanted) {
     context.print(`landfall ${VERSION}\n`);
     return 0;
-  }
-  if (!parsed.given.bool("kept")) {
-    const message =
-      "required: without it there is nothing to show; kubectl get services shows the Services";
-    throw new ConfigError([{ source: "--kept", message }]);
   }
   using stop = watchSignals();
   const kept = await readKept(parsed, context, withDeadline(stop.signal, LOOK_MS));

@@ -189,7 +189,7 @@ export interface RunningController<S = unknown> {
    * The objects that it works on, for `/debug/<kind>`. If several controllers work on a kind, one of them sets this.
    * Absent for Nodes, which have their own pages.
    */
-  readonly objects?: Pick<StoreReader<KubeObject>, "get" | "keys">;
+  readonly objects?: Pick<StoreReader<KubeObject>, "get" | "keys" | "subscribe">;
   /**
    * Returns what the debug pages show about an object of its kind; nothing for an object that it does not work on.
    * Reads only memory. For a Node, the page combines the results of all controllers.

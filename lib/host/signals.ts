@@ -5,7 +5,7 @@
 import process from "node:process";
 
 /** The signals that ask a process to stop. */
-type StopSignal = "SIGTERM" | "SIGINT";
+type StopSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
 /** Listening for signals, until {@linkcode SignalWatch.close}. */
 interface SignalWatch extends Disposable {
@@ -27,25 +27,24 @@ class StopRequest extends Error {
 }
 
 /** 128 plus the number of the signal, as in shells (signal(7)). */
-const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT: 130 };
+const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 };
 
 /**
- * Listens for SIGTERM and SIGINT. The first one aborts the signal, for an orderly stop; the second one ends the process
- * at once, with 130 or 143. Needed even without any cleanup: for process 1 of a container the kernel drops signals
+ * Listens for signals. The first one aborts the signal, for an orderly stop; the second one ends the process at once,
+ * with 128 plus its number. Needed even without any cleanup: for process 1 of a container the kernel drops signals
  * without a listener.
+ *
+ * @param names Which ones. @default {SIGTERM and SIGINT}
  */
-export function watchSignals(): SignalWatch {
+export function watchSignals(names: readonly StopSignal[] = ["SIGTERM", "SIGINT"]): SignalWatch {
   const stop = new AbortController();
-  const toListener = (name: StopSignal) => (): void => {
+  const listen = (name: StopSignal): void => {
     if (stop.signal.aborted) process.exit(EXIT_CODES[name]);
     else stop.abort(new StopRequest(name));
   };
-  const listeners = { SIGTERM: toListener("SIGTERM"), SIGINT: toListener("SIGINT") };
-  process.on("SIGTERM", listeners.SIGTERM);
-  process.on("SIGINT", listeners.SIGINT);
+  for (const name of names) process.on(name, listen);
   const close = (): void => {
-    process.off("SIGTERM", listeners.SIGTERM);
-    process.off("SIGINT", listeners.SIGINT);
+    for (const name of names) process.off(name, listen);
   };
   return { signal: stop.signal, close, [Symbol.dispose]: close };
 }

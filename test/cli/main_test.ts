@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { main } from "../../lib/cli/main.ts";
+import { toProgramName } from "../../lib/cli/program_name.ts";
 import { VERSION } from "../../lib/cli/version.ts";
 import { listLoaded } from "../support/sources.ts";
 
@@ -85,3 +86,34 @@ test.each(["print_version", "help"])(
     expect(loaded.filter((one) => !quick.test(one))).toEqual([]);
   },
 );
+
+describe("main() as a plugin of kubectl", () => {
+  const callPlugin = async (...argv: readonly string[]): Promise<{ code: number; out: string }> => {
+    let out = "";
+    const print = (text: string): void => void (out += text);
+    const program = toProgramName("/usr/local/bin/kubectl-landfall", "/opt/landfall");
+    return { code: await main(argv, { env: {}, program, print, complain: print }), out };
+  };
+
+  test("shows its commands as users type them, and runs no controllers without a command", async () => {
+    const { code, out } = await callPlugin();
+    expect(code).toBe(0);
+    expect(out).toContain("Usage:\n  kubectl landfall [command] [flags]");
+    expect(out).toContain('"kubectl landfall help COMMAND"');
+    expect((await callPlugin("--cloud-config=x")).code).toBe(2);
+  });
+
+  test("shows the help of a command as users type it", async () => {
+    const { out } = await callPlugin("sipclusters", "--help");
+    expect(out).toContain("Usage:\n  kubectl landfall sipclusters [NAME] [flags]");
+    expect(out).toContain("  kubectl landfall sipclusters tenants/blue");
+  });
+});
+
+test.each([
+  [["/usr/bin/landfall"], "landfall"],
+  [["/usr/bin/bun", "main.ts"], "landfall"],
+  [["kubectl-landfall", "/opt/landfall"], "kubectl landfall"],
+])("toProgramName() of %p is %p", (paths, expected) => {
+  expect(toProgramName(...paths)).toBe(expected);
+});

@@ -23,6 +23,8 @@ export interface CheckFlags extends ParsedFlags {
   readonly isProblemsOnly: boolean;
   /** Whether warnings make the exit code 1, too. */
   readonly isStrict: boolean;
+  /** Whether equal findings stand each for itself in the text. */
+  readonly isEach: boolean;
   /** Whose permissions are checked; absent: those of the credentials. */
   readonly impersonation?: Impersonation;
   /** The Lease of the flags, also with `--leader-elect=false`. */
@@ -49,6 +51,7 @@ export function parseCheckFlags(
     ...parsed,
     output: given.text("output") === "json" ? "json" : "text",
     isProblemsOnly: given.bool("problems-only"),
+    isEach: given.bool("all"),
     isStrict: given.text("fail-on") === "warn",
     ...(impersonation && { impersonation }),
     ownLease: toOwnLease(given),

@@ -59,6 +59,7 @@ import { listMissingNamespaces } from "./controllers/namespaces.ts";
 import { checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { listTaintFindings } from "./taints.ts";
+import { findUnknownKeys, listUnknownKeys } from "./unknown_keys.ts";
 import { formatReport } from "./text.ts";
 import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
@@ -84,11 +85,11 @@ export async function check(argv: readonly string[], context: CommandContext): P
   }
   using stop = watchSignals();
   const report = await inspect({ ...flags, registry }, context, stop.signal);
-  const { isProblemsOnly, isStrict } = flags;
+  const { isProblemsOnly, isEach, isStrict } = flags;
   context.print(
     flags.output === "json"
       ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n`
-      : formatReport(report, { width: findWidth(context), isProblemsOnly }),
+      : formatReport(report, { width: findWidth(context), isProblemsOnly, isEach }),
   );
   const isFailed = report.status === "failure" || (isStrict && report.status === "warning");
   return isFailed ? 1 : 0;
@@ -198,6 +199,7 @@ async function checkKinds(
       ...(await listMissingKinds(client, chosen, deadline)),
       ...(await listMissingNamespaces(client, chosen, flags, deadline)),
       ...(await inspectControllers(client, chosen, flags, deadline)),
+      ...(await findUnknownKeys(client, chosen, deadline)),
     ];
     const { namespace } = election ?? { namespace: "kube-system" };
     const search = { client, chosen, install, flags, namespace, nowMs: systemClock.now() };
@@ -289,6 +291,7 @@ async function checkNodes(
         ...listNodeFindings(plans, { items, install: definition.install }),
         ...shifts,
         ...taints,
+        ...listUnknownKeys("Node", items),
       ];
       return { status: toStatus([...nodes, ...findings]), findings, nodes };
     } catch (error) {

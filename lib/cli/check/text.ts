@@ -7,6 +7,7 @@ import { toPlainText } from "../../core/text/printable.ts";
 import { wrapAfter } from "../../core/text/wrap.ts";
 import { type FindingLevel, toSeen } from "../../cloud/inspection.ts";
 import type { MatchedBy } from "../../cloud/provider.ts";
+import { hideNames } from "../../http/page/troubles.ts";
 import type {
   CheckReport,
   CheckStep,
@@ -25,6 +26,8 @@ export interface ReportOptions {
   readonly width?: number;
   /** Whether everything that is ok is left out. @default {false} */
   readonly isProblemsOnly?: boolean;
+  /** Whether equal findings stand each for itself. @default {false} */
+  readonly isEach?: boolean;
 }
 
 /** One entry, and the lines that belong to it. */
@@ -53,12 +56,13 @@ const MATCHED_BY: Readonly<Record<MatchedBy, string>> = {
 export function formatReport(report: CheckReport, options: ReportOptions = {}): string {
   const { settings, cloud, kubernetes, permissions, nodes } = report;
   const { user } = permissions;
+  const { isEach = false } = options;
   const sections: readonly (readonly [title: string, step: CheckStep, more: readonly Entry[]])[] = [
     [settings.provider ? `Settings of ${settings.provider}` : "Settings", settings, []],
     [toTitle("Cloud", "at", cloud.endpoint), cloud, listHosts(cloud)],
     [toTitle("Kubernetes", "at", kubernetes.server), kubernetes, []],
-    [toTitle("Permissions", "of", user), permissions, listPermissions(permissions)],
-    ["Nodes", nodes, listNodes(nodes)],
+    [toTitle("Permissions", "of", user), permissions, listPermissions(permissions, isEach)],
+    ["Nodes", nodes, listNodes(nodes, isEach)],
   ];
   const texts = sections.map((section) => formatSection(section, options));
   return [...texts.filter((text) => text !== ""), formatSummary(report, options)].join("\n");
@@ -106,16 +110,26 @@ function listHosts({ parts = [] }: CloudStep): Entry[] {
   });
 }
 
-function listPermissions({ permissions, advice }: PermissionsStep): Entry[] {
+function listPermissions(step: PermissionsStep, isEach: boolean): Entry[] {
+  const { permissions, advice } = step;
   const last = permissions.findLastIndex(({ level }) => level !== "ok");
   const unsaid = permissions.find(({ allowed, reason }) => allowed === "unknown" && reason);
   const more = [
     ...(unsaid?.reason === undefined ? [] : [`! ${unsaid.reason}`]),
     ...(advice === undefined ? [] : [`-> ${advice}`]),
   ];
-  return permissions.map((one, at) => {
-    const entry = { level: one.level, text: describePermission(one) };
-    return at === last ? { ...entry, more } : entry;
+  const toPlace = (one: PermissionAnswer): string =>
+    one.level === "ok" && !isEach
+      ? describePermission({ ...one, verb: "" })
+      : describePermission(one);
+  // Verbs that are allowed stand together, for each resource.
+  const groups = Map.groupBy(permissions, toPlace);
+  return [...groups.values()].map((group): Entry => {
+    const [first] = group;
+    if (first === undefined) return { level: "ok", text: "" };
+    const verb = [...new Set(group.map((one) => one.verb))].join(", ");
+    const entry = { level: first.level, text: describePermission({ ...first, verb }) };
+    return group.includes(permissions[last] ?? first) && last >= 0 ? { ...entry, more } : entry;
   });
 }
 
@@ -127,12 +141,46 @@ function describePermission(one: PermissionAnswer): string {
   return `${right}: ${allowed === "no" ? "not allowed" : "unknown"}; needed ${purpose}`;
 }
 
-function listNodes({ nodes }: NodesStep): Entry[] {
-  return nodes.map((node) => ({
-    level: node.level,
-    text: `${node.name}: ${describeNode(node)}`,
-    more: [...listProblems(node).map((text) => `! ${text}`), ...node.changes.flatMap(formatChange)],
+/** Up to this many Nodes of which the same is to say stand each for itself. */
+const EACH_MAX = 3;
+
+/** A line for each Node, or one for many of which the same is to say, except for their names. */
+function listNodes({ nodes }: NodesStep, isEach: boolean): Entry[] {
+  const told = nodes.map((node) => ({
+    node,
+    lines: [
+      describeNode(node),
+      ...listProblems(node).map((text) => `! ${text}`),
+      ...node.changes.flatMap(formatChange),
+    ],
   }));
+  const groups = Map.groupBy(told, ({ node, lines }) =>
+    [node.level, hideNames(lines.join("\n"), listNames(node))].join("\n"),
+  );
+  return [...groups].flatMap(([pattern, group]) => {
+    if (isEach || group.length <= EACH_MAX) {
+      return group.map(({ node, lines: [text = "", ...more] }) => ({
+        level: node.level,
+        text: `${node.name}: ${text}`,
+        more,
+      }));
+    }
+    const [first] = group;
+    const all = first?.lines.join("\n") ?? "";
+    const isSame = group.every(({ lines }) => lines.join("\n") === all);
+    const [, ...shared] = pattern.split("\n");
+    const [text = "", ...more] = isSame ? (first?.lines ?? []) : shared;
+    const names = group.slice(0, EACH_MAX).map(({ node }) => node.name);
+    const what = `${group.length} Nodes (${names.join(", ")}, …)`;
+    return [{ level: first?.node.level ?? "ok", text: `${what}: ${text}`, more }];
+  });
+}
+
+/** What belongs to one Node alone. */
+function listNames({ name, providerId = "", instance }: NodePlan): string[] {
+  const ids = [providerId, instance?.providerId ?? ""];
+  const names = [name, instance?.id ?? "", instance?.name ?? "", ...ids];
+  return [...names, ...ids.map((id) => id.split("/").at(-1) ?? "")].filter(Boolean);
 }
 
 function describeNode(node: NodePlan): string {

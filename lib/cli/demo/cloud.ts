@@ -54,17 +54,17 @@ export interface DemoCloud {
 export interface CloudClients {
   /** Environment variables. They hold secrets. */
   readonly env: Readonly<Record<string, string>>;
-  /** Absent: the environment says everything. */
+  /** What the environment does not say. Absent: it says everything. */
   readonly settings?: ClientSettings;
   /** Commands to try once the story is over. */
   readonly commands: readonly string[];
 }
 
-/** The settings of a cloud that does not take them from the environment. */
+/** A settings file. */
 interface ClientSettings {
   /** For `--cloud-provider`. */
   readonly provider: string;
-  /** The file. It holds secrets. */
+  /** The file. It may hold secrets. */
   readonly text: string;
 }
 

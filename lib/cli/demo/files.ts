@@ -4,9 +4,11 @@
  */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { ControllerDefinition, FlagValues } from "../../controllers/definition.ts";
 import { ConfigError, describeError, findErrorCode } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
+import { formatDuration } from "../../core/text/values.ts";
 import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";
 import type { CloudClients } from "./cloud.ts";
 
@@ -24,6 +26,8 @@ export interface DemoEndpoints {
   readonly clients: Pick<CloudClients, "env" | "settings">;
   /** Of the debug pages, with the real port. */
   readonly debugAddress: ListenAddress;
+  /** Flags by which `landfall check` looks at what the demo runs. */
+  readonly checkFlags: readonly string[];
 }
 
 /** The process that runs the demo: the other terminal runs the same program. */
@@ -46,18 +50,32 @@ export async function writeKubeconfig(path: string, server: string): Promise<voi
  */
 export async function writeEnv(
   { kubeconfig, env, cloudConfig }: DemoFiles,
-  { clients, debugAddress }: DemoEndpoints,
+  { clients, debugAddress, checkFlags }: DemoEndpoints,
   process: DemoProcess,
 ): Promise<void> {
+  const { settings } = clients;
   if (clients.settings !== undefined) await writeNew(cloudConfig, clients.settings.text);
   const variables = {
     KUBECONFIG: kubeconfig,
     ...clients.env,
     [DEBUG_ADDRESS_VARIABLE]: formatListenAddress(toAbsolute(debugAddress)),
   };
+  const program = toProgram(process).map(quote).join(" ");
+  const cloudFlags =
+    settings === undefined
+      ? []
+      : [`--cloud-provider=${settings.provider}`, `--cloud-config=${cloudConfig}`];
+  const flags = [...cloudFlags, ...checkFlags].map(quote).join(" ");
+  // A function works in scripts, too. Without its flags, check would look at what the demo does not run.
   const lines = [
     ...Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`),
-    `alias landfall=${quote(toProgram(process).map(quote).join(" "))}`,
+    "unalias landfall 2>/dev/null || :",
+    "landfall() {",
+    '  case "${1-}" in',
+    `    check) shift; ${program} check ${flags} "$@" ;;`,
+    `    *) ${program} "$@" ;;`,
+    "  esac",
+    "}",
   ];
   await writeNew(env, lines.map((line) => `${line}\n`).join(""));
 }
@@ -68,18 +86,53 @@ function toAbsolute(address: ListenAddress): ListenAddress {
 }
 
 /** The line that makes a shell use the demo. */
-export function toEnvCommand({ env }: DemoFiles): string {
+export function toEnvCommand({ env }: Pick<DemoFiles, "env">): string {
   return `. ${quote(env)}`;
 }
 
-/** The line that checks the demo: without flags if the environment says everything. */
-export function toCheckCommand(
-  { cloudConfig }: Pick<DemoFiles, "cloudConfig">,
-  { settings }: Pick<CloudClients, "settings">,
-): string {
-  if (settings === undefined) return "landfall check";
-  const flags = [`--cloud-provider=${settings.provider}`, `--cloud-config=${cloudConfig}`];
-  return ["landfall check", ...flags.map(quote)].join(" ");
+/** Flags by which `landfall check` looks at these controllers, with their own flags. */
+export function toCheckFlags(
+  controllers: readonly Pick<ControllerDefinition, "name">[],
+  flags: FlagValues = {},
+): string[] {
+  return [
+    `--controllers=${controllers.map(({ name }) => name).join(",")}`,
+    ...Object.entries(flags).map(
+      ([name, value]) => `--${name}=${typeof value === "number" ? formatDuration(value) : value}`,
+    ),
+  ];
+}
+
+/** What a demo says when its story is over. */
+interface Ending {
+  readonly isOnce: boolean;
+  /** What is left, as a sentence. @default {nothing is said} */
+  readonly left?: string;
+  readonly files: Pick<DemoFiles, "env">;
+  readonly debugAddress: ListenAddress;
+  /** Path of the page to begin with. */
+  readonly page: string;
+  /** Commands to try, after those of every demo. */
+  readonly commands: readonly string[];
+}
+
+/** Says whether the cluster goes on, and what to try. Without a newline at its end. */
+export function toEnding({ isOnce, left, files, debugAddress, page, commands }: Ending): string {
+  if (isOnce) return "\nThe demo is over: its cluster and its files are gone.";
+  const lines = ["landfall check", ...commands].map((command) => `  ${command}\n`).join("");
+  return `
+The cluster keeps running until you press Ctrl-C.${left === undefined ? "" : ` ${left}`}
+Try this in another terminal:
+${toPageLine(debugAddress, page)}
+  ${toEnvCommand(files)}
+${lines}
+Press Ctrl-C to stop: the cluster and its files go with it.`;
+}
+
+/** The URL of a page for a browser; empty for a unix socket. */
+export function toPageLine(address: ListenAddress, page: string): string {
+  if (address.kind === "unix") return "";
+  return `\n  in a browser: http://${formatListenAddress(address)}${page}`;
 }
 
 /** Its words, from any folder. */

@@ -1,11 +1,11 @@
 /**
- * What the demo prints before and after its story.
+ * What the demo prints before its story.
  * @module
  */
 import { formatDuration } from "../../core/text/values.ts";
-import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
+import type { ListenAddress } from "../../core/net/listen_address.ts";
 import type { DemoCloud } from "./cloud.ts";
-import { type DemoFiles, toCheckCommand, toEnvCommand } from "./files.ts";
+import { type DemoFiles, toEnvCommand, toPageLine } from "./files.ts";
 import { SILENCE_MS } from "./kubelets.ts";
 import {
   DELETION,
@@ -15,16 +15,12 @@ import {
   SERVICE_SYNC_PERIOD_MS,
 } from "./waits.ts";
 
-/** What both texts show. */
-interface Shown {
-  readonly cloud: Pick<DemoCloud, "title" | "url" | "summary" | "clients">;
-  readonly files: DemoFiles;
+/** What the introduction shows. */
+export interface Introduced {
+  readonly cloud: Pick<DemoCloud, "title" | "url" | "summary">;
+  readonly files: Pick<DemoFiles, "env">;
   /** Of the debug pages, with the real port. */
   readonly debugAddress: ListenAddress;
-}
-
-/** What the introduction shows. */
-export interface Introduced extends Shown {
   /** URL of the simulated API server. */
   readonly kubernetes: string;
   readonly hasOutOfService: boolean;
@@ -57,27 +53,5 @@ Watch it in another terminal. The first line makes that terminal use the demo:
 
   ${toEnvCommand(files)}
   kubectl get nodes -w -L topology.kubernetes.io/zone
-  ${toCheckCommand(files, cloud.clients)}${toPageLine(debugAddress)}`;
-}
-
-/** Lists what to try once the story is over. Without a newline at its end. */
-export function toInvitation({ files, cloud: { clients }, debugAddress }: Shown): string {
-  return `
-The cluster keeps running. Try this in another terminal:
-${toPageLine(debugAddress)}
-  ${toEnvCommand(files)}
-  landfall nodes
-  ${toCheckCommand(files, clients)}
-  kubectl get nodes -L topology.kubernetes.io/zone
-${clients.commands.map((command) => `  ${command}\n`).join("")}\
-  kubectl get events -A
-  kubectl get nodes -w
-
-Press Ctrl-C to stop.`;
-}
-
-/** The URL of the page for a browser; empty for a unix socket. */
-function toPageLine(address: ListenAddress): string {
-  if (address.kind === "unix") return "";
-  return `\n  in a browser: http://${formatListenAddress(address)}/debug/`;
+  landfall check${toPageLine(debugAddress, "/debug/")}`;
 }

@@ -9,7 +9,11 @@ import {
 } from "../../cloud/settings/sections.ts";
 import { LOAD_BALANCERS as LOAD_BALANCERS_SECTION } from "../../cloud/pools/settings.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
-import { isSeparable, loadControllers } from "../../controllers/definition.ts";
+import {
+  type ControllerDefinition,
+  isSeparable,
+  loadControllers,
+} from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Fence } from "../../core/fence.ts";
@@ -51,6 +55,7 @@ interface RunningLandfall {
   readonly controller: Promise<void>;
   readonly view: ClusterView;
   readonly watching: Promise<unknown>;
+  readonly controllers: readonly ControllerDefinition[];
   /** Where its debug pages are, with the real port. Never settles if it cannot listen: `controller` then fails. */
   readonly listening: Promise<ListenAddress>;
 }
@@ -108,6 +113,7 @@ export async function startLandfall(
   );
   return {
     controller,
+    controllers: fitting,
     ...watchCluster({ client, clock, log }, signal),
     listening: listening.promise,
   };

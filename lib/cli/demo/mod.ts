@@ -15,9 +15,9 @@ import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
 import { startCloud } from "./clouds/mod.ts";
 import { countWrites, formatFigures } from "./figures.ts";
-import { type DemoFiles, writeEnv, writeKubeconfig } from "./files.ts";
+import { type DemoFiles, toCheckFlags, toEnding, writeEnv, writeKubeconfig } from "./files.ts";
 import { type DemoFlags, parseDemoFlags } from "./flags.ts";
-import { toIntroduction, toInvitation } from "./introduction.ts";
+import { toIntroduction } from "./introduction.ts";
 import { Kubelets } from "./kubelets.ts";
 import { startLandfall } from "./landfall.ts";
 import { printChanges } from "./printer.ts";
@@ -34,8 +34,9 @@ import { DELETION } from "./waits.ts";
 export async function demo(argv: readonly string[], context: CommandContext): Promise<number> {
   const flags = parseDemoFlags(argv);
   if (flags === undefined) return await printHelp(context, "demo");
+  // A terminal that closes must leave no files.
+  using stop = watchSignals(["SIGTERM", "SIGINT", "SIGHUP"]);
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
-  using stop = watchSignals();
   try {
     const shared = { flags, folder, context };
     if (flags.story === "sipcluster") {
@@ -92,7 +93,7 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   const running = AbortSignal.any([signal, ended.signal]);
   const hasOutOfService = setting.steps.volumes.length > 0;
   const hasServices = setting.steps.services.length > 0;
-  const { controller, watching, view, listening } = await startLandfall(
+  const { controller, watching, view, listening, controllers } = await startLandfall(
     { kubeconfig: files.kubeconfig, cloud, flags, clock, complain },
     running,
   );
@@ -103,7 +104,8 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   try {
     // Before it prints anything: the port may be taken.
     const debugAddress = await Promise.race([listening, failing(controller)]);
-    await writeEnv(files, { clients: cloud.clients, debugAddress }, process);
+    const checkFlags = toCheckFlags(controllers);
+    await writeEnv(files, { clients: cloud.clients, debugAddress, checkFlags }, process);
     const shown = { cloud, files, debugAddress };
     tell(toIntroduction({ ...shown, kubernetes: kubernetes.url, hasOutOfService, hasServices }));
     const startMs = clock.monotonic();
@@ -111,10 +113,23 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
     const isTrue = await Promise.race([playStory(stage, steps, running), failing(controller)]);
     tell(isTrue ? "\nEvery step succeeded." : "\nA step failed.");
     tell(`\n${toFigures(stage, clock.monotonic() - startMs)}`);
-    if (!flags.once) {
-      tell(toInvitation(shown));
-      await controller;
-    }
+    tell(
+      toEnding({
+        isOnce: flags.once,
+        files,
+        debugAddress,
+        page: "/debug/",
+        commands: [
+          "landfall nodes",
+          "kubectl get nodes -L topology.kubernetes.io/zone",
+          ...cloud.clients.commands,
+          "landfall services",
+          "kubectl get events -A",
+          "kubectl get nodes -w",
+        ],
+      }),
+    );
+    if (!flags.once) await controller;
     return isTrue ? 0 : 1;
   } finally {
     quiet();

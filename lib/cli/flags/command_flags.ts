@@ -26,6 +26,14 @@ export const CHECK_FLAGS: readonly FlagSpec[] = [
     group: "Report",
   },
   {
+    name: "all",
+    type: "bool",
+    default: "false",
+    help: "Show in the text each of many Nodes of which the same is to say, and each right",
+    effect: "applies",
+    group: "Report",
+  },
+  {
     name: "fail-on",
     type: "string",
     default: "fail",
@@ -60,8 +68,19 @@ export const CHECK_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
+const WATCH_FLAG: FlagSpec = {
+  name: "watch",
+  short: "w",
+  type: "bool",
+  default: "false",
+  help: "Look every two seconds, and show what changes until Ctrl-C",
+  effect: "applies",
+  group: "Report",
+};
+
 /** Flags of `nodes` beside those of `run`. */
 export const NODES_FLAGS: readonly FlagSpec[] = [
+  WATCH_FLAG,
   {
     name: "output",
     short: "o",
@@ -74,16 +93,9 @@ export const NODES_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
-/** Flags of `services` beside those of `run`. */
-export const SERVICES_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "kept",
-    type: "bool",
-    default: "false",
-    help: "Show the addresses that stay without a Service. Required: there is nothing else to show yet",
-    effect: "applies",
-    group: "Report",
-  },
+/** Flags of the commands that show objects, beside those of `run`. */
+export const OBJECT_FLAGS: readonly FlagSpec[] = [
+  WATCH_FLAG,
   {
     name: "output",
     short: "o",
@@ -94,6 +106,19 @@ export const SERVICES_FLAGS: readonly FlagSpec[] = [
     group: "Report",
     choices: ["text", "json"],
   },
+];
+
+/** Flags of `services`. */
+export const SERVICES_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "kept",
+    type: "bool",
+    default: "false",
+    help: "Show the addresses that stay without a Service, from the cluster and the cloud",
+    effect: "applies",
+    group: "Report",
+  },
+  ...OBJECT_FLAGS,
 ];
 
 /** Arguments of `demo` that choose a demo of one kind of objects. */

@@ -5,19 +5,17 @@
 import { listSections } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock, withDeadline } from "../../core/clock.ts";
-import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
 import { findClosest } from "../../core/text/edit_distance.ts";
 import { escapeInvisible, quote, shorten } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
-import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
+import { formatListenAddress } from "../../core/net/listen_address.ts";
 import { NODE_COLUMNS } from "../../http/node_columns.ts";
 import { formatTable } from "../../http/text_table.ts";
 import type { NodeView } from "../../http/views.ts";
 import type { CommandContext } from "../command.ts";
+import { findDebugAddress, printOrWatch } from "../debug_process.ts";
 import { NODES_FLAGS } from "../flags/command_flags.ts";
-import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";
 import type { GivenFlags } from "../flags/given.ts";
-import { toDebugAddress } from "../flags/listeners.ts";
 import { type ParsedFlags, parseFlags } from "../flags/mod.ts";
 import { printHelp } from "../help.ts";
 import { findWidth } from "../terminal.ts";
@@ -47,11 +45,18 @@ export async function nodes(argv: readonly string[], context: CommandContext): P
     return 0;
   }
   using stop = watchSignals();
-  const deadline = withDeadline(stop.signal, LOOK_MS);
-  const [name] = parsed.args;
-  const views = await findNodes(parsed, context, deadline);
-  if (name === undefined) context.print(formatAll(views, parsed.given, context));
-  else context.print(formatOne(requireNode(views, name), parsed.given, context));
+  const { given, args } = parsed;
+  const [name] = args;
+  let isFirst = true;
+  const read = async (): Promise<string> => {
+    // Where the Nodes come from is said once.
+    const quiet = isFirst ? context : { ...context, complain: () => undefined };
+    isFirst = false;
+    const views = await findNodes(parsed, quiet, withDeadline(stop.signal, LOOK_MS));
+    if (name === undefined) return formatAll(views, given, context);
+    return formatOne(requireNode(views, name), given, context);
+  };
+  await printOrWatch(context, { isWatching: given.bool("watch"), read }, stop.signal);
   return 0;
 }
 
@@ -61,7 +66,7 @@ async function findNodes(
   signal: AbortSignal,
 ): Promise<NodeView[]> {
   const { env, complain, providers } = context;
-  const debugAddress = findDebugAddress(settings, given, env);
+  const debugAddress = findDebugAddress({ settings, given }, env);
   const isOwn = !given.has("debug-address") && OWN_SOURCES.some((flag) => given.has(flag));
   if (debugAddress !== undefined && !isOwn) {
     const found = await readFromProcess(debugAddress, signal);
@@ -81,24 +86,6 @@ async function findNodes(
   }
   const sections = listSections(context.controllers ?? CONTROLLERS);
   return await lookAtNodes({ settings, name, env, providers, sections }, signal);
-}
-
-/**
- * Where a process may answer: by the flag, else by the variable, else at the default address.
- *
- * @throws {ConfigError} when the variable cannot be used
- */
-function findDebugAddress(
-  { debugAddress }: ParsedFlags["settings"],
-  given: GivenFlags,
-  env: CommandContext["env"],
-): ListenAddress | undefined {
-  const text = env[DEBUG_ADDRESS_VARIABLE] ?? "";
-  if (text === "" || given.has("debug-address")) return debugAddress;
-  const issues: ConfigIssue[] = [];
-  const address = toDebugAddress(text, issues, DEBUG_ADDRESS_VARIABLE);
-  if (issues.length > 0) throw new ConfigError(issues);
-  return address;
 }
 
 function requireNode(views: readonly NodeView[], name: string): NodeView {

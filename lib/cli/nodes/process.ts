@@ -4,23 +4,9 @@
  */
 import { parseJson } from "../../core/text/values.ts";
 import * as v from "valibot";
-import { withDeadline } from "../../core/clock.ts";
-import { describeError, findErrorCode } from "../../core/errors.ts";
-import { readText } from "../../core/http/request.ts";
-import { toConnectionProblem } from "../../core/http/connection.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import type { NodeView } from "../../http/views.ts";
-
-const ANSWER_MS = 30_000;
-/** Most bytes of an answer: 5,000 Nodes need about 15 MiB. */
-const BYTES_MAX = 256 * 1024 * 1024;
-/** The system reports one of these where no process listens. */
-const NOT_LISTENING: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ConnectionRefused",
-  "ENOENT",
-  "FailedToOpenSocket",
-]);
+import { askProcess } from "../debug_process.ts";
 
 const text = v.exactOptional(v.string());
 const texts = v.record(v.string(), v.string());
@@ -69,24 +55,15 @@ export async function readFromProcess(
   signal: AbortSignal,
 ): Promise<NodeView[] | undefined> {
   const where = formatListenAddress(address);
-  const fail = (problem: string, cause?: unknown): Error =>
-    new Error(`cannot read the Nodes from ${where}: ${problem}`, { cause });
-  const deadline = withDeadline(signal, ANSWER_MS);
-  let reply: Response;
-  let body: string;
-  try {
-    reply = await request(address, "/debug/nodes", deadline);
-    body = await readText(reply, { bytesMax: BYTES_MAX });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (NOT_LISTENING.has(findErrorCode(error))) return undefined;
-    if (deadline.aborted) throw fail(`no answer within ${ANSWER_MS / 1_000} s`, error);
-    throw fail(describeError(toConnectionProblem(error)), error);
-  }
-  if (reply.status === 404) {
+  const fail = (problem: string): Error =>
+    new Error(`cannot read the Nodes from ${where}: ${problem}`);
+  const answer = await askProcess(address, { path: "/debug/nodes", what: "the Nodes" }, signal);
+  if (answer === undefined) return undefined;
+  const { status, body } = answer;
+  if (status === 404) {
     throw fail("this is not Landfall, or Landfall without a controller that needs a cloud");
   }
-  if (!reply.ok) throw fail(`it answers with status ${reply.status}`);
+  if (status !== 200) throw fail(`it answers with status ${status}`);
   const parsed = v.safeParse(NODES, parseJson(body));
   if (!parsed.success) throw fail("this is not Landfall, or another version of it");
   return parsed.output.nodes;
@@ -110,9 +87,9 @@ export async function readCloudSilence(
   signal: AbortSignal,
 ): Promise<CloudSilence | undefined> {
   try {
-    const reply = await request(address, "/debug/inventory", withDeadline(signal, ANSWER_MS));
-    const body = await readText(reply, { bytesMax: BYTES_MAX });
-    const parsed = v.safeParse(INVENTORY, parseJson(body));
+    const asked = { path: "/debug/inventory", what: "the inventory" };
+    const answer = await askProcess(address, asked, signal);
+    const parsed = v.safeParse(INVENTORY, parseJson(answer?.body ?? ""));
     if (!parsed.success || parsed.output.lastError === undefined) return undefined;
     const { lastError: problem, ageSeconds } = parsed.output;
     return { problem, hasAnswered: ageSeconds !== null };
@@ -120,17 +97,4 @@ export async function readCloudSilence(
     signal.throwIfAborted();
     return undefined;
   }
-}
-
-function request(address: ListenAddress, path: string, signal: AbortSignal): Promise<Response> {
-  const isSocket = address.kind === "unix";
-  const host = isSocket ? "localhost" : formatListenAddress(address);
-  return fetch(`http://${host}${path}`, {
-    headers: { accept: "application/json" },
-    redirect: "manual",
-    signal,
-    // It is on this machine: a proxy of the environment must not be used.
-    proxy: false,
-    ...(isSocket && { unix: address.path }),
-  });
 }

@@ -55,7 +55,9 @@ export function groupReasons(
 ): Trouble[] {
   const byState = Map.groupBy(objects, ({ state }) => state?.name);
   return states.flatMap((state) => {
-    const groups = Map.groupBy(byState.get(state.name) ?? [], toPattern);
+    const groups = Map.groupBy(byState.get(state.name) ?? [], ({ why, names }) =>
+      hideNames(why, names),
+    );
     const reasons = [...groups]
       .filter(([, members]) => members.length >= membersMin)
       .map(([pattern, members]): Reason => {
@@ -68,10 +70,10 @@ export function groupReasons(
   });
 }
 
-/** A reason without the parts that belong to one object: names, UUIDs, spans of time. */
-function toPattern({ why, names }: Troubled): string {
+/** A text without the parts that belong to one object: these names, UUIDs, spans of time. */
+export function hideNames(text: string, names: readonly string[]): string {
   const own = new Set(names);
-  return why
+  return text
     .replaceAll(UUID, "…")
     .replaceAll(DURATION, "…")
     .replaceAll(WORD, (word) => {

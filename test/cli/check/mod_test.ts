@@ -23,6 +23,8 @@ import {
   startDemoServers,
 } from "../../support/process/demo_servers.ts";
 
+const KEEP = "landfall.dev/keep-address";
+
 const CLEANUP = "service.kubernetes.io/load-balancer-cleanup";
 const PASSWORD = "p4ssw0rd-of-xo";
 const USERS = [{ id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96", username: "ccm", password: PASSWORD }];
@@ -128,6 +130,56 @@ describe("check()", () => {
     });
     expect(found.nodes.nodes.map(({ presence }) => presence)).toEqual(
       Array.from({ length: 8 }, () => "present"),
+    );
+  });
+
+  test("says once what many Nodes have in common, and each with --all", async () => {
+    for (let at = 0; at < 600; at += 1) {
+      const spec = { providerID: `xenorchestra://gone/vm-${at}` };
+      kubernetes.objects.createNode({ metadata: { name: `lost-${at}` }, spec });
+    }
+    const { out } = await run(byToken());
+    const lines = out.split("\n").filter((line) => line.includes("lost-"));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/WARN {2}600 Nodes \(lost-0, lost-1, lost-10, …\): /);
+    const all = await run(byToken(), "--all");
+    expect(all.out.match(/^ {2}WARN {2}lost-\d+: /gm)).toHaveLength(600);
+    expect((await report(byToken())).nodes.nodes).toHaveLength(608);
+  });
+
+  test("shows the verbs of a resource together, and each right with --all", async () => {
+    expect((await run(byToken())).out).toMatch(
+      /^ {2}ok {4}list, watch, patch, get, delete nodes$/m,
+    );
+    expect((await run(byToken(), "--all")).out).toMatch(/^ {2}ok {4}watch nodes$/m);
+  });
+
+  test("finds labels and annotations that are misspelt, on objects of every kind", async () => {
+    const { objects } = kubernetes;
+    for (const name of ["live", "second"]) {
+      objects.createNode({
+        metadata: { name, labels: { "landfall.dev/exclude-from-out-of-servce": "" } },
+      });
+    }
+    const annotations = { "landfall.dev/keep-adress": "true" };
+    objects.create("services", {
+      metadata: { namespace: "default", name: "shop", annotations },
+      spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
+    });
+    const { nodes } = await report(byToken());
+    expect(nodes.findings.filter(({ code }) => code === "unknownKey")).toEqual([
+      {
+        level: "warning",
+        code: "unknownKey",
+        message: expect.stringMatching(
+          /^2 Nodes live, second: the label .*did you mean landfall\.dev\/exclude-from-out-of-service\?$/,
+        ),
+        advice: "write it as it is meant, or remove it",
+      },
+    ]);
+    const found = await reportCloudStack("kubeadmin");
+    expect(found.kubernetes.findings.map(({ message }) => message)).toContain(
+      `Service default/shop: the annotation "landfall.dev/keep-adress" has no effect: did you mean ${KEEP}?`,
     );
   });
 

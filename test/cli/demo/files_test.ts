@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { parse } from "yaml";
 import {
   type DemoEndpoints,
-  toCheckCommand,
+  toCheckFlags,
+  toEnding,
   toEnvCommand,
   writeEnv,
   writeKubeconfig,
@@ -17,6 +18,7 @@ const run = promisify(execFile);
 const SERVER = "http://127.0.0.1:1";
 const ENDPOINTS: DemoEndpoints = {
   debugAddress: { kind: "tcp", host: "127.0.0.1", port: 3 },
+  checkFlags: ["--controllers=sipcluster"],
   clients: { env: { XOA_URL: "http://127.0.0.1:2", XOA_TOKEN: "it's $1" } },
 };
 const COMPILED = { execPath: "/opt/landfall", argv: ["bun", "/$bunfs/root/landfall", "demo"] };
@@ -45,17 +47,33 @@ test("writeKubeconfig() and writeEnv() write what clients need, for this user al
   }
 });
 
-test("writeEnv() makes a shell use the demo, with any character in a path or a token", async () => {
+test("writeEnv() makes a shell use the demo, also in scripts, with any character in a path or a token", async () => {
   const script = join(folder, "my main.ts");
   await writeFile(
     script,
-    'console.log(process.argv[2], process.env["XOA_TOKEN"], process.env["LANDFALL_DEBUG_ADDRESS"])',
+    'console.log(...process.argv.slice(2), process.env["XOA_TOKEN"], process.env["LANDFALL_DEBUG_ADDRESS"])',
   );
   await writeEnv(files(), ENDPOINTS, { ...process, argv: [process.execPath, script] });
-  const lines = [toEnvCommand(files()), 'echo "$KUBECONFIG"', 'echo "$XOA_URL"', "landfall check"];
-  const { stdout } = await run("sh", ["-c", lines.join("\n")]);
+  await writeFile(
+    join(folder, "script"),
+    [
+      "set -eu",
+      toEnvCommand(files()),
+      'echo "$KUBECONFIG" "$XOA_URL"',
+      "landfall check -o json",
+      'landfall nodes "a b"',
+      "landfall",
+    ].join("\n"),
+  );
+  const { stdout } = await run("sh", [join(folder, "script")]);
   const { XOA_URL, XOA_TOKEN } = ENDPOINTS.clients.env;
-  expect(stdout).toBe(`${files().kubeconfig}\n${XOA_URL}\ncheck ${XOA_TOKEN} 127.0.0.1:3\n`);
+  expect(stdout.split("\n")).toEqual([
+    `${files().kubeconfig} ${XOA_URL}`,
+    `check --controllers=sipcluster -o json ${XOA_TOKEN} 127.0.0.1:3`,
+    `nodes a b ${XOA_TOKEN} 127.0.0.1:3`,
+    `${XOA_TOKEN} 127.0.0.1:3`,
+    "",
+  ]);
 });
 
 test("writeEnv() writes the path of a socket for any folder", async () => {
@@ -76,26 +94,50 @@ test.each([
   [
     "of runtime and file when it runs from source, so that any folder will do",
     ["/opt/landfall", "main.ts", "demo"],
-    `'/opt/landfall ${resolve("main.ts")}'`,
+    `/opt/landfall ${resolve("main.ts")}`,
   ],
-])("writeEnv() makes an alias %s", async (_what, argv, program) => {
+])("writeEnv() makes a function %s", async (_what, argv, program) => {
   await writeEnv(files(), ENDPOINTS, { ...COMPILED, argv });
   const lines = (await readFile(files().env, "utf8")).split("\n");
-  expect(lines).toContain(`alias landfall=${program}`);
+  expect(lines).toContain(`    *) ${program} "$@" ;;`);
 });
 
-test("writeEnv() writes no settings of a cloud that takes them from the environment", async () => {
+test("writeEnv() gives check the settings of the cloud, if there are any", async () => {
   await writeEnv(files(), ENDPOINTS, COMPILED);
   await expect(stat(files().cloudConfig)).rejects.toThrow("ENOENT");
+  await rm(files().env);
+  const settings = { provider: "external-cloudstack", text: "[Global]\n" };
+  await writeEnv(files(), { ...ENDPOINTS, clients: { env: {}, settings } }, COMPILED);
+  expect(await readFile(files().env, "utf8")).toContain(
+    `check --cloud-provider=external-cloudstack --cloud-config=${files().cloudConfig} --controllers=sipcluster "$@"`,
+  );
 });
 
-test.each([
-  [undefined, "landfall check"],
-  [
-    { provider: "external-cloudstack", text: "" },
-    "landfall check --cloud-provider=external-cloudstack '--cloud-config=/tmp/my demo/config'",
-  ],
-])("toCheckCommand() with the settings %j is %s", (settings, command) => {
-  const clients = settings && { settings };
-  expect(toCheckCommand({ cloudConfig: "/tmp/my demo/config" }, clients ?? {})).toBe(command);
+test("toCheckFlags() names the controllers and their flags", () => {
+  expect(
+    toCheckFlags([{ name: "a" }, { name: "b" }], { "x-names": "m", "x-grace": 1_000 }),
+  ).toEqual(["--controllers=a,b", "--x-names=m", "--x-grace=1s"]);
+});
+
+test("toEnding() says truly whether the cluster goes on, and what to try", () => {
+  const ending = {
+    files: files(),
+    debugAddress: ENDPOINTS.debugAddress,
+    page: "/debug/vinos",
+    commands: ["landfall vinos"],
+    left: "No Vino is left.",
+  };
+  const lines = toEnding({ ...ending, isOnce: false }).split("\n");
+  expect(lines[1]).toContain("The cluster keeps running until you press Ctrl-C. No Vino is left.");
+  for (const line of [
+    "  in a browser: http://127.0.0.1:3/debug/vinos",
+    `  ${toEnvCommand(files())}`,
+    "  landfall check",
+    "  landfall vinos",
+  ]) {
+    expect(lines).toContain(line);
+  }
+  const once = toEnding({ ...ending, isOnce: true });
+  expect(once).toContain("its cluster and its files are gone");
+  expect(once).not.toContain("keeps running");
 });

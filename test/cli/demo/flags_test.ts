@@ -56,5 +56,8 @@ test.each(["sipcluster", "vino"])("parseDemoFlags() refuses a cloud for %s", (st
 });
 
 test("parseDemoFlags() takes no other story", () => {
-  expect(() => parseDemoFlags(["other"])).toThrow('must be sipcluster or vino, but is "other"');
+  expect(() => parseDemoFlags(["other"])).toThrow(
+    'there is no demo "other"; there are sipcluster and vino',
+  );
+  expect(() => parseDemoFlags(["vinos"])).toThrow('there is no demo "vinos"; did you mean vino?');
 });

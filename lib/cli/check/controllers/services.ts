@@ -14,6 +14,7 @@ import { LEASES } from "../../../kube/kinds/lease.ts";
 import { hasCloudLoadBalancer, type Service, SERVICES } from "../../../kube/kinds/service.ts";
 import { isHeldNow } from "../leases/other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
+import { listUnknownKeys } from "../unknown_keys.ts";
 import { listAll } from "../../../kube/cache/watcher.ts";
 
 /** What {@linkcode checkServices} looks with. */
@@ -63,6 +64,7 @@ export async function checkServices(
     const findings = [
       ...listRivals(search, manager),
       ...listWaiting(served),
+      ...listUnknownKeys("Service", items),
       ...(classes.servesClassless ? [] : listClassless(items)),
     ];
     return { findings, served };

@@ -15,13 +15,20 @@ import type { Clock } from "../../../core/clock.ts";
 import { Fence } from "../../../core/fence.ts";
 import { createLogger } from "../../../core/log.ts";
 import { MetricsRegistry } from "../../../core/metrics.ts";
-import { formatListenAddress, type ListenAddress } from "../../../core/net/listen_address.ts";
+import type { ListenAddress } from "../../../core/net/listen_address.ts";
 import { createKubeClient } from "../../../kube/api/http_client.ts";
 import { loadCredentials } from "../../../kube/credentials/mod.ts";
 import type { CommandContext } from "../../command.ts";
 import { VERSION } from "../../version.ts";
 import type { CloudClients } from "../cloud.ts";
-import { toEnvCommand, writeEnv, writeKubeconfig } from "../files.ts";
+import {
+  toCheckFlags,
+  toEnding,
+  toEnvCommand,
+  toPageLine,
+  writeEnv,
+  writeKubeconfig,
+} from "../files.ts";
 import type { DemoFlags } from "../flags.ts";
 
 /** What a demo needs. */
@@ -44,6 +51,12 @@ export interface KindStory {
   readonly page: string;
   /** What programs in another terminal need to use the cloud. */
   readonly clients: Pick<CloudClients, "env">;
+  /** What is left when the story is over, as a sentence. */
+  readonly left: string;
+  /** Commands to try then. @param folder Where the story may have written files */
+  listCommands(folder: string): readonly string[];
+  /** Writes files for the commands. @default {there are none} */
+  writeFiles?(folder: string): Promise<void>;
   /** Sections of the settings file. @default {none} */
   readonly sections?: ReadonlyMap<string, unknown>;
   /** Absent: there is no cloud. */
@@ -83,14 +96,16 @@ export async function performKindStory(
   try {
     // Before it prints anything: the port may be taken.
     const debugAddress = await Promise.race([landfall.listening, failing(landfall.ends)]);
-    await writeEnv(files, { clients: story.clients, debugAddress }, process);
+    const checkFlags = toCheckFlags(story.controllers, story.flags);
+    await writeEnv(files, { clients: story.clients, debugAddress, checkFlags }, process);
+    await story.writeFiles?.(folder);
     tell(story.introduce({ env: toEnvCommand(files), page: toPageLine(debugAddress, story.page) }));
     const isTrue = await Promise.race([story.play(tell, running), failing(landfall.ends)]);
     tell(isTrue ? "\nEvery step succeeded." : "\nA step failed.");
-    if (!flags.once) {
-      tell("\nThe cluster keeps running. Press Ctrl-C to stop.");
-      await landfall.ends;
-    }
+    const { left, page } = story;
+    const commands = story.listCommands(folder);
+    tell(toEnding({ isOnce: flags.once, left, files, debugAddress, page, commands }));
+    if (!flags.once) await landfall.ends;
     return isTrue ? 0 : 1;
   } finally {
     ended.abort(new Error("the demo is over"));
@@ -139,9 +154,4 @@ async function startLandfall(
 async function failing(controllers: Promise<void>): Promise<never> {
   await controllers;
   throw new Error("the controller stopped before the story ended");
-}
-
-function toPageLine(address: ListenAddress, page: string): string {
-  if (address.kind === "unix") return "";
-  return `\n  in a browser: http://${formatListenAddress(address)}${page}`;
 }

@@ -9,7 +9,7 @@ import { startKubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
 import { type KindDemoOptions, performKindStory } from "../kind_story/perform.ts";
 import { LEGEND } from "./drawing.ts";
 import { playSipStory } from "./story.ts";
-import { HOSTS, SipWorld } from "./world.ts";
+import { HOSTS, SipWorld, TENANTS } from "./world.ts";
 
 /**
  * Plays the story. Without `--once`, the cluster keeps running until the signal aborts.
@@ -31,6 +31,14 @@ export async function demoSipClusters(
       flags: { [HOST_NAMESPACES_FLAG.name]: HOSTS, [ERROR_GRACE_FLAG.name]: 1_000 },
       page: "/debug/sipclusters",
       clients: { env: {} },
+      left: "The SIPCluster blue has its hosts, and one host is broken.",
+      listCommands: () => [
+        "landfall sipclusters",
+        "landfall sipclusters blue",
+        `kubectl get -n ${TENANTS} sipclusters`,
+        `kubectl describe -n ${TENANTS} sipcluster blue`,
+        `kubectl get -n ${HOSTS} bmh -L sip.airshipit.org/cluster-name`,
+      ],
       introduce: ({ env, page }: { readonly env: string; readonly page: string }) =>
         toIntroduction(kubernetes.url, env, page),
       run: (running: AbortSignal) => world.run(running),

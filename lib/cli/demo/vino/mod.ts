@@ -3,17 +3,24 @@
  * metal3.
  * @module
  */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../cloud/deletion/guard.ts";
 import { DELETION as DELETION_SECTION } from "../../../cloud/settings/sections.ts";
 import { sipClusterController } from "../../../controllers/sipcluster/definition.ts";
 import { HOST_NAMESPACES_FLAG } from "../../../controllers/sipcluster/flags.ts";
 import { vinoController } from "../../../controllers/vino/definition.ts";
+import { VINOES } from "../../../controllers/vino/resource/vino.ts";
 import { systemClock } from "../../../core/clock.ts";
 import { formatDuration } from "../../../core/text/values.ts";
 import { type KindDemoOptions, type KindStory, performKindStory } from "../kind_story/perform.ts";
 import { LEGEND } from "./drawing.ts";
+import { toVinoSpec } from "./specs.ts";
 import { playVinoStory } from "./story.ts";
 import { METAL, REFRESH_INTERVAL, VinoWorld } from "./world.ts";
+
+/** Name of the file with a Vino to try. */
+const VINO_FILE = "vino.json";
 
 const DELETION: DeletionSettings = { ...DEFAULT_DELETION, fleetWindowMs: 3_000 };
 
@@ -33,6 +40,15 @@ export async function demoVinos(options: KindDemoOptions, signal: AbortSignal): 
     flags: { [HOST_NAMESPACES_FLAG.name]: METAL },
     page: "/debug/vinos",
     clients: { env: { XOA_URL: url, XOA_TOKEN: token } },
+    left: "No Vino is left, and the VMs of lab stay in Xen Orchestra.",
+    writeFiles: (folder) => writeFile(join(folder, VINO_FILE), toManifest()),
+    listCommands: (folder) => [
+      `kubectl create -f ${join(folder, VINO_FILE)}`,
+      `kubectl get -n ${METAL} vino -w`,
+      "landfall vinos",
+      "landfall vinos mine",
+      `kubectl get -n ${METAL} bmh -L vino.airshipit.org/host`,
+    ],
     sections: new Map([[DELETION_SECTION.key, DELETION]]),
     createProvider: (deps) => world.createProvider(deps),
     introduce: ({ env, page }) => toIntroduction(world, env, page),
@@ -44,6 +60,17 @@ export async function demoVinos(options: KindDemoOptions, signal: AbortSignal): 
   } finally {
     await world.stop();
   }
+}
+
+/** A Vino to try, as JSON. */
+function toManifest(): string {
+  const manifest = {
+    apiVersion: VINOES.apiVersion,
+    kind: VINOES.kind,
+    metadata: { name: "mine", namespace: METAL },
+    spec: toVinoSpec(2),
+  };
+  return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
 function toIntroduction({ kubernetes, cloud }: VinoWorld, env: string, page: string): string {

@@ -43,6 +43,18 @@ async function listBad(...flags: readonly string[]): Promise<string[]> {
     .map(({ level, message, advice }) => `${level}: ${message}; ${advice}`);
 }
 
+test("names annotations of a SIPCluster that are misspelt", async () => {
+  const path = { namespace: "tenant", name: "a" };
+  const metadata = { annotations: { "landfall.dev/force-releas": "true" } };
+  cluster.kubernetes.objects.patch("sipclusters", path, { metadata });
+  let out = "";
+  const print = (text: string): void => void (out += text);
+  const argv = [`--kubeconfig=${cluster.kubeconfig}`, "--controllers=sipcluster"];
+  await check(argv, { env: {}, print, complain: print });
+  expect(out).toContain("SIPCluster tenant/a: the annotation");
+  expect(out).toContain("did you mean landfall.dev/force-release?");
+});
+
 const ALLOW = "if you trust all who may write hosts there, add to --sip-host-namespaces: metal";
 
 test.each([

@@ -31,6 +31,8 @@ async function perform(isTrue: boolean): Promise<{ code: number; out: string }> 
         controllers: [sipClusterController],
         page: "/debug/sipclusters",
         clients: { env: {} },
+        left: "Nothing is left.",
+        listCommands: () => ["landfall sipclusters"],
         introduce: ({ env, page }) => `use ${env}${page}`,
         run: (signal) => clock.sleep(1e9, signal).catch(() => undefined),
         play: async (tell) => {
@@ -52,6 +54,7 @@ test("performKindStory() introduces the world, plays, and ends with 0 if every s
   expect(code).toBe(0);
   expect(out).toMatch(/^use \. .*\/env\n {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/sip/);
   expect(out).toContain("the story\n\nEvery step succeeded.\n");
+  expect(out).toContain("its cluster and its files are gone");
 });
 
 test("performKindStory() ends with 1 if a step failed", async () => {

@@ -8,7 +8,7 @@ import type { ClusterView } from "../../cluster.ts";
 import { type Step, waitUntil } from "../../story/stage.ts";
 
 /** The pools of docs/guides/address-pools.md, so that its Services can be tried in the demo. */
-export const ADDRESS_POOLS: LoadBalancerSettings = LOAD_BALANCERS.parse({
+const RAW = {
   announce: "kubeVip",
   pools: [
     { name: "main", addresses: ["192.0.2.16/28", "192.0.2.40-192.0.2.50", "2001:db8::/112"] },
@@ -20,7 +20,13 @@ export const ADDRESS_POOLS: LoadBalancerSettings = LOAD_BALANCERS.parse({
     },
     { name: "reserved", addresses: ["203.0.113.7"], autoAssign: false },
   ],
-}).settings;
+};
+
+/** The same for the controllers. */
+export const ADDRESS_POOLS: LoadBalancerSettings = LOAD_BALANCERS.parse(RAW).settings;
+
+/** The same as a settings file. */
+export const SETTINGS_FILE: string = `${JSON.stringify({ [LOAD_BALANCERS.key]: RAW }, undefined, 2)}\n`;
 
 const WEB = { namespace: "default", name: "web" } as const;
 const SHOP = { namespace: "default", name: "shop" } as const;

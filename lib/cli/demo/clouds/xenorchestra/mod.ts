@@ -15,7 +15,7 @@ import { describe, describePlace, isOnHost } from "./places.ts";
 import type { XenOrchestraSite } from "./site.ts";
 import { JOIN_STEPS } from "./join.ts";
 import { toLiveSteps } from "./live.ts";
-import { ADDRESS_POOLS, POOL_STEPS } from "./address_pools.ts";
+import { ADDRESS_POOLS, POOL_STEPS, SETTINGS_FILE } from "./address_pools.ts";
 import { toVolumeSteps } from "./volumes.ts";
 
 /** Starts the server. */
@@ -47,6 +47,7 @@ function toCloud(site: XenOrchestraSite): DemoCloud {
     late: world.late.machine,
     clients: {
       env: { XOA_URL: url, XOA_TOKEN: token },
+      settings: { provider: xenOrchestra.name, text: SETTINGS_FILE },
       commands: [
         "kubectl describe node worker-uefi",
         "kubectl describe node worker-3",

@@ -1,0 +1,178 @@
+/**
+ * `landfall services`, `landfall sipclusters`, `landfall vinos`: what a running process knows about the objects of a
+ * kind. Writes nothing.
+ * @module
+ */
+import * as v from "valibot";
+import { CONTROLLERS } from "../controllers/mod.ts";
+import { withDeadline } from "../core/clock.ts";
+import { formatListenAddress, type ListenAddress } from "../core/net/listen_address.ts";
+import { findClosest } from "../core/text/edit_distance.ts";
+import { escapeInvisible, quote, shorten } from "../core/text/printable.ts";
+import { parseJson } from "../core/text/values.ts";
+import { watchSignals } from "../host/signals.ts";
+import type { CommandContext } from "./command.ts";
+import { findCommand } from "./commands.ts";
+import { askProcess, findDebugAddress, printOrWatch } from "./debug_process.ts";
+import { type ParsedFlags, parseFlags } from "./flags/mod.ts";
+import { printHelp } from "./help.ts";
+import { findWidth } from "./terminal.ts";
+import { VERSION } from "./version.ts";
+
+/** Longest time for everything, in milliseconds. Each request has a shorter limit. */
+const LOOK_MS = 60_000;
+
+/** A kind that a command shows. */
+interface ShownKind {
+  /** The command. */
+  readonly command: string;
+  /** Of its pages, below `/debug/`. */
+  readonly path: string;
+  /** Name of the list in JSON. */
+  readonly list: string;
+  /** What one is called. */
+  readonly noun: string;
+  /** The controller that must run. */
+  readonly controller: string;
+  /** What kubectl calls them. */
+  readonly resource: string;
+}
+
+const KINDS: readonly ShownKind[] = [
+  {
+    command: "services",
+    path: "load-balancers",
+    list: "loadBalancers",
+    noun: "Service with a load balancer of Landfall",
+    controller: "service",
+    resource: "services",
+  },
+  {
+    command: "sipclusters",
+    path: "sipclusters",
+    list: "sipclusters",
+    noun: "SIPCluster",
+    controller: "sipcluster",
+    resource: "sipclusters",
+  },
+  {
+    command: "vinos",
+    path: "vinos",
+    list: "vinos",
+    noun: "Vino",
+    controller: "vino",
+    resource: "vinoes",
+  },
+];
+
+const NAMES = v.array(v.looseObject({ namespace: v.string(), name: v.string() }));
+
+/**
+ * Shows the objects of a kind, or one of them.
+ *
+ * @returns Exit code 0
+ * @throws {ConfigError} when the flags cannot be used
+ * @throws {Error} when no process answers, or there is no such object
+ */
+export async function showObjects(
+  command: string,
+  argv: readonly string[],
+  context: CommandContext,
+): Promise<number> {
+  const registry = context.controllers ?? CONTROLLERS;
+  const parsed = parseFlags(argv, registry, {
+    flags: findCommand(command)?.flags ?? [],
+    argsMax: 1,
+  });
+  if (parsed.settings.isHelpWanted) return await printHelp(context, command);
+  if (parsed.settings.isVersionWanted) {
+    context.print(`landfall ${VERSION}\n`);
+    return 0;
+  }
+  const kind = KINDS.find((one) => one.command === command);
+  if (kind === undefined) throw new Error(`there is no kind for ${quote(command)}`);
+  using stop = watchSignals();
+  await printObjects(kind, parsed, context, stop.signal);
+  return 0;
+}
+
+/** @throws as {@linkcode showObjects} */
+async function printObjects(
+  kind: ShownKind,
+  { settings, given, args: [name] }: ParsedFlags,
+  context: CommandContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const address = findDebugAddress({ settings, given }, context.env);
+  if (address === undefined) {
+    throw new Error("--debug-address is empty, and only a running process knows this");
+  }
+  const isJson = given.text("output") === "json";
+  const format = isJson ? "json" : "text";
+  const read = async (): Promise<string> => {
+    const deadline = withDeadline(signal, LOOK_MS);
+    const below = name === undefined ? "" : `/${await findKey(kind, address, name, deadline)}`;
+    const path = `/debug/${kind.path}${below}?format=${format}`;
+    const text = await ask(kind, { address, path }, deadline);
+    // It comes from another process: no character of it may move the cursor.
+    if (isJson) return escapeInvisible(text);
+    const width = findWidth(context);
+    return text.replaceAll(/.+/g, (line) => shorten(line, width)).replaceAll(/[^\n\P{C}]/gu, "?");
+  };
+  await printOrWatch(context, { isWatching: given.bool("watch"), read }, signal);
+}
+
+async function ask(
+  { noun, resource, controller }: ShownKind,
+  { address, path }: { readonly address: ListenAddress; readonly path: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const where = formatListenAddress(address);
+  const answer = await askProcess(address, { path, what: `each ${noun}` }, signal);
+  if (answer === undefined) {
+    throw new Error(
+      `no Landfall process answers at ${where}. Give --debug-address, or run ` +
+        "kubectl -n kube-system port-forward daemonset/landfall 10260. " +
+        `kubectl get -A ${resource} shows the status without Landfall`,
+    );
+  }
+  if (answer.status === 404) {
+    throw new Error(
+      `the process at ${where} does not run the controller ${controller}: see its --controllers`,
+    );
+  }
+  if (answer.status !== 200) {
+    throw new Error(`cannot read each ${noun} from ${where}: status ${answer.status}`);
+  }
+  return answer.body;
+}
+
+/** The namespace and name of an object, as a path. @param name `name` or `namespace/name` */
+async function findKey(
+  kind: ShownKind,
+  address: ListenAddress,
+  name: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const body = await ask(kind, { address, path: `/debug/${kind.path}` }, signal);
+  const parsed = v.safeParse(v.looseObject({ [kind.list]: NAMES }), parseJson(body));
+  if (!parsed.success) {
+    throw new Error(`${formatListenAddress(address)} is not Landfall, or another version of it`);
+  }
+  const keys = (parsed.output[kind.list] ?? []).map((one) => `${one.namespace}/${one.name}`);
+  const found = keys.filter((key) => key === name || key.endsWith(`/${name}`));
+  const [key, ...others] = found;
+  if (key !== undefined && others.length === 0) {
+    return key.split("/").map(encodeURIComponent).join("/");
+  }
+  if (key !== undefined) {
+    throw new Error(`several have the name ${quote(name)}: ${found.join(", ")}`);
+  }
+  const closest = findClosest(name, name.includes("/") ? keys : keys.map(toName));
+  const hint = closest === undefined ? "" : `; did you mean ${closest}?`;
+  throw new Error(`there is no ${kind.noun} ${quote(name)}${hint}`);
+}
+
+function toName(key: string): string {
+  return key.slice(key.indexOf("/") + 1);
+}
