@@ -181,6 +181,8 @@ export interface Provider {
     instance: Instance | undefined,
     labels: Readonly<Record<string, string>>,
   ): readonly Place[];
+  /** URL of the page where people see a machine in the cloud, for the debug page. Absent: there is none. */
+  toPage?(instance: Pick<Instance, "id">): string;
 }
 
 /** Presence of a machine that may or may not exist. @param message What is wrong and what to do; no full stop */

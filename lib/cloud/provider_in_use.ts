@@ -44,6 +44,7 @@ export class ProviderInUse implements Provider {
   readonly loadBalancers?: LoadBalancers;
   readonly machines?: Machines;
   readonly toPlaces?: NonNullable<Provider["toPlaces"]>;
+  readonly toPage?: NonNullable<Provider["toPage"]>;
   readonly #definition: ProviderDefinition;
   readonly #deps: ProviderDeps;
   #settings: unknown;
@@ -71,6 +72,8 @@ export class ProviderInUse implements Provider {
     this.name = first.name;
     this.providedNodeIps = first.providedNodeIps;
     if (first.toPlaces) this.toPlaces = first.toPlaces.bind(first);
+    // Other settings may name another address.
+    if (first.toPage) this.toPage = (instance) => this.#provider.toPage?.(instance) ?? "";
     if (first.changes) this.changes = this.#followChanges();
     if (first.provenOff) this.provenOff = this.#followPower();
     if (first.loadBalancers) this.loadBalancers = this.#followLoadBalancers();

@@ -28,6 +28,7 @@ interface NodeState {
     readonly name: string;
     readonly state: string;
     readonly details: Readonly<Record<string, string>>;
+    readonly page?: string;
   } | null;
   readonly labels: {
     readonly wanted?: Readonly<Record<string, string>>;
@@ -51,7 +52,7 @@ const TOPOLOGY_KEYS: ReadonlySet<string> = new Set(Object.values(TOPOLOGY_LABELS
 export function describeNode(
   node: Node,
   presence: Presence,
-  provider: Pick<Provider, "providedNodeIps" | "unmanaged" | "toPlaces" | "labelKeys">,
+  provider: Pick<Provider, "providedNodeIps" | "unmanaged" | "toPage" | "toPlaces" | "labelKeys">,
   uses?: AddressUses,
 ): NodeState {
   const instance = presence.kind === "present" ? presence.instance : undefined;
@@ -79,7 +80,7 @@ export function describeNode(
       ...(foreign && { reason: "otherCloud" }),
       ...(advice && { message: advice }),
     },
-    instance: instance ? toInstanceView(instance) : null,
+    instance: instance ? toInstanceView(instance, provider) : null,
     labels: {
       ...(wantedLabels ? { wanted: wantedLabels } : {}),
       actual: Object.fromEntries(
@@ -143,6 +144,11 @@ function toPlaces(
   return places;
 }
 
-function toInstanceView({ id, name, state, details }: Instance): NodeState["instance"] {
-  return { id, name, state, details };
+function toInstanceView(
+  instance: Instance,
+  provider: Pick<Provider, "toPage">,
+): NodeState["instance"] {
+  const { id, name, state, details } = instance;
+  const page = provider.toPage?.(instance);
+  return { id, name, state, details, ...(page !== undefined && { page }) };
 }

@@ -5,13 +5,15 @@
 import type { Context } from "hono";
 import type { Place } from "./page/layout.tsx";
 import { type Cell, type KindState, type Section, toPath } from "./page/model.ts";
-import type { ConditionView, ReconcileView, ServingView } from "./views.ts";
+import type { ConditionView, EventView, ReconcileView, ServingView } from "./views.ts";
 
 /** What of an object every view has. */
 export interface ObjectView {
   readonly namespace: string;
   readonly name: string;
   readonly lastReconcile: ReconcileView | null;
+  /** What this process wrote, the newest first. @default {nothing} */
+  readonly events?: readonly EventView[];
 }
 
 /** A state of an object, as the page judges it. */

@@ -19,6 +19,8 @@ interface InstanceView {
   readonly state: string;
   /** Power state, pool, host and other facts of the cloud, by name. */
   readonly details: Readonly<Record<string, string>>;
+  /** URL of its page in the cloud. Absent: the cloud has none. */
+  readonly page?: string;
 }
 
 /** An address of a Node. */
@@ -56,6 +58,17 @@ export interface ConditionView {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+}
+
+/** An Event that this process wrote about an object, or several equal ones. */
+export interface EventView {
+  /** `Normal`, `Warning`. */
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  /** Of the last one; ISO 8601. */
+  readonly at: string;
 }
 
 /** Whether a Node is about to be deleted, and what delays it. */
@@ -107,6 +120,8 @@ export interface NodeView {
   readonly lastReconcile: ReconcileView | null;
   /** When it is next reconciled without a change; ISO 8601. */
   readonly nextReconcileAt?: string;
+  /** What this process wrote, the newest first. @default {nothing} */
+  readonly events?: readonly EventView[];
 }
 
 /** How full an address pool is. */

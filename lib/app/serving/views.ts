@@ -33,6 +33,7 @@ import type { CacheState } from "../../kube/cache/caches.ts";
 import type { LeaderElector } from "../../kube/election/leader.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
+import type { KubeObject } from "../../kube/kinds/resource.ts";
 import { SERVICES } from "../../kube/kinds/service.ts";
 import type { AppOptions } from "../options.ts";
 import { type ChosenController, formatDefinition, type Parts } from "../parts.ts";
@@ -101,7 +102,7 @@ export function toDebugOptions(
     const state = describeNode(node, presence, provider);
     const view: NodeView = { ...state, lastReconcile: null, ready: readyStatus(node) };
     for (const { controller } of ofNodes) Object.assign(view, controller.describe?.(node));
-    return view;
+    return { ...view, ...listEvents(parts, node) };
   };
   const findNode = (name: string): NodeView | undefined => {
     const node = nodes.get(name);
@@ -174,7 +175,16 @@ interface ServedObjects<T> {
 }
 
 /** Where the controllers of a process are, and what they read. */
-type Served = Pick<Parts, "caches" | "groups">;
+type Served = Pick<Parts, "caches" | "events" | "groups">;
+
+/** What this process wrote about an object, if it wrote anything. */
+function listEvents(
+  { events }: Pick<Parts, "events">,
+  object: KubeObject,
+): Pick<NodeView, "events"> {
+  const recent = events.recent.list(object);
+  return recent.length === 0 ? {} : { events: recent };
+}
 
 /**
  * Finds the controller with objects that offers what the pages need.
@@ -184,7 +194,7 @@ type Served = Pick<Parts, "caches" | "groups">;
  * @returns `undefined` if none of the chosen ones does
  */
 function findServedObjects<T extends object>(
-  { caches, groups }: Served,
+  { caches, groups, events }: Served,
   offers: (chosen: ChosenController) => boolean,
   empty: T,
 ): ServedObjects<T> | undefined {
@@ -198,7 +208,11 @@ function findServedObjects<T extends object>(
       const description = object && controller.describe?.(object);
       if (object === undefined || description === undefined) return undefined;
       const { namespace = "", name } = object.metadata;
-      return Object.assign({ namespace, name, ...empty }, description);
+      return Object.assign(
+        { namespace, name, ...empty },
+        description,
+        listEvents({ events }, object),
+      );
     };
     const kinds = new Set(
       definition.watches.map(({ plural, apiVersion }) => `${apiVersion} ${plural}`),

@@ -30,6 +30,7 @@ export function formatNode(node: NodeView, { nowMs, width }: DetailOptions): str
     ["Taint", node.isUninitialized === true ? ["uninitialized: waits for its machine"] : []],
     ["Machine", [describePresence(node)]],
     ["Instance", node.instance ? [`${node.instance.name} (${node.instance.id})`] : []],
+    ["Page", toLines(node.instance?.page)],
     ["Provider ID", toLines(node.providerId)],
     ["Place", toLines(describePlaces(node))],
     ["Zone", toLines(findZone(node))],

@@ -26,7 +26,13 @@ const NODE = v.looseObject({
     message: text,
   }),
   instance: v.nullable(
-    v.looseObject({ id: v.string(), name: v.string(), state: v.string(), details: texts }),
+    v.looseObject({
+      id: v.string(),
+      name: v.string(),
+      state: v.string(),
+      details: texts,
+      page: text,
+    }),
   ),
   labels: v.looseObject({ wanted: v.exactOptional(texts), actual: texts }),
   addresses: v.looseObject({ wanted: v.exactOptional(addresses), actual: addresses }),

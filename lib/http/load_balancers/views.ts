@@ -2,7 +2,8 @@
  * The data of the pages about load balancers. The composition root fills it in.
  * @module
  */
-import type { PoolUsageView, ReconcileView, ServingView } from "../views.ts";
+import type { ObjectView } from "../kind.ts";
+import type { PoolUsageView, ServingView } from "../views.ts";
 
 /**
  * How a load balancer stands.
@@ -39,10 +40,7 @@ interface LoadBalancerProblemView {
 }
 
 /** Everything that explains what Landfall does for one Service. */
-export interface LoadBalancerView {
-  /** The Service. */
-  readonly namespace: string;
-  readonly name: string;
+export interface LoadBalancerView extends ObjectView {
   readonly state: LoadBalancerState;
   /** Whether the Service needs it no longer, and Landfall removes it. @default {false} */
   readonly isLeaving?: boolean;
@@ -65,7 +63,6 @@ export interface LoadBalancerView {
   readonly failure?: string;
   /** Since when it is not ready; ISO 8601. Absent: it is. */
   readonly notReadySince?: string;
-  readonly lastReconcile: ReconcileView | null;
 }
 
 /** A public address in the cloud that was taken for a Service of this cluster which does not exist any more. */

@@ -10,7 +10,12 @@ import type { NodeView } from "../views.ts";
 import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
 import type { PageFrame } from "./layout.tsx";
 import { type Fact, type Section, toPath } from "./model.ts";
-import { renderNoObjectPage, renderObjectPage, toReconcileFacts } from "./object_page.tsx";
+import {
+  renderNoObjectPage,
+  renderObjectPage,
+  toEventTable,
+  toReconcileFacts,
+} from "./object_page.tsx";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 const LIST = { path: "", words: "All Nodes" };
@@ -40,7 +45,6 @@ const REASONS: Readonly<Record<string, string>> = {
 const FACTS: Readonly<Record<string, string>> = {
   cpus: "CPUs",
   memory: "Memory",
-  page: "Its page",
 };
 
 /** Renders the page. */
@@ -127,6 +131,7 @@ function listSections(node: NodeView, nowMs: number): readonly Section[] {
         { title: "Addresses", lines: compareAddresses(node), empty: "It has none." },
       ],
     },
+    toEventTable(node.events, nowMs),
   ];
 }
 
@@ -157,10 +162,8 @@ function listWork(node: NodeView, nowMs: number): readonly Fact[] {
 
 function listMachine({ instance }: NodeView): readonly Fact[] {
   if (instance === null) return [];
-  const { id, details } = instance;
+  const { id, details, page } = instance;
   const facts = Object.values(details).includes(id) ? details : { id, ...details };
-  return Object.entries(facts).map(([name, value]): Fact => [
-    FACTS[name] ?? name,
-    name === "page" ? { text: "open it in the cloud", href: value } : value,
-  ]);
+  const named = Object.entries(facts).map(([name, value]): Fact => [FACTS[name] ?? name, value]);
+  return [...named, ["Page", page && { text: "its page in the cloud", href: page }]];
 }

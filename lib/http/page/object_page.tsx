@@ -7,10 +7,10 @@ import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { type KindPages, type ObjectView, toObjectPath } from "../kind.ts";
 import { formatSpan, toMs } from "../span.ts";
-import type { ConditionView, ReconcileView } from "../views.ts";
+import type { ConditionView, EventView, ReconcileView } from "../views.ts";
 import { Mark } from "./boxes.tsx";
 import { type PageFrame, renderDocument, toTime } from "./layout.tsx";
-import type { Fact, KindState, Section } from "./model.ts";
+import type { Fact, KindState, Section, TableSection } from "./model.ts";
 import { Sections } from "./sections.tsx";
 
 const REFRESH_SECONDS = 5;
@@ -52,7 +52,7 @@ export function renderObject<V extends ObjectView>(
     list: toListLink(kind),
     path: toObjectPath(kind.path, key),
     noun: kind.noun,
-    sections,
+    sections: [...sections, toEventTable(view.events, frame.nowMs)],
   };
   return renderObjectPage(options, frame);
 }
@@ -171,6 +171,28 @@ function Back({
 
 function toListLink({ path, noun }: Pick<KindPages<ObjectView>, "path" | "noun">): ListLink {
   return { path, words: `All ${noun}s` };
+}
+
+/** The Events that this process wrote, the newest first. */
+export function toEventTable(
+  events: readonly EventView[] | undefined,
+  nowMs: number,
+): TableSection {
+  return {
+    kind: "table",
+    id: "events",
+    title: "Events of this process",
+    columns: ["Event", "Message", "Ago", "Count"],
+    layout: "nodes events",
+    rows: (events ?? []).map(({ type, reason, message, count, at }) => ({
+      cells: [
+        reason,
+        { text: message, looksLike: type === "Warning" ? "notReady" : "well" },
+        formatSpan(nowMs - toMs(at)),
+        count.toLocaleString("en"),
+      ],
+    })),
+  };
 }
 
 /** Facts about the last reconcile. @param error `undefined`: there is none, or the page says it elsewhere */

@@ -167,6 +167,7 @@ th code{display:inline-block;min-width:8rem;font-weight:400}
 .nodes.sips th:nth-child(2){width:32%}.nodes.sips th:nth-child(3){width:26%}.nodes.sips th:nth-child(4){width:auto}
 .nodes.machines th:nth-child(n){width:auto}.nodes.machines th:first-child{width:18%}
 .nodes.machines th:nth-child(2){width:32%}.nodes.machines th:nth-child(4){width:8rem}
+.nodes.events th:nth-child(n){width:auto}.nodes.events th:nth-child(n+3){width:5rem}
 .nodes.leftovers th:nth-child(5){width:5rem}.nodes.pools th:nth-child(n){width:auto}}
 .card+.card,.soft+.card{margin-top:.8rem}
 .card>dl{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;padding:.4rem 0}

@@ -2,7 +2,8 @@
  * The data of the pages about SIPClusters and the hosts that they share. The composition root fills it in.
  * @module
  */
-import type { ConditionView, ReconcileView, ServingView } from "../views.ts";
+import type { ObjectView } from "../kind.ts";
+import type { ConditionView, ServingView } from "../views.ts";
 
 /**
  * How a SIPCluster stands.
@@ -29,9 +30,7 @@ export interface SipRoleView {
 }
 
 /** Everything that explains what Landfall does for one SIPCluster. */
-export interface SipClusterView {
-  readonly namespace: string;
-  readonly name: string;
+export interface SipClusterView extends ObjectView {
   readonly state: SipClusterState;
   /** Whether it is being deleted. @default {false} */
   readonly isLeaving?: boolean;
@@ -49,7 +48,6 @@ export interface SipClusterView {
   readonly endpoints: readonly { readonly service: string; readonly nodePort: number }[];
   /** Labels by which its hosts are spread. */
   readonly topologyKeys: readonly string[];
-  readonly lastReconcile: ReconcileView | null;
 }
 
 /** A host, and who has it. */

@@ -12,6 +12,7 @@ import { toMessage } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
 import { isKubeError, KubeError } from "../api/errors.ts";
 import { EVENTS, type KubeEvent } from "../kinds/event.ts";
+import { RecentEvents } from "./recent.ts";
 import type { KubeObject } from "../kinds/resource.ts";
 
 /** The content of an Event. */
@@ -74,6 +75,8 @@ export class EventSender {
   readonly #options: EventSenderOptions;
   readonly #correlator = new EventCorrelator();
   readonly #queue: KubeEvent[] = [];
+  /** The last ones of each object. */
+  readonly recent: RecentEvents = new RecentEvents();
   /** Kinds of refusals that were logged as warnings since the last success. */
   readonly #warned = new Set<string>();
   /** Starts at random: two processes may write about one object in the same millisecond. */
@@ -91,8 +94,10 @@ export class EventSender {
   }
 
   #record(component: string, object: KubeObject, event: EventOptions): void {
+    const written = this.#toEvent(component, object, event);
+    this.recent.note(written);
     if (this.#queue.length >= QUEUE_SIZE_MAX) return this.#count("dropped");
-    this.#queue.push(this.#toEvent(component, object, event));
+    this.#queue.push(written);
     this.#wake?.();
   }
 

@@ -163,6 +163,11 @@ export class CloudStackProvider implements Provider {
     return parsed.kind === "ours" ? parsed.vmId : undefined;
   }
 
+  /** Its web page is beside its API. */
+  toPage({ id }: Pick<Instance, "id">): string {
+    return `${this.settings.url.replace(/\/client\/api.*$/, "/client")}/#/vm/${encodeURIComponent(id)}`;
+  }
+
   toPlaces(
     instance: Instance | undefined,
     labels: Readonly<Record<string, string>>,

@@ -269,6 +269,13 @@ export function toInventory(
   };
 }
 
+const GIB = 1024 ** 3;
+
+/** `16 GiB`; at most two digits after the point. */
+function formatMemory(bytes: number | undefined): string | undefined {
+  return bytes === undefined ? undefined : `${Math.round((bytes / GIB) * 100) / 100} GiB`;
+}
+
 /** Turns a VM into a frozen instance. A value that is not known now is absent. */
 export function toInstance(
   vm: Vm,
@@ -285,6 +292,8 @@ export function toInstance(
     poolName: pools.get(vm.$pool)?.name_label,
     hostId,
     hostName: hosts.get(hostId ?? "")?.name_label,
+    cpus: vm.CPUs?.max?.toString(),
+    memory: formatMemory(vm.memory?.static?.at(-1)),
   });
   const addresses = {
     addresses: vm.addresses ?? {},

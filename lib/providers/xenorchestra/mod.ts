@@ -158,6 +158,8 @@ class XenOrchestraProvider implements Provider, Changes {
   readonly handover: XenOrchestraHandover;
   readonly changes: Changes = this;
   readonly toPlaces: NonNullable<Provider["toPlaces"]> = toPlaces;
+  readonly toPage = ({ id }: Pick<Instance, "id">): string =>
+    `${this.#settings.url.replace(/\/+$/, "")}/#/vms/${encodeURIComponent(id)}/general`;
   readonly provenOff: ProvenOff;
   readonly machines: LazyMachines;
   readonly #settings: XenOrchestraSettings;

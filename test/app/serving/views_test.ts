@@ -180,6 +180,22 @@ test("toLoadBalancerSource() lists the Services that the controller describes, i
   expect([source?.find("y/none"), source?.find("y/other")]).toEqual([undefined, undefined]);
 });
 
+test("toLoadBalancerSource() shows what this process wrote about a Service, the newest first", () => {
+  const parts = toServedParts(SERVICES, ["y/a", "y/b"], { describe: () => ({ state: "ready" }) });
+  const object = parts.groups[0]?.controllers[0]?.controller.objects?.get("y/a");
+  if (object === undefined) throw new Error("there is a Service");
+  const { record } = parts.events.speakAs("service-controller");
+  for (const message of ["first", "second", "first"]) {
+    record(object, { type: "Normal", reason: "Ensured", message });
+  }
+  const source = toLoadBalancerSource(parts);
+  expect(source?.find("y/a")?.events).toMatchObject([
+    { reason: "Ensured", message: "first", count: 2 },
+    { reason: "Ensured", message: "second", count: 1 },
+  ]);
+  expect(source?.find("y/b")).not.toHaveProperty("events");
+});
+
 test("toLoadBalancerSource() has nothing without a controller of Services", () => {
   expect(toLoadBalancerSource({ ...toServedParts(SERVICES, []), groups: [] })).toBeUndefined();
 });

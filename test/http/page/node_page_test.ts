@@ -74,3 +74,26 @@ test("renderNodePage() tells that nothing was done yet", async () => {
   expect(html).toContain("no: it waits with its taint");
   expect(html).toContain("when something changes");
 });
+
+test("renderNodePage() shows Events, CPUs and memory, and leads to the machine in its cloud", async () => {
+  const details = { powerState: "Running", cpus: "8", memory: "16 GiB" };
+  const page = "https://xo.example/#/vms/a/general";
+  const instance = { id: "a", name: "vm", state: "running", details, page };
+  const events = [
+    { type: "Warning", reason: "Odd", message: "<odd>", count: 3, at: "2026-01-01T00:09:00Z" },
+  ];
+  const html = await render(toNodeView("a", { instance, events }));
+  expect(html).toContain("<dt>CPUs</dt><dd>8</dd>");
+  expect(html).toContain("<dt>Memory</dt><dd>16 GiB</dd>");
+  expect(html).toContain(`<a href="${page}">`);
+  expect(html).toContain('<span class="mark s-notReady">&lt;odd&gt;</span>');
+  expect(html).toContain('<td data-label="Ago">60s</td>');
+});
+
+test("renderNodePage() folds labels that are in sync, and shows those that are not", async () => {
+  const same = Object.fromEntries(["a", "b", "c", "d"].map((key) => [key, "1"]));
+  const labels = { wanted: { ...same, e: "1" }, actual: { ...same, e: "2" } };
+  const html = await render(toNodeView("a", { labels }));
+  expect(html).toContain("4 in sync");
+  expect(html.indexOf("<code>e</code>")).toBeLessThan(html.indexOf("<code>a</code>"));
+});

@@ -675,3 +675,7 @@ test("the definition says which Lease the Apache provider holds beside Landfall,
     controllers: ["service"],
   });
 });
+
+test("toPage() leads to the page of a VM in CloudStack", () => {
+  expect(create().toPage?.({ id: "a/b" })).toMatch(/\/client\/#\/vm\/a%2Fb$/);
+});

@@ -316,8 +316,22 @@ describe("provider", () => {
           "topology.k8s.xenorchestra/host_id": HOST_PARIS_2,
           "topology.k8s.xenorchestra/host_name_label": "xcp-par-2",
         },
-        details: { vmName: "k8s-worker-1", powerState: "Running", hostName: "xcp-par-2" },
+        details: {
+          vmName: "k8s-worker-1",
+          powerState: "Running",
+          hostName: "xcp-par-2",
+          cpus: "16",
+          memory: "16 GiB",
+        },
       });
+    });
+
+    test("leads to the page of a VM in Xen Orchestra", async () => {
+      const [, presence] = await look(OURS);
+      if (presence.kind !== "present") throw new Error("the VM is present");
+      expect(provider.toPage?.(presence.instance)).toMatch(
+        new RegExp(`^http://127\\.0\\.0\\.1:\\d+/#/vms/${presence.instance.id}/general$`),
+      );
     });
   });
 

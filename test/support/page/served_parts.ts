@@ -8,6 +8,7 @@ import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
+import { EventSender } from "../../../lib/kube/events/events.ts";
 import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { ScriptedKubeClient } from "../kube/scripted_kube_client.ts";
@@ -18,7 +19,7 @@ export function toServedParts(
   kind: Resource<KubeObject>,
   keys: readonly string[],
   offers: Partial<RunningController> = {},
-): Pick<Parts, "caches" | "controllers" | "groups"> {
+): Pick<Parts, "caches" | "controllers" | "events" | "groups"> {
   const [definition] = CONTROLLERS;
   if (definition === undefined) throw new Error("there is no controller");
   const objects = new Store({ resource: kind, log: silentLogger });
@@ -28,8 +29,10 @@ export function toServedParts(
   });
   objects.replace(items, "1");
   const clock = new ManualClock();
-  const caches = new Caches({ client: new ScriptedKubeClient(clock), clock, log: silentLogger });
+  const client = new ScriptedKubeClient(clock);
+  const caches = new Caches({ client, clock, log: silentLogger });
+  const events = new EventSender({ client, clock, log: silentLogger });
   const controller: RunningController = { run: async () => {}, objects, ...offers };
   const controllers = [{ definition: { ...definition, kind }, controller }];
-  return { caches, controllers, groups: [{ controllers }] };
+  return { caches, controllers, events, groups: [{ controllers }] };
 }
