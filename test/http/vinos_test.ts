@@ -200,6 +200,11 @@ describe("the page of one", () => {
     }
   });
 
+  test("says once why it is not ready", async () => {
+    const html = await readPage(show(), MIXED_PATH);
+    expect(html.match(/vino-mixed-worker-0: 2 VMs have its name/g)).toHaveLength(1);
+  });
+
   test("compares machines, first those that differ", async () => {
     const html = await readPage(show(), MIXED_PATH);
     const [first] = html.matchAll(/<details class="box" id="parts-([^"]*)"( open)?/g);

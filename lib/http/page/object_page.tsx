@@ -211,11 +211,14 @@ export function toReconcileFacts(
   ];
 }
 
-/** Facts about all conditions. */
-export function toConditionFacts(conditions: readonly ConditionView[]): readonly Fact[] {
+/** Facts about all conditions. @param said What the page says already: it stands there once */
+export function toConditionFacts(
+  conditions: readonly ConditionView[],
+  said: string,
+): readonly Fact[] {
   if (conditions.length === 0) return [["Conditions", "none yet"]];
   return conditions.map(({ type, status, reason, message }) => [
     type,
-    { text: `${status}: ${reason}`, notes: message === "" ? [] : [message] },
+    { text: `${status}: ${reason}`, notes: message === "" || message === said ? [] : [message] },
   ]);
 }

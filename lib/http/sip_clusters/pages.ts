@@ -332,7 +332,7 @@ function listSections(
     ]),
   ];
   return [
-    { kind: "facts", cards: [work, toConditionFacts(conditions)] },
+    { kind: "facts", cards: [work, toConditionFacts(conditions, describeSipCluster(view))] },
     {
       kind: "table",
       id: "roles",

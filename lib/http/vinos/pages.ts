@@ -188,7 +188,7 @@ function listSections(view: VinoView, { cloud, machine, nowMs }: Shown): readonl
           ["BareMetalHosts", describeHosts(view) || "none yet"],
           ...toReconcileFacts(view.lastReconcile, nowMs),
         ],
-        toConditionFacts(conditions),
+        toConditionFacts(conditions, describeVino(view)),
       ],
     },
     {
