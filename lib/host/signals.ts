@@ -29,6 +29,25 @@ class StopRequest extends Error {
 /** 128 plus the number of the signal, as in shells (signal(7)). */
 const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 };
 
+/** How often the parent is looked for, in milliseconds. */
+const PARENT_MS = 500;
+
+/**
+ * Aborts when the process that started this one has ended: npm passes on some signals only.
+ *
+ * @param signal Ends the watch
+ */
+export function followParent(signal: AbortSignal): AbortSignal {
+  const { ppid } = process;
+  const ended = new AbortController();
+  const timer = setInterval(() => {
+    if (process.ppid !== ppid) ended.abort(new Error("the process that started this one ended"));
+  }, PARENT_MS);
+  const stop = (): void => clearInterval(timer);
+  for (const one of [signal, ended.signal]) one.addEventListener("abort", stop, { once: true });
+  return AbortSignal.any([signal, ended.signal]);
+}
+
 /**
  * Listens for signals. The first one aborts the signal, for an orderly stop; the second one ends the process at once,
  * with 128 plus its number. Needed even without any cleanup: for process 1 of a container the kernel drops signals

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { watchSignals } from "../../host/signals.ts";
+import { followParent, watchSignals } from "../../host/signals.ts";
 import {
   type KubernetesSimulator,
   startKubernetesSimulator,
@@ -36,20 +36,22 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   if (flags === undefined) return await printHelp(context, "demo");
   // A terminal that closes must leave no files.
   using stop = watchSignals(["SIGTERM", "SIGINT", "SIGHUP"]);
+  // npm passes on some signals only.
+  const signal = context.env["npm_lifecycle_event"] ? followParent(stop.signal) : stop.signal;
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
   try {
     const shared = { flags, folder, context };
     if (flags.story === "sipcluster") {
       const { demoSipClusters } = await import("./sipcluster/mod.ts");
-      return await demoSipClusters(shared, stop.signal);
+      return await demoSipClusters(shared, signal);
     }
     if (flags.story === "vino") {
       const { demoVinos } = await import("./vino/mod.ts");
-      return await demoVinos(shared, stop.signal);
+      return await demoVinos(shared, signal);
     }
-    return await play(flags, folder, stop.signal, context);
+    return await play(flags, folder, signal, context);
   } catch (error) {
-    if (stop.signal.aborted) return 0;
+    if (signal.aborted) return 0;
     throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -137,3 +137,36 @@ test("demo() prints nothing when its port is taken", async () => {
   await expect(ended).rejects.toThrow("--debug-address");
   expect(out).toBe("");
 });
+
+test.each<[string, NodeJS.Signals, Record<string, string>]>([
+  ["a terminal that closes", "SIGHUP", {}],
+  ["an npm that is killed", "SIGKILL", { npm_lifecycle_event: "demo" }],
+])(
+  "demo() leaves no process and no files after %s",
+  async (_what, received, env) => {
+    const command = `"${process.execPath}" "${join(ROOT, "main.ts")}" demo sipcluster --debug-address=127.0.0.1:0`;
+    // The shell stands for npm. The kernel tells all processes of a terminal that it closed.
+    const shell = spawn("sh", ["-c", `${command}; true`], {
+      detached: true,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let out = "";
+    const told = Promise.withResolvers<string>();
+    const closed = Promise.withResolvers<void>();
+    shell.stdout.on("data", (data) => {
+      out += String(data);
+      const [, folder] = /^ +\. (.*)\/env$/m.exec(out) ?? [];
+      if (folder !== undefined) told.resolve(folder);
+    });
+    // It closes when no process has it any more.
+    shell.stdout.on("close", () => closed.resolve());
+    const folder = await told.promise;
+    expect(await readdir(folder)).toContain("env");
+    const { pid = 0 } = shell;
+    process.kill(received === "SIGHUP" ? -pid : pid, received);
+    await closed.promise;
+    await expect(readdir(folder)).rejects.toThrow("ENOENT");
+  },
+  30_000,
+);
