@@ -126,7 +126,7 @@ Try this in another terminal:
 ${toPageLine(debugAddress, page)}
   ${toEnvCommand(files)}
 ${lines}
-Press Ctrl-C to stop: the cluster and its files go with it.`;
+Press Ctrl-C to stop. The cluster and its files go with it.`;
 }
 
 /** The URL of a page for a browser; empty for a unix socket. */
