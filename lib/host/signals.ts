@@ -3,6 +3,7 @@
  * @module
  */
 import process from "node:process";
+import type { Clock } from "../core/clock.ts";
 
 /** The signals that ask a process to stop. */
 type StopSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
@@ -37,14 +38,15 @@ const PARENT_MS = 500;
  *
  * @param signal Ends the watch
  */
-export function followParent(signal: AbortSignal): AbortSignal {
+export function followParent(clock: Pick<Clock, "sleep">, signal: AbortSignal): AbortSignal {
   const { ppid } = process;
   const ended = new AbortController();
-  const timer = setInterval(() => {
-    if (process.ppid !== ppid) ended.abort(new Error("the process that started this one ended"));
-  }, PARENT_MS);
-  const stop = (): void => clearInterval(timer);
-  for (const one of [signal, ended.signal]) one.addEventListener("abort", stop, { once: true });
+  const look = async (): Promise<void> => {
+    while (process.ppid === ppid) await clock.sleep(PARENT_MS, signal);
+    ended.abort(new Error("the process that started this one ended"));
+  };
+  // The signal ends it.
+  look().catch(() => undefined);
   return AbortSignal.any([signal, ended.signal]);
 }
 

@@ -37,7 +37,9 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   // A terminal that closes must leave no files.
   using stop = watchSignals(["SIGTERM", "SIGINT", "SIGHUP"]);
   // npm passes on some signals only.
-  const signal = context.env["npm_lifecycle_event"] ? followParent(stop.signal) : stop.signal;
+  const signal = context.env["npm_lifecycle_event"]
+    ? followParent(context.clock ?? systemClock, stop.signal)
+    : stop.signal;
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
   try {
     const shared = { flags, folder, context };
