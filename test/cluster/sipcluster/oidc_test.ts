@@ -16,6 +16,7 @@ import { createAuthority, createCertificate } from "../../support/net/certificat
 import { until } from "../../support/nodes/rig.ts";
 import { kubeAssets, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
+import { toAuthFacts } from "../../support/sipcluster/auth_facts.ts";
 import { DexDouble, logIn } from "../../support/sipcluster/dex.ts";
 import { readSource } from "../../support/sources.ts";
 
@@ -28,14 +29,12 @@ const SECRETS = "/api/v1/namespaces/default/secrets";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
 
 /** The ConfigMap that Landfall makes for a tenant. */
-function planOidc(issuerURL: string, ca: string): Readonly<Record<string, string>> {
+function planOidc(issuerURL: string, crt: string, ca: string): Readonly<Record<string, string>> {
   const entry = { nodePort: 0, issuerURL, configSecret: "c", tlsSecret: "t" };
   const metadata = { name: "a", namespace: "tenant" };
   const cluster = { metadata, spec: { services: { auth: [entry] } } };
-  const version = { version: "1", keys: ["config.yaml", "tls.crt", "tls.key"] };
-  const secrets = new Map(["c", "t"].map((name) => [name, { ...version, ca }]));
-  const facts = { secrets, hasDexKinds: true, againMs: 1 };
-  const [plan] = planAuth({ cluster, machines: [], tolerations: [], facts });
+  const facts = toAuthFacts(crt, { config: "c", tls: "t", ca });
+  const [plan] = planAuth({ cluster, machines: [], tolerations: [], facts, store: undefined });
   const map = plan?.objects.find(({ body }) => body.kind === "ConfigMap")?.body;
   return Object(map).data;
 }
@@ -67,7 +66,7 @@ describe.skipIf(skipsCluster())("an API server that trusts an OIDC provider", ()
       const ca = await readFile(authority.certPath, "utf8");
       const issuer = `https://127.0.0.1:${await findFreePort()}`;
       const config = CONFIG.replace(/^issuer: .*$/m, `issuer: ${issuer}`);
-      const data = planOidc(issuer, ca);
+      const data = planOidc(issuer, await readFile(certificate.certPath, "utf8"), ca);
       const provider = await DexDouble.start(config, certificate, {
         email: EMAIL,
         groups: [GROUP],

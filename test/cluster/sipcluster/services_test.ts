@@ -37,6 +37,7 @@ import {
   startControllerManager,
 } from "../../support/process/control_plane/controller_manager.ts";
 import type { ServerProcess } from "../../support/process/server_process.ts";
+import { createProviderPems, toAuthFacts } from "../../support/sipcluster/auth_facts.ts";
 import { machine } from "../../support/sipcluster/machines.ts";
 import { connect } from "../../support/kube/connect.ts";
 
@@ -68,6 +69,7 @@ const SERVICES: SipServices = {
 describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API server", () => {
   let server: Cluster;
   let cluster: SipCluster;
+  let crt: string;
   let applier: ServiceApplier;
   let settle: () => Promise<void>;
   let manager: ServerProcess | undefined;
@@ -78,6 +80,7 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
 
   beforeAll(async () => {
     server = await startCluster();
+    ({ crt } = await createProviderPems("DNS:dex.example.com"));
     const crd = new Map(renderCrdFiles("", await loadKinds([sipClusterController])));
     for (const one of readManifests(crd.get("manifests/sipcluster/crd.yaml") ?? ""))
       await server.create(CRDS_PATH, one);
@@ -139,13 +142,11 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
   function plan(): readonly ServicePlan[] {
     const input = { cluster, machines: [machine("a", "10.0.0.1")], tolerations: [] };
     const hostKeys = new Map([["jumphost-a-host-keys", { publicKey: KEY }]]);
-    const version = { version: "u/1", keys: ["config.yaml", "tls.crt", "tls.key"] };
-    const secrets = new Map(["c", "t"].map((name) => [name, version]));
-    const facts = { secrets, hasDexKinds: true, againMs: 1 };
+    const facts = toAuthFacts(crt, { config: "c", tls: "t" });
     return [
       ...planLoadBalancers(input),
       ...planJumpHosts({ ...input, hostKeys }),
-      ...planAuth({ ...input, facts }),
+      ...planAuth({ ...input, facts, store: undefined }),
     ];
   }
 

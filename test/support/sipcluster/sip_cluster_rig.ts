@@ -36,6 +36,7 @@ import { findFreePort } from "../process/server_process.ts";
 import { ROOT } from "../sources.ts";
 import { toRackSpec } from "./specs.ts";
 import { readBareMetalHostCrd, toHostStatus } from "../metal3/bare_metal_host_crd.ts";
+import { createProviderPems } from "./auth_facts.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "landfall-sipcluster" } as const;
 /** Of the controller, as the audit log has it. */
@@ -157,9 +158,10 @@ export class SipClusterRig implements AsyncDisposable {
       metadata: { name: secret, namespace: name },
       stringData,
     });
+    const { crt, key, ca } = await createProviderPems("DNS:dex.example.org");
     await this.applyCluster(name, spec, [
       toSecret("dex-config", { "config.yaml": `issuer: ${issuerURL}` }),
-      toSecret("dex-tls", { "tls.crt": "crt", "tls.key": "key", "ca.crt": "ca" }),
+      toSecret("dex-tls", { "tls.crt": crt, "tls.key": key, "ca.crt": ca }),
     ]);
   }
 

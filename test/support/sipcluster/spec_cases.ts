@@ -294,9 +294,20 @@ const ENTRY_CASES: readonly SpecCase[] = [
     spec: { services: { auth: [{ ...AUTH, issuerURL: "http://dex" }] } },
     problem:
       "spec.services.auth[0].issuerURL: " +
-      'must be a URL that begins with https://, but is "http://dex"',
+      'must be a URL that begins with https://, without user, query and fragment, but is "http://dex"',
     refusedBy: "types",
   },
+  ...["/?x=1", "#a", "/%zz", ":a", "@b", " "].map((end): SpecCase => {
+    const issuerURL = `https://dex${end}`;
+    return {
+      title: `an issuer that no API server takes, ${issuerURL}`,
+      spec: { services: { auth: [{ ...AUTH, issuerURL }] } },
+      problem:
+        "spec.services.auth[0].issuerURL: must be a URL that begins with https://, without user, query and " +
+        `fragment, but is "${issuerURL}"`,
+      refusedBy: "types",
+    };
+  }),
 ];
 
 const PORT_CASES: readonly SpecCase[] = [

@@ -48,6 +48,7 @@ type ConditionWords = {
       | "done"
       | "lastKnownAddresses"
       | "addressConflict"
+      | "certificateEnds"
       | "waiting"
       | "invalid"
       | "failed"
@@ -161,6 +162,11 @@ export const CONDITION_WORDS: ConditionWords = {
       "AddressConflict",
       "The same, but hosts of the cluster have the same address on a network: one of them answers for all. The " +
         "message names them.",
+    ),
+    certificateEnds: yes(
+      "CertificateEnds",
+      "The same, but the certificate of an OIDC provider ends within seven days. The message has the Secret and the " +
+        "date.",
     ),
     waiting: no(
       PROGRESSING,

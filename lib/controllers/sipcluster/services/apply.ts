@@ -10,7 +10,8 @@ import type { Clock } from "../../../core/clock.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";
-import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import type { KubeObject } from "../../../kube/kinds/resource.ts";
 import type { SipCluster } from "../resource/sip_cluster.ts";
 import { SERVICE_ENTRY } from "../words.ts";
 import { CHECK_INTERVAL_MS, ObjectApplier, type Target } from "./apply/object_applier.ts";
@@ -66,6 +67,11 @@ export class ServiceApplier {
   /** Changes of what clusters own, for the loop. */
   get sources(): readonly KeySource[] {
     return this.#views.sources;
+  }
+
+  /** The Deployments and Services of all clusters. */
+  get made(): readonly StoreReader<KubeObject>[] {
+    return [this.#views.deployments, this.#views.services];
   }
 
   /** A Deployment of a cluster. */
@@ -170,7 +176,9 @@ export class ServiceApplier {
     signal: AbortSignal,
   ): Promise<number> {
     const wanted = new Set(work.flatMap(({ objects }) => objects.map(({ id }) => id)));
-    const stopped = new Set(work.flatMap(({ plan }) => (plan.problem ? [plan.service] : [])));
+    const stopped = new Set(
+      work.flatMap(({ plan }) => (plan.problem && !plan.mustEnd ? [plan.service] : [])),
+    );
     let deletions = 0;
     for (const target of this.#views.list(cluster)) {
       const { annotations, deletionTimestamp } = target.live.metadata;

@@ -12,7 +12,8 @@ import { CONDITION_WORDS } from "../resource/words.ts";
 import { ServiceApplier } from "./apply.ts";
 import { isOwnedBy } from "./apply/ownership.ts";
 import { planAuth } from "./auth/providers.ts";
-import { type AuthFacts, AuthSecrets } from "./auth/secrets.ts";
+import { type AuthFacts, AuthSecrets, NO_AUTH } from "./auth/secrets.ts";
+import { type DexStore, readStore } from "./auth/store.ts";
 import { type HostKey, ensureHostKeys } from "./jump_host/host_keys.ts";
 import { planJumpHosts } from "./jump_host/jump_hosts.ts";
 import { type RebootPass, handleRebootRequests } from "./jump_host/reboot_requests.ts";
@@ -62,11 +63,13 @@ export interface Served {
 interface PlanInput extends Omit<ServiceInput, "tolerations"> {
   readonly hostKeys: ReadonlyMap<string, HostKey>;
   readonly auth: AuthFacts;
+  readonly dexStore: DexStore | undefined;
 }
 
 /** How soon to look again for a host key that users or an administrator must mend: Secrets are not watched. */
 const KEY_PAUSE_MS = 60_000;
-const NO_AUTH: AuthFacts = { secrets: new Map(), hasDexKinds: true, againMs: Infinity };
+/** How soon to look again whether another provider is gone. */
+const STORE_PAUSE_MS = 60_000;
 
 /** The services of all clusters. */
 export class ClusterServices {
@@ -75,6 +78,7 @@ export class ClusterServices {
   readonly #options: ClusterServicesOptions;
   readonly #applier: ServiceApplier;
   readonly #authSecrets: AuthSecrets;
+  readonly #clusters: StoreReader<SipCluster>;
   /** Users' templates of HAProxy's configuration. */
   readonly #templates: ReadonlyMap<LoadBalancerKind, StoreReader<ConfigMap>>;
 
@@ -84,6 +88,7 @@ export class ClusterServices {
     this.#options = options;
     this.#applier = new ServiceApplier(options);
     this.#authSecrets = new AuthSecrets(options.client, options.clock);
+    this.#clusters = clusters;
     this.#templates = new Map(
       LOAD_BALANCERS.map(({ kind, template: { configMap } }) => {
         const fieldSelector = `metadata.name=${configMap}`;
@@ -144,11 +149,15 @@ export class ClusterServices {
   ): Promise<Served> {
     const { machines } = hosts;
     const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
+    const dexStore = auth === NO_AUTH ? undefined : await this.#readStore(cluster, signal);
     const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
+    const isWaiting =
+      dexStore?.obstacle !== undefined ||
+      (dexStore && dexStore.owner.cluster !== cluster.metadata.name);
     const lacksKey = [...hostKeys.values()].some((key) => "problem" in key);
     const plans: ServicePlan[] = [];
     const templates = this.#findTemplates(cluster);
-    for (const plan of this.#plan({ cluster, machines, hostKeys, auth }, templates)) {
+    for (const plan of this.#plan({ cluster, machines, hostKeys, auth, dexStore }, templates)) {
       plans.push(this.#hold(plan));
       // To render the template of a user takes long.
       await setImmediate();
@@ -169,7 +178,12 @@ export class ClusterServices {
           .map((nodePort) => ({ service: plan.service, nodePort })),
       ),
       troubled: hosts.troubled,
-      againMs: Math.min(againMs, auth.againMs, lacksKey ? KEY_PAUSE_MS : Infinity),
+      againMs: Math.min(
+        againMs,
+        auth.againMs,
+        lacksKey ? KEY_PAUSE_MS : Infinity,
+        isWaiting ? STORE_PAUSE_MS : Infinity,
+      ),
     };
   }
 
@@ -204,7 +218,7 @@ export class ClusterServices {
   async remove(cluster: SipCluster, signal: AbortSignal): Promise<readonly string[]> {
     const isValid = checkSpec(cluster.spec).isValid;
     // What cannot be planned without keys and Secrets is found by its owner.
-    const facts = { machines: [], hostKeys: new Map(), auth: NO_AUTH };
+    const facts = { machines: [], hostKeys: new Map(), auth: NO_AUTH, dexStore: undefined };
     const plans = isValid ? [...this.#plan({ cluster, ...facts })] : [];
     return await this.#applier.remove(cluster, plans, signal);
   }
@@ -216,13 +230,19 @@ export class ClusterServices {
   }
 
   *#plan(
-    { hostKeys, auth, ...planned }: PlanInput,
+    { hostKeys, auth, dexStore, ...planned }: PlanInput,
     templates: LoadBalancerOptions["templates"] = {},
   ): Generator<ServicePlan> {
     const input = { ...planned, tolerations: this.#options.tolerations };
     yield* planLoadBalancers(input, { templates });
     yield* planJumpHosts({ ...input, hostKeys });
-    yield* planAuth({ ...input, facts: auth });
+    yield* planAuth({ ...input, facts: auth, store: dexStore });
+  }
+
+  #readStore(cluster: SipCluster, signal: AbortSignal): Promise<DexStore | undefined> {
+    const { client } = this.#options;
+    const sources = { client, made: this.#applier.made, clusters: this.#clusters };
+    return readStore(sources, cluster, signal);
   }
 
   #findTemplates({

@@ -27,7 +27,7 @@ const PROGRESSING = "Progressing";
  * @param nodePorts The node ports that Kubernetes gave it, as they were last seen
  */
 export function judgeReadiness(
-  { service, deployment: name, mountedSecret }: ServicePlan,
+  { service, deployment: name, mountedSecret, notice }: ServicePlan,
   deployment: Deployment | undefined,
   nodePorts: readonly number[],
 ): Readiness {
@@ -60,7 +60,7 @@ export function judgeReadiness(
     return wait(`still has ${replicas - updatedReplicas} Pods of an older form`);
   if (availableReplicas === 0) return wait(`has no available Pod of ${wanted}${hint}`);
   if (nodePorts.length === 0) return wait("is available, but its Service has no node port yet");
-  if (availableReplicas >= wanted) return { service, isReady: true };
+  if (availableReplicas >= wanted) return { service, isReady: true, ...notice };
   const message = `Deployment ${name} has ${availableReplicas} of ${wanted} Pods available`;
   return { service, isReady: true, message };
 }

@@ -50,6 +50,10 @@ export interface ServicePlan {
   readonly mountedSecret?: string;
   /** Names of hosts whose addresses it needs, and which are not known. Absent: none. */
   readonly unknownHosts?: readonly string[];
-  /** Why it cannot be made as wanted, for the condition; nothing of it is changed then. */
+  /** What to know of it although it is ready. */
+  readonly notice?: { readonly reason: string; readonly message: string };
+  /** Why it cannot be made as wanted, for the condition; nothing of it is changed then, unless it must end. */
   readonly problem?: { readonly reason: string; readonly message: string };
+  /** Whether what was made of it goes, because it is a danger to others. @default {false} */
+  readonly mustEnd?: true;
 }

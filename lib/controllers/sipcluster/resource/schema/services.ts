@@ -42,6 +42,14 @@ const INTERFACE = form(/^\S+$/, 253, "the ID of a network, without blanks");
 const ABOUT_INTERFACE =
   "ID of the network in the network data of the hosts from which their addresses are taken, such as oam-ipv4. " +
   "Hosts need a static address there.";
+/**
+ * What a kube-apiserver takes as the URL of an issuer: https, and no user, query or fragment. Source:
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#using-authentication-configuration
+ */
+const ISSUER = new RegExp(
+  String.raw`^https://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?` +
+    "(/([-A-Za-z0-9._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*)?$",
+);
 /** A cluster may have another range than the usual 30000 to 32767, so the API server has the last word. */
 const NODE_PORT = wholeNumber(0, PORT_MAX);
 const ABOUT_NODE_PORT =
@@ -134,7 +142,7 @@ const AUTH = withRules(
     ),
     nodePort: REQUIRED_NODE_PORT,
     issuerURL: optional(
-      form(/^https:\/\/\S+$/, 2048, "a URL that begins with https://"),
+      form(ISSUER, 2048, "a URL that begins with https://, without user, query and fragment"),
       "URL of the issuer, as clients reach it.",
     ),
     clientID: optional(

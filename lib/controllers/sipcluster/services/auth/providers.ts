@@ -10,27 +10,32 @@
  * @module
  */
 import { SERVICE_FAILURE } from "../../resource/words.ts";
-import type { Auth } from "../../resource/sip_cluster.ts";
 import { toAccountName, toLabels, toObjectName } from "../names.ts";
 import { hashContent } from "../../../../core/text/label.ts";
 import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
 import { CONFIG_MAPS, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, toOwned } from "../owned_kinds.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
 import { toOidcData } from "./flags.ts";
+import { toWhole, type WholeAuth } from "./entry.ts";
+import { findCertificateNotice, findCertificateProblem } from "./certificate.ts";
 import { planPod } from "./pod.ts";
 import type { AuthFacts } from "./secrets.ts";
-import { CONFIG_KEY, DEFAULT_CLIENT_ID, DEFAULT_IMAGE, DEX, DEX_GROUP, DEX_RULE } from "./words.ts";
+import { type DexStore, findRival } from "./store.ts";
+import {
+  CONFIG_KEY,
+  DEFAULT_CLIENT_ID,
+  DEFAULT_IMAGE,
+  DEX,
+  DEX_GROUP,
+  DEX_RULE,
+  TLS_KEYS,
+} from "./words.ts";
 
 /** What OIDC providers are planned from. */
 interface AuthInput extends ServiceInput {
   readonly facts: AuthFacts;
-}
-
-/** An entry with all that it takes to run Dex. */
-interface WholeAuth extends Auth {
-  readonly issuerURL: string;
-  readonly configSecret: string;
-  readonly tlsSecret: string;
+  /** `undefined`: no provider of the namespace can run. */
+  readonly store: DexStore | undefined;
 }
 
 /** The first version with the flags and probes that are used here, and with kinds of apiextensions.k8s.io/v1. */
@@ -48,27 +53,19 @@ export function planAuth(input: AuthInput): ServicePlan[] {
       return { service, objects: [], problem: { reason: SERVICE_FAILURE, message } };
     };
     if ("missing" in whole) return fail(whole.missing);
-    const problem = findProblem(whole, input.facts);
+    const rival = findRival(input.store, { cluster: input.cluster.metadata.name, name });
+    // Its Pods go, too, if it runs: the others must not be less safe for it.
+    if (rival !== undefined) return { ...fail(rival), mustEnd: true };
+    const problem = findProblem(whole, input.facts) ?? input.store?.obstacle;
     if (problem !== undefined) return fail(problem);
     const objects = planObjects(input, whole, name);
-    return { service, objects, deployment: name };
+    const notice = findCertificateNotice(whole, input.facts);
+    return { service, objects, deployment: name, ...(notice && { notice }) };
   });
 }
 
-function toWhole(entry: Auth): WholeAuth | { readonly missing: string } {
-  const { issuerURL = "", configSecret = "", tlsSecret = "" } = entry;
-  const missing = Object.entries({ issuerURL, configSecret, tlsSecret })
-    .filter(([, value]) => value === "")
-    .map(([field]) => field);
-  if (missing.length === 0) return { ...entry, issuerURL, configSecret, tlsSecret };
-  const old =
-    entry.caSecret === undefined
-      ? ""
-      : ". The original operator made a ClusterIssuer of cert-manager from caSecret, and no OIDC provider";
-  return { missing: `an OIDC provider needs ${missing.join(", ")}${old}` };
-}
-
-function findProblem(entry: WholeAuth, { secrets, hasDexKinds }: AuthFacts): string | undefined {
+function findProblem(entry: WholeAuth, facts: AuthFacts): string | undefined {
+  const { secrets, hasDexKinds } = facts;
   const { configSecret, tlsSecret, caSecret, image = "" } = entry;
   const [, minor] = /:v2\.(\d+)\b/.exec(image) ?? [];
   if (minor !== undefined && Number(minor) < OLDEST_MINOR)
@@ -77,7 +74,7 @@ function findProblem(entry: WholeAuth, { secrets, hasDexKinds }: AuthFacts): str
     return `the API server does not know the kinds of ${DEX_GROUP}. Apply dex_crds.yaml of the manifests once`;
   const needs: readonly (readonly [name: string | undefined, keys: readonly string[]])[] = [
     [configSecret, [CONFIG_KEY]],
-    [tlsSecret, ["tls.crt", "tls.key"]],
+    [tlsSecret, TLS_KEYS],
     [caSecret, []],
   ];
   for (const [name, keys] of needs) {
@@ -86,10 +83,12 @@ function findProblem(entry: WholeAuth, { secrets, hasDexKinds }: AuthFacts): str
     if (secret === undefined) return `Secret ${name} does not exist`;
     const lacking = keys.filter((key) => !secret.keys.includes(key));
     if (lacking.length > 0) return `Secret ${name} has no ${lacking.join(", ")}`;
+    if (secret.damagedCa !== undefined)
+      return `Secret ${name}: ${secret.damagedCa} of the CA cannot be read. API servers do not start with it`;
   }
   if (caSecret !== undefined && secrets.get(caSecret)?.ca === undefined)
     return `Secret ${caSecret} has no certificate in ca.crt or tls.crt`;
-  return undefined;
+  return findCertificateProblem(entry, facts);
 }
 
 function planObjects(
@@ -125,7 +124,7 @@ function planObjects(
   ];
 }
 
-/** Dex reads its files once, so its Pods roll when a Secret differs. A hash of the content would tell about it. */
+/** Dex reads its files once, so its Pods roll when they differ. */
 function planDeployment(
   entry: WholeAuth,
   metadata: LabelledMeta,

@@ -33,7 +33,7 @@ export const DEX_RULE: RoleRule = {
 export const DEX_VERSION = "v1";
 
 /** Used if an entry names no image. */
-export const DEFAULT_IMAGE = "ghcr.io/dexidp/dex:v2.46.0";
+export const DEFAULT_IMAGE = "ghcr.io/dexidp/dex:v2.45.1";
 /** The ID of the tenant among the clients of Dex, if an entry names none. */
 export const DEFAULT_CLIENT_ID = "kubernetes";
 /** Prefix of the objects' names, and the labels `component` and `name`. */
@@ -41,6 +41,8 @@ export const DEX = "dex";
 
 /** Key of the Secret with Dex's configuration. */
 export const CONFIG_KEY = "config.yaml";
+/** Keys of the Secret with the certificate of Dex, and of one with the key pair of a CA. */
+export const TLS_KEYS = ["tls.crt", "tls.key"] as const;
 /** Where the container has the configuration, and where the certificate: `web.tlsCert` and `web.tlsKey` name it. */
 export const PATHS = { config: "/etc/dex/config", tls: "/etc/dex/tls" } as const;
 /** Where the API servers of a tenant have the CA. */

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { planAuth } from "../../../../../lib/controllers/sipcluster/services/auth/providers.ts";
 import type { AuthFacts } from "../../../../../lib/controllers/sipcluster/services/auth/secrets.ts";
+import type { DexStore } from "../../../../../lib/controllers/sipcluster/services/auth/store.ts";
 import type { ServicePlan } from "../../../../../lib/controllers/sipcluster/services/types.ts";
 import type { Auth } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { toPolicy } from "../../../../../lib/app/rights.ts";
 import { listRights } from "../../../../../lib/controllers/sipcluster/rights.ts";
+import { createProviderPems, toAuthFacts } from "../../../../support/sipcluster/auth_facts.ts";
 import { listModelProblems } from "../../../../support/kube/kube_model.ts";
 
 const WHOLE: Auth = {
@@ -20,21 +22,30 @@ const OLD: Auth = {
   nodePort: 30556,
   caSecret: "dex-ca-key-pair",
 };
-const CA = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+const PEMS = await createProviderPems("DNS:dex.example.com");
+const CA = PEMS.ca;
+const MADE = toAuthFacts(PEMS.crt, { config: "dex-config", tls: "dex-tls" });
+const CA_FACTS = { version: "w/1", keys: ["tls.crt", "tls.key"], isPair: false, ca: CA };
 const FACTS: AuthFacts = {
-  secrets: new Map([
-    ["dex-config", { version: "u/1", keys: ["config.yaml"] }],
-    ["dex-tls", { version: "v/1", keys: ["tls.crt", "tls.key"] }],
-    ["dex-ca-key-pair", { version: "w/1", keys: ["tls.crt", "tls.key"], ca: CA }],
-  ]),
-  hasDexKinds: true,
-  againMs: 1,
+  ...MADE,
+  secrets: new Map([...MADE.secrets, ["dex-ca-key-pair", CA_FACTS]]),
 };
+const OWNER = { cluster: "acme", name: "dex-acme" };
+const HOUR_MS = 3_600_000;
 
-function plan(auth: readonly Auth[], facts: AuthFacts = FACTS): readonly ServicePlan[] {
+function plan(
+  auth: readonly Auth[],
+  facts: AuthFacts = FACTS,
+  store: DexStore = { owner: OWNER },
+): readonly ServicePlan[] {
   const metadata = { name: "acme", namespace: "tenant", uid: "u" };
   const cluster = { metadata, spec: { services: { auth } } };
-  return planAuth({ cluster, machines: [], tolerations: [], facts });
+  return planAuth({ cluster, machines: [], tolerations: [], facts, store });
+}
+
+/** The facts so long after the certificate began. */
+function after(hours: number): AuthFacts {
+  return { ...FACTS, nowMs: FACTS.nowMs + hours * HOUR_MS };
 }
 
 /** The objects of the only plan, by kind and name. */
@@ -46,11 +57,15 @@ function toObjects(auth: Auth, facts?: AuthFacts): Readonly<Record<string, objec
 
 function withSecret(
   name: string,
-  over: Partial<{ version: string; keys: string[]; ca: string }>,
+  over: Partial<{ version: string; isPair: boolean; ca: string; damagedCa: string }>,
 ): AuthFacts {
-  const before = FACTS.secrets.get(name);
-  const after = { version: "x/1", keys: [], ...before, ...over };
-  return { ...FACTS, secrets: new Map([...FACTS.secrets, [name, after]]) };
+  const before = FACTS.secrets.get(name) ?? { version: "x/1", keys: [], isPair: false };
+  return { ...FACTS, secrets: new Map([...FACTS.secrets, [name, { ...before, ...over }]]) };
+}
+
+/** When the certificate is so many hours old, as conditions say it. */
+function toDate(hours: number): string {
+  return new Date(after(hours).nowMs).toISOString().replace(".000Z", "Z");
 }
 
 describe("planAuth() of a whole entry", () => {
@@ -241,6 +256,50 @@ describe("planAuth() plans nothing and says why", () => {
       FACTS,
       "Secret dex-config has no certificate in ca.crt or tls.crt",
     ],
+    [
+      "with a CA with which no API server starts",
+      WHOLE,
+      withSecret("dex-tls", { ca: CA, damagedCa: "certificate 2 of 2" }),
+      "Secret dex-tls: certificate 2 of 2 of the CA cannot be read. API servers do not start with it",
+    ],
+    [
+      "with an empty certificate",
+      { ...WHOLE, tlsSecret: "dex-ca-key-pair" },
+      FACTS,
+      "Secret dex-ca-key-pair: the certificate in tls.crt cannot be read",
+    ],
+    [
+      "with the key of another certificate",
+      WHOLE,
+      withSecret("dex-tls", { isPair: false }),
+      "Secret dex-tls: tls.key is not the key of the certificate",
+    ],
+    [
+      "with a certificate for another host",
+      { ...WHOLE, issuerURL: "https://dex.example.org:30556/a" },
+      FACTS,
+      "Secret dex-tls: the certificate in tls.crt is not for dex.example.org, the host of issuerURL: it has no such " +
+        "subjectAltName",
+    ],
+    [
+      "with a certificate for no address",
+      { ...WHOLE, issuerURL: "https://[fd00::1]" },
+      FACTS,
+      "Secret dex-tls: the certificate in tls.crt is not for fd00::1, the host of issuerURL: it has no such " +
+        "subjectAltName",
+    ],
+    [
+      "with a certificate that begins later",
+      WHOLE,
+      after(-1),
+      `Secret dex-tls: the certificate in tls.crt is valid from ${toDate(0)} on`,
+    ],
+    [
+      "with a certificate that ended",
+      WHOLE,
+      after(25),
+      `Secret dex-tls: the certificate in tls.crt ended on ${toDate(24)}. Renew it`,
+    ],
   ])("%s", (_what, auth, facts, message) => {
     expect(plan([auth], facts)).toEqual([
       {
@@ -252,8 +311,29 @@ describe("planAuth() plans nothing and says why", () => {
   });
 });
 
+test("planAuth() tells of a certificate that ends soon, and serves", () => {
+  expect(plan([WHOLE], after(17))[0]?.notice).toBeUndefined();
+  expect(plan([WHOLE], after(19))[0]).toMatchObject({
+    deployment: "dex-acme",
+    notice: {
+      reason: "CertificateEnds",
+      message: `Secret dex-tls: the certificate in tls.crt ends on ${toDate(24)}. Renew it`,
+    },
+  });
+});
+
 test("planAuth() gives the second entry names of its own, beside a first one that lacks something", () => {
-  const [first, second] = plan([OLD, WHOLE]);
+  const owner = { ...OWNER, name: "dex-acme-2" };
+  const [first, second] = plan([OLD, WHOLE], FACTS, { owner });
   expect(first?.problem).toBeDefined();
   expect(second).toMatchObject({ service: "auth[1]", deployment: "dex-acme-2" });
+});
+
+test("planAuth() ends a provider beside the one that has the store of Dex", () => {
+  const [first, second] = plan([WHOLE, WHOLE]);
+  expect(first?.problem).toBeUndefined();
+  expect(second).toMatchObject({ service: "auth[1]", objects: [], mustEnd: true });
+  expect(second?.problem?.message).toStartWith(
+    "Dex has one store in each namespace, and here it belongs to dex-acme of SIPCluster acme. ",
+  );
 });

@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
 import { AuthSecrets } from "../../../../../lib/controllers/sipcluster/services/auth/secrets.ts";
 import { DEX_GROUP } from "../../../../../lib/controllers/sipcluster/services/auth/words.ts";
 import type { Auth } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { createProviderPems } from "../../../../support/sipcluster/auth_facts.ts";
 import { NAMESPACE, startApplier } from "../../../../support/sipcluster/applier_rig.ts";
 
 const ENTRY: Auth = { nodePort: 1, configSecret: "config", tlsSecret: "tls", caSecret: "ca" };
-const CA = "-----BEGIN CERTIFICATE-----\nQUFB\n-----END CERTIFICATE-----\n";
-const KEY = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n";
+const PEMS = await createProviderPems("DNS:dex.example.com");
+const { ca: CA, crt: CRT, key: KEY } = PEMS;
+const DAMAGED = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 const DEX_KIND = {
   apiVersion: `${DEX_GROUP}/v1`,
   kind: "SigningKey",
@@ -39,20 +42,60 @@ test("AuthSecrets asks nothing for a cluster without a provider, or with one of 
   expect([facts.againMs, facts.secrets.size, rig.takeRequests()]).toEqual([Infinity, 0, []]);
 });
 
-test("AuthSecrets keeps versions and keys of Secrets, and certificates of CAs, but no content", async () => {
+test("AuthSecrets keeps keys of Secrets and certificates, but no content", async () => {
   await using rig = await startReader();
   rig.kubernetes.installKind(DEX_KIND);
   rig.create("config", { "config.yaml": "clientSecret: hush" });
-  rig.create("tls", { "tls.crt": CA, "tls.key": KEY });
+  rig.create("tls", { "tls.crt": CRT, "tls.key": KEY });
   rig.create("ca", { "tls.crt": `${CA}${KEY}${CA}`, "tls.key": KEY });
   const { secrets, hasDexKinds, againMs } = await rig.read();
   expect([hasDexKinds, againMs]).toEqual([true, 600_000]);
+  const version = expect.stringMatching(/^[0-9a-f]{64}$/);
+  const [keys, certificate] = [["tls.crt", "tls.key"], expect.any(X509Certificate)];
   expect(Object.fromEntries(secrets)).toEqual({
-    config: { version: expect.any(String), keys: ["config.yaml"] },
-    tls: { version: expect.any(String), keys: ["tls.crt", "tls.key"] },
-    ca: { version: expect.any(String), keys: ["tls.crt", "tls.key"], ca: CA + CA },
+    config: { version, keys: ["config.yaml"], isPair: false },
+    tls: { version, keys, certificate, isPair: true },
+    ca: { version, keys, certificate, isPair: false, ca: CA + CA },
   });
 });
+
+test("AuthSecrets has another version if what Dex reads differs, and not for a label", async () => {
+  await using rig = await startReader();
+  const { objects } = rig.kubernetes;
+  const path = { namespace: NAMESPACE, name: "tls" };
+  rig.create("tls", { "tls.crt": CRT, "tls.key": KEY });
+  const read = async (): Promise<string | undefined> => {
+    rig.reader.forget(`${NAMESPACE}/a`);
+    return (await rig.read()).secrets.get("tls")?.version;
+  };
+  const before = await read();
+  objects.patch("secrets", path, { metadata: { labels: { a: "b" } }, data: { other: "" } });
+  expect(await read()).toBe(before);
+  objects.patch("secrets", path, { data: { "tls.crt": encode(CA) } });
+  expect(await read()).not.toBe(before);
+});
+
+test.each<[what: string, texts: Record<string, string>, hasCertificate: boolean, damaged?: string]>(
+  [
+    ["another certificate", { "tls.crt": CA, "tls.key": KEY }, true, ""],
+    ["no key", { "tls.crt": CRT, "tls.key": "" }, true, ""],
+    ["nothing", { "tls.crt": "", "tls.key": "" }, false, ""],
+    ["damage", { "tls.crt": DAMAGED, "tls.key": KEY }, false, ""],
+    ["a damaged CA", { "ca.crt": CA + DAMAGED }, false, "certificate 2 of 2"],
+  ],
+)(
+  "AuthSecrets sees %s in the Secret of a provider",
+  async (_what, texts, hasCertificate, damaged) => {
+    await using rig = await startReader();
+    rig.create("tls", texts);
+    const { certificate, isPair, damagedCa = "" } = (await rig.read()).secrets.get("tls") ?? {};
+    expect([certificate !== undefined, isPair, damagedCa]).toEqual([
+      hasCertificate,
+      false,
+      damaged,
+    ]);
+  },
+);
 
 test("AuthSecrets asks again after a minute if something is missing, else after ten", async () => {
   await using rig = await startReader();
