@@ -37,8 +37,6 @@ export const CONFIG_HASH = "landfall.dev/config-hash";
 export const SIP_CLUSTER_LABEL = "landfall.dev/sip-cluster";
 /** Annotation of the same: the entry of `spec.services` that it belongs to, such as `jumpHost[1]`. */
 export const SERVICE_ENTRY = "landfall.dev/sip-service";
-/** Annotation of one object of each service: those of the service that Landfall does not watch, such as Secrets. */
-export const UNWATCHED_OBJECTS = "landfall.dev/sip-unwatched";
 /** Label of everything that the original operator made, and of everything that Landfall makes. */
 export const PART_OF_SIP = { key: "app.kubernetes.io/part-of", value: "sip" } as const;
 

@@ -62,15 +62,13 @@ interface PlanInput {
   readonly replicas?: number;
   /** @default {the four labels of the original operator, shortened to one} */
   readonly selector?: Readonly<Record<string, string>>;
-  /** @default {true} */
-  readonly hasBudget?: boolean;
   /** Further Secrets that the Pods read. @default {none} */
   readonly mounts?: readonly string[];
 }
 
 /** A service as planners write it: a Secret, a Deployment, a PodDisruptionBudget and a Service. */
 export function toPlan(input: PlanInput = {}): ServicePlan {
-  const { service = "jumpHost", name = "jumphost-a", nodePort = 30001, hasBudget = true } = input;
+  const { service = "jumpHost", name = "jumphost-a", nodePort = 30001 } = input;
   const { config = "one", replicas = 2, selector = { app: name }, mounts = [] } = input;
   const metadata = { name, namespace: NAMESPACE, labels: SIP_LABELS };
   const matching = { matchLabels: selector };
@@ -99,13 +97,7 @@ export function toPlan(input: PlanInput = {}): ServicePlan {
       },
     }),
     toOwned(SECRETS, metadata, { type: "Opaque", data: toSecretData({ config }) }),
-    ...(hasBudget
-      ? [
-          toOwned(POD_DISRUPTION_BUDGETS, metadata, {
-            spec: { minAvailable: 1, selector: matching },
-          }),
-        ]
-      : []),
+    toOwned(POD_DISRUPTION_BUDGETS, metadata, { spec: { minAvailable: 1, selector: matching } }),
   ];
   return { service, objects, deployment: name };
 }

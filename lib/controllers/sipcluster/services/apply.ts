@@ -19,9 +19,9 @@ import { listPorts } from "./apply/ports.ts";
 import { OwnedViews, type Shown } from "./apply/views.ts";
 import {
   findTargets,
+  listBeside,
   listWanted,
   type ObjectId,
-  parseIds,
   toId,
   type WantedObject,
 } from "./apply/wanted.ts";
@@ -135,7 +135,7 @@ export class ServiceApplier {
    * Deletes all objects of a cluster that is being deleted. Call it again until nothing is left.
    *
    * @param plans Those of its spec: objects that no view shows are found by them, too
-   * @returns What is left, such as `Deployment/jumphost-a`, which exists until its Pods are gone
+   * @returns What it waits for, such as `Deployment/jumphost-a`, which exists until its Pods are gone
    */
   async remove(
     cluster: SipCluster,
@@ -146,7 +146,7 @@ export class ServiceApplier {
     const ids = new Set(shown.map(({ live }) => toId(live)));
     const planned = plans.flatMap(({ objects }) => objects.map(({ body }) => toId(body)));
     const others = new Set([
-      ...shown.flatMap(({ live }) => parseIds(live)),
+      ...shown.flatMap(({ live }) => listBeside(live)),
       ...this.#views.listMountedSecrets(cluster),
       ...planned.filter((id) => !ids.has(id)),
     ]);
@@ -179,17 +179,16 @@ export class ServiceApplier {
     const stopped = new Set(
       work.flatMap(({ plan }) => (plan.problem && !plan.mustEnd ? [plan.service] : [])),
     );
-    let deletions = 0;
-    for (const target of this.#views.list(cluster)) {
-      const { annotations, deletionTimestamp } = target.live.metadata;
+    const stale = this.#views.list(cluster).filter(({ live }) => {
+      const { annotations, deletionTimestamp } = live.metadata;
       const isStopped = stopped.has(annotations?.[SERVICE_ENTRY] ?? "");
-      if (isStopped || deletionTimestamp !== undefined) continue;
-      const stale = findTargets(parseIds(target.live).filter((id) => !wanted.has(id)));
-      // Those that it names go first: nothing else leads to them.
-      const targets = wanted.has(toId(target.live)) ? stale : [...stale, target];
-      for (const one of targets)
-        if (await this.#objects.remove(cluster, one, signal)) deletions += 1;
-    }
+      return !isStopped && deletionTimestamp === undefined && !wanted.has(toId(live));
+    });
+    const beside = new Set(stale.flatMap(({ live }) => listBeside(live)));
+    // They go first: nothing else leads to them.
+    const targets = [...findTargets(beside.difference(wanted)), ...stale];
+    let deletions = 0;
+    for (const one of targets) if (await this.#objects.remove(cluster, one, signal)) deletions += 1;
     return deletions;
   }
 }

@@ -24,24 +24,14 @@ describe("what no plan has any more", () => {
     const { requests } = await rig.apply(DEX);
     const deletions = requests.filter((one) => one.startsWith("delete"));
     expect(deletions).toEqual([
-      "delete services/jumphost-a",
       "delete poddisruptionbudgets/jumphost-a",
-      "delete secrets/jumphost-a",
+      "delete services/jumphost-a",
       "delete deployments/jumphost-a",
     ]);
     expect(requests.filter((one) => one.startsWith("patch"))).toEqual([]);
-    expect(rig.list()).toEqual(toObjects("dex-a"));
+    // A Secret has keys that nothing brings back. It goes with the cluster.
+    expect(rig.list().toSorted()).toEqual(["secrets/jumphost-a", ...toObjects("dex-a")].toSorted());
     expect((await rig.apply(DEX)).requests).toEqual([]);
-  });
-
-  test("is deleted if it is one object of a service that goes on", async () => {
-    await using rig = await startApplier();
-    await rig.apply(JUMP);
-    await rig.restart();
-    await rig.apply(toPlan({ hasBudget: false }));
-    expect(rig.list()).toEqual(
-      ["deployments", "secrets", "services"].map((one) => `${one}/jumphost-a`),
-    );
   });
 
   test("frees a node port that another service gets in the same step", async () => {

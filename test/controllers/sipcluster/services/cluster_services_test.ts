@@ -98,18 +98,54 @@ test("a configuration that a person edits or deletes is right again within secon
   await until("it is there again", () => readServers(stage).join() === before.join(), 5_000);
 });
 
-test("the Secret goes in which an older version had the configuration, and no one else's", async () => {
-  await using stage = await startBalanced(1);
+test("what a user of a jump host writes on its ConfigMap deletes nothing, and holds no deletion", async () => {
+  await using stage = await SipStage.start(RACKS);
   const { objects } = stage.kubernetes;
-  const path = { namespace: TENANT, name: "loadbalancer-controlplane-a" };
-  const { metadata } = Object(objects.get("deployments", path));
-  const { ownerReferences } = metadata;
-  objects.create("secrets", { metadata: { ...path, ownerReferences } });
-  objects.create("secrets", { metadata: { namespace: TENANT, name: "theirs" } });
-  const annotations = { "landfall.dev/sip-unwatched": `Secret/${path.name},Secret/theirs` };
-  objects.patch("deployments", path, { metadata: { annotations } });
-  await until("the Secret is gone", () => objects.get("secrets", path) === undefined);
-  expect(objects.get("secrets", { namespace: TENANT, name: "theirs" })).toBeDefined();
+  stage.create("a", toSpec({ jumpHost: [toJumpHost(30_001), toJumpHost(30_002)] }));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const listSecrets = (): readonly string[] =>
+    stage.listOwned("secrets").map(({ metadata }) => `${metadata.name} ${metadata.uid}`);
+  const before = listSecrets();
+  expect(before).toHaveLength(2);
+  const requests = { namespace: TENANT, name: "jumphost-a-requests" };
+  const named = before.map((text) => `Secret/${text.split(" ")[0]}`).join();
+  objects.patch("configmaps", requests, {
+    metadata: {
+      annotations: { "landfall.dev/sip-unwatched": named },
+      finalizers: ["example.org/mine"],
+    },
+  });
+  stage.change("a", { nodes: { ControlPlane: { count: { active: 2 } } } });
+  await until("the cluster was looked at", () => stage.listHosts("a").length === 2);
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  expect(listSecrets()).toEqual(before);
+  stage.delete("a");
+  await until("the cluster is gone", () => stage.read("a") === undefined);
+  expect(stage.listOwned("configmaps").map(({ metadata }) => metadata.name)).toEqual([
+    requests.name,
+  ]);
+});
+
+test("a service whose ConfigMap has the name of another leaves no account behind", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { objects } = stage.kubernetes;
+  objects.create("configmaps", { metadata: { namespace: TENANT, name: "jumphost-a" } });
+  stage.create("a", toSpec({ jumpHost: [toJumpHost(30_001)] }));
+  await stage.untilCondition("a", "ServicesReady", "False NameTaken");
+  const listAccounts = (): number =>
+    ["serviceaccounts", "roles", "rolebindings"].flatMap((plural) => stage.listOwned(plural))
+      .length;
+  expect(listAccounts()).toBe(0);
+  objects.delete("configmaps", { namespace: TENANT, name: "jumphost-a" });
+  stage.change("a", { services: { jumpHost: [toJumpHost(30_002)] } });
+  await stage.untilCondition("a", "Ready", READY);
+  expect(listAccounts()).toBe(3);
+  await stage.stop();
+  stage.change("a", { services: { jumpHost: null } });
+  await stage.run();
+  await until("they are gone", () => listAccounts() === 0);
 });
 
 test("network data that comes late is followed within seconds, and costs nothing while all is well", async () => {

@@ -85,7 +85,8 @@ export class ObjectApplier {
   /**
    * Deletes an object if the cluster owns it.
    *
-   * @returns Whether it is still there: a deletion takes time, and a view shows its end later
+   * @returns Whether to wait for it: a deletion takes time, and a view shows its end later. Not for a finalizer that
+   * another program set, maybe a Pod of a tenant: Pods go with their Deployment, which is waited for
    * @throws {KubeError}
    */
   async remove(cluster: SipCluster, target: Target, signal: AbortSignal): Promise<boolean> {
@@ -96,8 +97,8 @@ export class ObjectApplier {
     const live = target.live ?? (await this.#read(object, signal));
     if (live === undefined || !isOwnedBy(live, cluster)) return false;
     this.sent.forgetObject(toKey(cluster), toId(object.body));
-    if (live.metadata.deletionTimestamp === undefined)
-      await this.#delete(object.resource, live, signal);
+    if (live.metadata.deletionTimestamp !== undefined) return kind === DEPLOYMENTS.kind;
+    await this.#delete(object.resource, live, signal);
     return true;
   }
 

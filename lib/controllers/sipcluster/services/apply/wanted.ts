@@ -1,11 +1,11 @@
 /**
- * The objects of a plan as they are sent: in order, labelled, owned, and with the names of those that are not watched.
+ * The objects of a plan as they are sent: in order, labelled and owned.
  * @module
  */
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
-import { SERVICE_ENTRY, SIP_CLUSTER_LABEL, UNWATCHED_OBJECTS } from "../../words.ts";
-import { toClusterLabel } from "../names.ts";
+import { SERVICE_ENTRY, SIP_CLUSTER_LABEL } from "../../words.ts";
+import { toAccountName, toClusterLabel } from "../names.ts";
 import { hashContent } from "../../../../core/text/label.ts";
 import { SECRETS } from "../../../../kube/kinds/secret.ts";
 import {
@@ -29,21 +29,21 @@ export interface WantedObject extends OwnedObject {
   readonly hash: string;
 }
 
-/** What an object needs comes before it; Services come last, so that one without a port stops nothing else. */
+/** Kinds of the account of a service's Pods. They are not watched. */
+const OF_ACCOUNT: readonly Resource<KubeObject>[] = [SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS];
+
+/**
+ * ConfigMaps are watched and come first: one that cannot be made leaves no account behind to which nothing leads. Then
+ * what an object needs comes before it. Services come last, so that one without a port stops nothing else.
+ */
 const KINDS: readonly Resource<KubeObject>[] = [
-  SERVICE_ACCOUNTS,
-  ROLES,
-  ROLE_BINDINGS,
-  SECRETS,
   CONFIG_MAPS,
+  SECRETS,
+  ...OF_ACCOUNT,
   POD_DISRUPTION_BUDGETS,
   DEPLOYMENTS,
   OWNED_SERVICES,
 ];
-
-const WATCHED: ReadonlySet<string> = new Set(
-  [CONFIG_MAPS, DEPLOYMENTS, OWNED_SERVICES].map(({ kind }) => kind),
-);
 
 /** Names an object by its kind and name. */
 export function toId({ kind, metadata }: KubeObject): ObjectId {
@@ -55,14 +55,8 @@ export function listWanted(cluster: SipCluster, plan: ServicePlan): readonly Wan
   const objects = plan.objects.toSorted(
     ({ body: one }, { body: other }) => toRank(one) - toRank(other),
   );
-  // Without it, nothing would lead to the others after a restart.
-  const first = objects.find(({ resource }) => WATCHED.has(resource.kind));
-  const unwatched = objects
-    .filter(({ resource }) => !WATCHED.has(resource.kind))
-    .map(({ body }) => toId(body));
   return objects.map((object) => {
-    const names = object === first ? { [UNWATCHED_OBJECTS]: formatIds(unwatched) } : {};
-    const body = toBody(cluster, plan, object.body, names);
+    const body = toBody(cluster, plan, object.body);
     return {
       resource: object.resource,
       body,
@@ -72,10 +66,14 @@ export function listWanted(cluster: SipCluster, plan: ServicePlan): readonly Wan
   });
 }
 
-/** The IDs of objects that are not watched and stand or fall with this one. */
-export function parseIds({ metadata }: KubeObject): readonly ObjectId[] {
-  const text = metadata.annotations?.[UNWATCHED_OBJECTS] ?? "";
-  return text.split(",").filter((id) => id !== "");
+/**
+ * The IDs of objects that are not watched and stand or fall with this one. Only its name tells them: Pods of tenants
+ * write metadata of some ConfigMaps, and a name never changes.
+ */
+export function listBeside({ metadata: { name } }: KubeObject): readonly ObjectId[] {
+  const account = toAccountName(name);
+  const budget = `${POD_DISRUPTION_BUDGETS.kind}/${name}`;
+  return [...OF_ACCOUNT.map(({ kind }) => `${kind}/${account}`), budget];
 }
 
 /** The kinds and names of objects by their IDs. What is no ID of a kind that is applied here is left out. */
@@ -89,20 +87,11 @@ export function findTargets(
   });
 }
 
-function formatIds(ids: readonly ObjectId[]): string {
-  return ids.toSorted().join(",");
-}
-
 function toRank({ kind }: KubeObject): number {
   return KINDS.findIndex((one) => one.kind === kind);
 }
 
-function toBody(
-  cluster: SipCluster,
-  { service }: ServicePlan,
-  body: KubeObject,
-  names: Readonly<Record<string, string>>,
-): KubeObject {
+function toBody(cluster: SipCluster, { service }: ServicePlan, body: KubeObject): KubeObject {
   const { apiVersion, kind } = SIP_CLUSTERS;
   const { name, uid = "" } = cluster.metadata;
   const { metadata } = body;
@@ -111,7 +100,7 @@ function toBody(
     metadata: {
       ...metadata,
       labels: { ...metadata.labels, [SIP_CLUSTER_LABEL]: toClusterLabel(name) },
-      annotations: { ...metadata.annotations, [SERVICE_ENTRY]: service, ...names },
+      annotations: { ...metadata.annotations, [SERVICE_ENTRY]: service },
       ownerReferences: [
         { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true },
       ],

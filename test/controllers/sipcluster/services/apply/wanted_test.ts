@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import {
   findTargets,
   listWanted,
-  parseIds,
 } from "../../../../../lib/controllers/sipcluster/services/apply/wanted.ts";
 import type { SipCluster } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { toPlan } from "../../../../support/sipcluster/applier_rig.ts";
@@ -10,10 +9,9 @@ import { toPlan } from "../../../../support/sipcluster/applier_rig.ts";
 const CLUSTER: SipCluster = { metadata: { name: "a", namespace: "tenant", uid: "u" } };
 
 describe("listWanted()", () => {
-  test("names on the first object that is watched what is not, so that a restart finds it", () => {
-    const named = listWanted(CLUSTER, toPlan()).map(({ body }) => parseIds(body));
-    const unwatched = ["PodDisruptionBudget/jumphost-a", "Secret/jumphost-a"];
-    expect(named).toEqual([[], [], unwatched, []]);
+  test("has first what others need, and last what may lack a port", () => {
+    const kinds = listWanted(CLUSTER, toPlan()).map(({ body }) => body.kind);
+    expect(kinds).toEqual(["Secret", "PodDisruptionBudget", "Deployment", "Service"]);
   });
 });
 
