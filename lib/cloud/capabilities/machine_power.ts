@@ -63,7 +63,7 @@ export type PowerRefusal =
   | "blocked"
   /** The user of the cloud has no right to it. */
   | "denied"
-  /** No host has room for it. */
+  /** No host, or no storage, has room for it. */
   | "noRoom"
   /** It is not one of our complete machines, or does not exist. */
   | "notOurs"

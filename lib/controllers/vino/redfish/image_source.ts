@@ -19,6 +19,8 @@ interface OpenImage {
   readonly length: number;
   /** Fails if there are more or fewer bytes. */
   readonly stream: ReadableStream<Uint8Array>;
+  /** Why the stream failed. Absent: it did not. */
+  findProblem(): ImageError | undefined;
 }
 
 /** More than the installation media of any system have. */
@@ -32,6 +34,9 @@ export function parseImageUrl(text: string, sources: readonly string[]): URL {
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw new ImageError("Image must be a URL with http or https");
   }
+  // A server may take these for slashes, and then for the way out of a folder.
+  if (/%(?:2f|5c)/i.test(url.pathname))
+    throw new ImageError("Image must be a URL without %2F and %5C");
   if (url.username !== "" || url.password !== "") {
     throw new ImageError("Image must be a URL without a user and password");
   }
@@ -66,9 +71,7 @@ export async function openImage(
     }
     const length = Number(headers.get("content-length") ?? Number.NaN);
     const problem = findProblem(status, length);
-    if (problem === undefined && body !== null) {
-      return { length, stream: body.pipeThrough(toCounter(length, onBytes)) };
-    }
+    if (problem === undefined && body !== null) return toOpen(body, { url, length, onBytes });
     await body?.cancel();
     throw new ImageError(`Cannot fetch the image from ${formatHostPort(url.href)}: ${problem}`);
   }
@@ -93,20 +96,38 @@ function findProblem(status: number, length: number): string | undefined {
   return `the image is longer than ${formatSize(IMAGE_BYTES_MAX)}`;
 }
 
-function toCounter(
-  length: number,
-  onBytes: (bytes: number) => void,
-): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.length;
-      if (bytes > length) throw new ImageError("The image is longer than its server said");
+/** Counts the bytes, and remembers why there are no more: who sends the stream on sees only that it broke. */
+function toOpen(
+  body: ReadableStream<Uint8Array>,
+  {
+    url,
+    length,
+    onBytes,
+  }: { readonly url: URL; readonly length: number; readonly onBytes: (bytes: number) => void },
+): OpenImage {
+  const reader = body.getReader();
+  const from = formatHostPort(url.href);
+  let left = length;
+  let problem: ImageError | undefined;
+  const read = async (): Promise<Uint8Array | undefined> => {
+    try {
+      const { value } = await reader.read();
+      left -= value?.length ?? 0;
+      if (left >= 0 && (value !== undefined || left === 0)) return value;
+    } catch {
+      // Below.
+    }
+    problem = new ImageError(`The image from ${from} broke off, or is not as long as it says`);
+    throw problem;
+  };
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = await read();
+      if (chunk === undefined) return controller.close();
       onBytes(chunk.length);
       controller.enqueue(chunk);
     },
-    flush() {
-      if (bytes < length) throw new ImageError("The image ended before its end");
-    },
+    cancel: (reason) => reader.cancel(reason),
   });
+  return { length, stream, findProblem: () => problem };
 }

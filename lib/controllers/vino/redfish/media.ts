@@ -182,13 +182,16 @@ export class VirtualMedia {
     const broken = new AbortController();
     const both = AbortSignal.any([signal, broken.signal]);
     const count = (bytes: number): void => void (copy.bytes += bytes);
-    const { length, stream } = await openImage(url, settings.sources, count, both);
+    const image = await openImage(url, settings.sources, count, both);
+    const { length, stream } = image;
     copy.length = length;
     try {
       const content = { stream, length, timeoutMs: COPY_MS };
       const id = await media.upload(storage, name, content, fence, signal);
       log.info("Copied an image of a CD", { image: name, from: url.origin, bytes: length });
       return { id, name, isInUse: false };
+    } catch (error) {
+      throw image.findProblem() ?? error;
     } finally {
       broken.abort();
     }

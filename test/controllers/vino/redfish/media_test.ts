@@ -3,6 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createServer } from "node:http";
 import { VinoManagement } from "../../../../lib/controllers/vino/redfish/management.ts";
 import { parseImageUrl } from "../../../../lib/controllers/vino/redfish/image_source.ts";
 import type { MediaSettings } from "../../../../lib/controllers/vino/redfish/media.ts";
@@ -240,6 +241,8 @@ describe("virtual media", () => {
     ["ftp://127.0.0.1/ok/a.iso", "http or https"],
     ["http://a.example.org/a.iso", "an administrator allows it"],
     ["http://a.example/../secret", "an administrator allows it"],
+    ["http://a.example/ok/%2e%2e/secret", "an administrator allows it"],
+    ["http://a.example/ok/..%2fsecret", "without %2F"],
     ["a.iso", "http or https"],
   ])("parseImageUrl() refuses %s: %s", (text, message) => {
     expect(() => parseImageUrl(text, ["http://a.example/ok/"])).toThrow(message);
@@ -265,6 +268,36 @@ describe("virtual media", () => {
   ])("refuses to insert with %j", async (more) => {
     expect((await insert(ids[0] ?? "", "ok/a.iso", more)).status).toBe(400);
     expect(fetched).toEqual([]);
+  });
+
+  test("says that an image broke off, and not that the cloud is away", async () => {
+    const broken = createServer((_request, response) => {
+      response.writeHead(200, { "content-length": IMAGE.length });
+      response.write(IMAGE.subarray(0, 1_000_000), () => response.destroy());
+    });
+    await new Promise<void>((resolve) => broken.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${Object(broken.address()).port}/`;
+    ended.abort();
+    lead({ sources: [url] });
+    const told = await insert(ids[0] ?? "", "", { Image: `${url}a.iso` });
+    broken.close();
+    expect([told.status, told.json]).toEqual([
+      400,
+      expect.objectContaining({
+        error: expect.objectContaining({ message: expect.stringContaining("broke off") }),
+      }),
+    ]);
+    expect(listImages()).toEqual([]);
+  });
+
+  test("says that the storage is full", async () => {
+    const storage = rig.simulator.state.read("srs", rig.site.srIds.iso);
+    if (storage) storage["size"] = 1_000;
+    const told = await insert(ids[0] ?? "", "ok/a.iso");
+    expect([told.status, JSON.stringify(told.json)]).toEqual([
+      409,
+      expect.stringContaining("insufficient space"),
+    ]);
   });
 
   test("says that there is no such storage", async () => {

@@ -20,6 +20,7 @@ const WORDS: Readonly<Record<string, PowerRefusal>> = {
   HOST_NOT_ENOUGH_FREE_MEMORY: "noRoom",
   NO_HOSTS_AVAILABLE: "noRoom",
   HOST_DISABLED: "noRoom",
+  SR_BACKEND_FAILURE_44: "noRoom",
 };
 
 /** What is done besides actions on the power. */
