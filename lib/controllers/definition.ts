@@ -6,7 +6,7 @@
 import type { LoadBalancerLeftover } from "../cloud/capabilities/load_balancers.ts";
 import type { MachineManagement } from "../cloud/capabilities/machine_management.ts";
 import type { Capability } from "../cloud/capabilities/mod.ts";
-import type { MachinesView } from "../cloud/capabilities/machines.ts";
+import type { MachinesUse, MachinesView } from "../cloud/capabilities/machines.ts";
 import type { PoolUsage } from "../cloud/pools/usage.ts";
 import {
   findSettings,
@@ -319,10 +319,10 @@ export interface ControllerDefinition<S = unknown> {
     readonly advice: string;
   };
   /**
-   * Whether clients manage machines by it with these flags ({@linkcode RunningController.managementListener}), for
-   * which the cloud's user needs more rights. @default {never}
+   * How clients manage machines by it with these flags ({@linkcode RunningController.managementListener}), for which
+   * the cloud's user needs more rights. @default {they do not}
    */
-  managesMachines?(flags: FlagValues): boolean;
+  findMachinesUse?(flags: FlagValues): MachinesUse;
   /** Judges its flags together. @default {they fit} */
   judgeFlags?(flags: FlagValues): FlagsJudgement;
   /** Where clients manage machines with these flags. @throws {ConfigError} if they do not fit. @default {nowhere} */

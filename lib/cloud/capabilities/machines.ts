@@ -265,10 +265,17 @@ export interface Machines<
   readonly power: MachinePower;
   /**
    * Says what the cloud offers for machines, and which rights are missing. Changes nothing.
-   * @param isManaged Whether {@linkcode power} is used, too
    * @throws {CloudError} when the cloud cannot answer
    */
-  inspect?(isManaged: boolean, signal: AbortSignal): Promise<readonly Finding[]>;
+  inspect?(use: MachinesUse, signal: AbortSignal): Promise<readonly Finding[]>;
+}
+
+/** What is done with machines, besides making them. */
+export interface MachinesUse {
+  /** Whether {@linkcode Machines.power} is used. */
+  readonly isManaged: boolean;
+  /** Name or ID of the storage for images of CDs. Absent: there are none. */
+  readonly isoStorage?: string;
 }
 
 /** The steps of a plan that are made before another look: the first, and those that follow it directly. */

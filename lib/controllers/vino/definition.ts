@@ -7,9 +7,9 @@ import { type ControllerDefinition, readTextFlag } from "../definition.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { HOST_WORDS } from "./hosts/word_table.ts";
 import {
+  findMachinesUse,
   judgeRedfishFlags,
   readRedfishSettings,
-  REDFISH_ADDRESS_FLAG,
   REDFISH_FLAGS,
   toManagementPlace,
 } from "./redfish/flags.ts";
@@ -82,7 +82,7 @@ export const vinoController: ControllerDefinition = {
     const settings = readRedfishSettings(flags);
     return settings && toManagementPlace(settings);
   },
-  managesMachines: (flags) => readTextFlag(flags, REDFISH_ADDRESS_FLAG) !== "",
+  findMachinesUse,
   listNamespaces: (flags) => {
     const namespace = readTextFlag(flags, POOLS_NAMESPACE_FLAG);
     return [{ namespace, flag: POOLS_NAMESPACE_FLAG.name, use: "for all IPPools" }];

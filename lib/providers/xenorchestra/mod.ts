@@ -446,7 +446,7 @@ function createLazyMachines(options: LazyMachinesOptions): LazyMachines {
     planRemoval: (view, identity, record) => now().planRemoval(view, identity, record),
     apply: (step, context, signal) => now().apply(step, context, signal),
     mayGoOn: (error) => loaded?.mayGoOn(error) ?? false,
-    inspect: async (isManaged, signal) => await (await load()).inspect(isManaged, signal),
+    inspect: async (use, signal) => await (await load()).inspect(use, signal),
     power: {
       read: async (id, signal) => await (await load()).power.read(id, signal),
       readInterfaces: async (id, signal) => await (await load()).power.readInterfaces(id, signal),

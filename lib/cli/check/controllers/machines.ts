@@ -17,7 +17,7 @@ interface MachineSearch {
   /** Absent: the settings cannot be used. */
   readonly provider: { readonly machines?: Pick<Machines, "inspect"> } | undefined;
   /** The controllers that run. */
-  readonly fitting: readonly Pick<ControllerDefinition, "managesMachines" | "needs">[];
+  readonly fitting: readonly Pick<ControllerDefinition, "findMachinesUse" | "needs">[];
   readonly flags: FlagValues;
 }
 
@@ -38,11 +38,12 @@ export async function addMachines(
     return step;
   }
   if (!fitting.some(({ needs = [] }) => needs.includes("machines"))) return step;
-  const isManaged = fitting.some((one) => one.managesMachines?.(flags) === true);
+  const uses = fitting.flatMap((one) => one.findMachinesUse?.(flags) ?? []);
+  const use = uses.find(({ isManaged }) => isManaged) ?? { isManaged: false };
   const late = (finding: CheckFinding): readonly Finding[] => [finding];
   const findings = await inTime(signal, late, async (deadline) => {
     try {
-      return (await machines.inspect?.(isManaged, deadline)) ?? [];
+      return (await machines.inspect?.(use, deadline)) ?? [];
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;

@@ -2,6 +2,7 @@
  * Flags of the management controllers of machines.
  * @module
  */
+import type { MachinesUse } from "../../../cloud/capabilities/machines.ts";
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 import { parseListenAddress } from "../../../core/net/listen_address.ts";
@@ -187,6 +188,13 @@ export function judgeRedfishFlags(values: FlagValues): FlagsJudgement {
     if (!(error instanceof ConfigError)) throw error;
     return { issues: error.issues, warnings: [] };
   }
+}
+
+/** What the service does with machines. Flags that do not fit are judged elsewhere. */
+export function findMachinesUse(values: FlagValues): MachinesUse {
+  const isManaged = readTextFlag(values, REDFISH_ADDRESS_FLAG) !== "";
+  const isoStorage = readTextFlag(values, ISO_STORAGE_FLAG);
+  return { isManaged, ...(isManaged && isoStorage !== "" && { isoStorage }) };
 }
 
 /** Where the service is. */

@@ -3,10 +3,12 @@
  * @module
  */
 import type { Finding } from "../../../cloud/inspection.ts";
+import type { MachinesUse } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { quote } from "../../../core/text/printable.ts";
 import type { Session } from "../session/session.ts";
 import { inspectBootOrders } from "./power/boot_order_inspection.ts";
+import { findIsoStorages } from "./power/media.ts";
 import { formatPrivilege, listLacking, PRIVILEGES, ROLE_PATH } from "./privileges.ts";
 import type { MachinesApi } from "./wire/machines_api.ts";
 import type { MachineCollections } from "./wire/schemas.ts";
@@ -23,16 +25,14 @@ const NEEDED = [
 }[];
 
 /** What {@linkcode inspectMachines} needs. */
-interface MachinesInspection {
+interface MachinesInspection extends MachinesUse {
   readonly api: MachinesApi;
   readonly session: Pick<Session, "callRpc">;
-  /** Whether clients may set what machines start from. */
-  readonly isManaged: boolean;
 }
 
 /** Lists what is visible, and the rights of the user. @throws {CloudError} if there is no usable answer */
 export async function inspectMachines(
-  { api, session, isManaged }: MachinesInspection,
+  { api, session, isManaged, isoStorage }: MachinesInspection,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const [shown, { rights, findings }] = await Promise.all([
@@ -41,7 +41,32 @@ export async function inspectMachines(
   ]);
   const isEnough = !isManaged || rights === "all";
   const boot = isEnough ? [] : await inspectBootOrders({ api, session }, signal);
-  return [...shown, ...findings, ...boot];
+  const media = isoStorage === undefined ? [] : await inspectIsoStorage(api, isoStorage, signal);
+  return [...shown, ...findings, ...boot, ...media];
+}
+
+/** Looks in every pool that is visible. */
+async function inspectIsoStorage(
+  api: MachinesApi,
+  nameOrId: string,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const code = "machines.isoStorage";
+  const [{ objects: pools }, { objects: storages }] = await Promise.all([
+    api.list("pools", signal),
+    api.list("srs", signal),
+  ]);
+  const what = `storage for ISOs with the name or ID ${quote(nameOrId)}`;
+  const lacking = pools.filter(({ id }) => findIsoStorages(storages, id, nameOrId).length !== 1);
+  if (lacking.length === 0) {
+    return [{ level: "ok", code, message: `Machines: each pool has a ${what}` }];
+  }
+  return lacking.map(({ id, name_label: name }) => ({
+    level: "warning",
+    code,
+    message: `Machines: pool ${name ? `${name} (${id})` : id} has not exactly one ${what}`,
+    advice: "create or rename one, or let Vinos make no machines there: they have no virtual media",
+  }));
 }
 
 async function inspectList(

@@ -7,6 +7,7 @@ import {
   type Machines,
   type MachineSpec,
   type MachinesQuestion,
+  type MachinesUse,
   type MachineStepContext,
   toMachineName,
 } from "../../../cloud/capabilities/machines.ts";
@@ -152,9 +153,9 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     return isRefusal && error.kind !== "throttled";
   }
 
-  inspect(isManaged: boolean, signal: AbortSignal): Promise<readonly Finding[]> {
+  inspect(use: MachinesUse, signal: AbortSignal): Promise<readonly Finding[]> {
     const { session } = this.#options;
-    return inspectMachines({ api: this.#api, session, isManaged }, signal);
+    return inspectMachines({ api: this.#api, session, ...use }, signal);
   }
 
   /** An inventory without changes is not read again. */

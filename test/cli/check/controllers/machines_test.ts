@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addMachines } from "../../../../lib/cli/check/controllers/machines.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { MachinesUse } from "../../../../lib/cloud/capabilities/machines.ts";
 import type { FlagValues } from "../../../../lib/controllers/definition.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
 
@@ -25,19 +26,22 @@ describe("addMachines()", () => {
     expect(step).toEqual({ status: "warning", findings: [FOUND] });
   });
 
-  test("says whether clients manage the machines, as the flags of the controller say", async () => {
-    const asked: boolean[] = [];
-    const inspect = async (isManaged: boolean): Promise<readonly Finding[]> => {
-      asked.push(isManaged);
+  test("says how clients manage the machines, as the flags of the controller say", async () => {
+    const asked: MachinesUse[] = [];
+    const inspect = async (use: MachinesUse): Promise<readonly Finding[]> => {
+      asked.push(use);
       return [];
     };
     const fitting = [
-      { needs: ["machines"] as const, managesMachines: ({ port }: FlagValues) => port === 1 },
+      {
+        needs: ["machines"] as const,
+        findMachinesUse: ({ port }: FlagValues) => ({ isManaged: port === 1, isoStorage: "ISOs" }),
+      },
     ];
     for (const flags of [{ port: 1 }, {}]) {
       await addMachines(STEP, { provider: { machines: { inspect } }, fitting, flags }, signal);
     }
-    expect(asked).toEqual([true, false]);
+    expect(asked).toEqual([{ isManaged: true, isoStorage: "ISOs" }, { isManaged: false }]);
   });
 
   test("asks nothing if no controller makes machines", async () => {

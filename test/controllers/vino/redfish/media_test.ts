@@ -300,6 +300,21 @@ describe("virtual media", () => {
     ]);
   });
 
+  test.each([
+    ["ISOs", 1],
+    ["none", 2],
+  ])(
+    "check looks for the storage %s in each pool, and misses it in %d",
+    async (isoStorage, count) => {
+      const { signal } = rig;
+      const inspected = rig.machines.inspect?.({ isManaged: false, isoStorage }, signal);
+      const found = (await settle(Promise.resolve(inspected))) ?? [];
+      const own = found.filter(({ code }) => code === "machines.isoStorage");
+      expect(own.map(({ level }) => level)).toEqual(Array.from({ length: count }, () => "warning"));
+      expect(own.every(({ message }) => message.includes(isoStorage))).toBe(true);
+    },
+  );
+
   test("says that there is no such storage", async () => {
     ended.abort();
     lead({ storage: "local" });

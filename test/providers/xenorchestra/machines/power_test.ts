@@ -156,7 +156,7 @@ async function inspect(callRpc: () => unknown): Promise<readonly Finding[]> {
 }
 
 async function check(isManaged = true): Promise<readonly Finding[]> {
-  const all = (await rig.machines.inspect?.(isManaged, signal)) ?? [];
+  const all = (await rig.machines.inspect?.({ isManaged }, signal)) ?? [];
   return all.filter(({ code }) => code === "machines.bootOrder");
 }
 

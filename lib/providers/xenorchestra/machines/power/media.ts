@@ -14,7 +14,7 @@ import { quote } from "../../../../core/text/printable.ts";
 import type { Session } from "../../session/session.ts";
 import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
-import type { RawVbd, RawVdi } from "../wire/objects.ts";
+import type { RawStorage, RawVbd, RawVdi } from "../wire/objects.ts";
 import { type OwnChanges, toChanged, withoutText, withText } from "../wire/own_changes.ts";
 import type { Acting } from "./actions.ts";
 import { toPowerRefusal } from "./refusals.ts";
@@ -49,10 +49,7 @@ export class XenOrchestraMedia implements MachineMedia {
       api.list("srs", signal),
     ]);
     const poolId = vm.kind === "found" ? vm.value.$pool : undefined;
-    const found = objects.filter(
-      ({ id, name_label: name, $pool, content_type: type }) =>
-        $pool === poolId && type === "iso" && (id === nameOrId || name === nameOrId),
-    );
+    const found = findIsoStorages(objects, poolId, nameOrId);
     const [only] = found;
     if (only && poolId && found.length === 1) return { id: only.id, poolId };
     const count = found.length === 0 ? "no storage" : "several storages";
@@ -142,6 +139,18 @@ export class XenOrchestraMedia implements MachineMedia {
     const { session, own } = this.#options;
     return new Changes({ session, own, fence, signal });
   }
+}
+
+/** The storages for ISOs of a pool with a name or an ID: there should be one. */
+export function findIsoStorages(
+  storages: readonly RawStorage[],
+  poolId: string | null | undefined,
+  nameOrId: string,
+): readonly RawStorage[] {
+  return storages.filter(
+    ({ id, name_label: name, $pool, content_type: type }) =>
+      $pool === poolId && type === "iso" && (id === nameOrId || name === nameOrId),
+  );
 }
 
 function toLinked(change: (links: RawVdi["$VBDs"]) => string[]): (disk: RawVdi) => RawVdi {
