@@ -4,6 +4,7 @@
  */
 import { IP_POOLS } from "../../lib/controllers/vino/resource/ip_pool.ts";
 import { VINOES, type VinoSpec } from "../../lib/controllers/vino/resource/vino.ts";
+import { VINO_MACHINES } from "../../lib/controllers/vino/resource/vino_machine.ts";
 import type { KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { BARE_METAL_HOST } from "../../lib/simulator/metal3/kinds.ts";
 import {
@@ -25,6 +26,7 @@ interface VinoWorld {
 export function prepareVinos({ kubernetes, cloud }: VinoWorld): void {
   kubernetes.installKind(BARE_METAL_HOST);
   kubernetes.installKind(VINOES);
+  kubernetes.installKind(VINO_MACHINES);
   kubernetes.installKind(IP_POOLS);
   kubernetes.objects.create("namespaces", { metadata: { name: NAME.namespace } });
   const { world } = createMachineSite();

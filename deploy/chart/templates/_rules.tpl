@@ -68,6 +68,9 @@
   resources: [vinoes]
   verbs: [list, watch, get, patch]
 - apiGroups: [airship.airshipit.org]
+  resources: [vinomachines]
+  verbs: [list, watch]
+- apiGroups: [airship.airshipit.org]
   resources: [ippools]
   verbs: [list, watch, create, patch]
 - apiGroups: [metal3.io]
@@ -180,6 +183,12 @@
   verbs: [create, delete, get, list, update]
 {{- end }}
 {{- if or (has "vino" (splitList "," (include "landfall.controllers" .))) }}
+- apiGroups: [airship.airshipit.org]
+  resources: [vinomachines]
+  verbs: [get, create, patch, delete]
+- apiGroups: [airship.airshipit.org]
+  resources: [vinomachines/status]
+  verbs: [patch]
 - apiGroups: [metal3.io]
   resources: [baremetalhosts]
   verbs: [get, create, patch, delete]

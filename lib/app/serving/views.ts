@@ -300,7 +300,6 @@ export function toVinoSource(parts: Served): VinoSource | undefined {
     wanted: 0,
     ready: 0,
     machines: [],
-    shortages: [],
     conditions: [],
     lastReconcile: null,
   });

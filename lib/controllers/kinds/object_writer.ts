@@ -40,10 +40,12 @@ export class ObjectWriter<T extends ConditionedObject> {
     this.#throttle.forget(key);
   }
 
-  /** Records a Warning, unless it was recorded a short time ago. */
-  warn(object: T, word: EventWord, message: string): void {
+  /** Records a Warning, unless it was recorded a short time ago. @returns Whether it was recorded now */
+  warn(object: T, word: EventWord, message: string): boolean {
     const event = toEvent(word, message);
-    if (this.#throttle.passes(toKey(object), event)) this.#options.events.record(object, event);
+    const isNew = this.#throttle.passes(toKey(object), event);
+    if (isNew) this.#options.events.record(object, event);
+    return isNew;
   }
 
   /**

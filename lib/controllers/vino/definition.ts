@@ -16,6 +16,7 @@ import {
 import { BOOT_OVERRIDE } from "./redfish/words.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { VINOES } from "./resource/vino.ts";
+import { VINO_MACHINES } from "./resource/vino_machine.ts";
 import { listRights } from "./rights.ts";
 import {
   COMPONENT,
@@ -46,7 +47,8 @@ export const vinoController: ControllerDefinition = {
       word: FINALIZER,
       where: "finalizer",
       meaning:
-        "Landfall sets it on a Vino before it makes the first machine, and removes it when all that must go is gone.",
+        "Landfall sets it on a Vino before it makes the first machine, and removes it when all that must go is gone. " +
+        "On a VinoMachine it stands until nothing of the machine is left, or until its Vino is gone.",
     },
     {
       word: CONFIRMED_REMOVAL,
@@ -72,10 +74,10 @@ export const vinoController: ControllerDefinition = {
     },
   ],
   flags: [MACHINES_FLAG, POOLS_NAMESPACE_FLAG, ...REDFISH_FLAGS],
-  watches: [VINOES, IP_POOLS, BARE_METAL_HOSTS],
+  watches: [VINOES, VINO_MACHINES, IP_POOLS, BARE_METAL_HOSTS],
   loadKinds: async () => {
-    const { VINO_KIND, IP_POOL_KIND } = await import("./resource/crd.ts");
-    return [VINO_KIND, IP_POOL_KIND];
+    const { VINO_KIND, VINO_MACHINE_KIND, IP_POOL_KIND } = await import("./resource/crd.ts");
+    return [VINO_KIND, VINO_MACHINE_KIND, IP_POOL_KIND];
   },
   judgeFlags: judgeRedfishFlags,
   findManagementPlace: (flags) => {

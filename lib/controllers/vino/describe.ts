@@ -2,33 +2,34 @@
  * Describes Vinos for the debug pages. Pure.
  * @module
  */
-import type { MachinePart } from "../../cloud/capabilities/machines.ts";
 import {
   type LastReconcile,
   type ReconcileOutcome,
   toLastReconcile,
 } from "../../engine/workers.ts";
 import { type BareMetalHost, VINO_UID } from "../../kube/kinds/bare_metal_host.ts";
-import type { Condition } from "../kinds/conditions.ts";
+import { type Condition, findCondition } from "../kinds/conditions.ts";
 import { capitalize, describeConsumer } from "../kinds/problems.ts";
 import { HOST_CLUSTER_NAME } from "../words.ts";
-import { toHostName } from "./hosts/names.ts";
 import type { VinoState } from "./metrics.ts";
-import type { Placement } from "./placement/placement.ts";
-import type { Vino, VinoMachine } from "./resource/vino.ts";
+import { compareKnown } from "./placement/known.ts";
+import { MACHINE_CONDITION_WORDS } from "./resource/machine_words.ts";
+import type { Vino } from "./resource/vino.ts";
+import {
+  type MachineEntry,
+  toEntry,
+  type VinoMachine,
+  type VinoMachineStatus,
+} from "./resource/vino_machine.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
-import type { MachineReport, Outcome } from "./status/outcome.ts";
 
 /** A machine on the pages. */
-interface MachineView extends Omit<VinoMachine, "record"> {
+interface MachineView extends Omit<MachineEntry, "record"> {
   /** Whether the spec wants it. */
   readonly isWanted: boolean;
-  /** Wanted beside actual. */
-  readonly parts: readonly MachinePart[];
-  /** As in the report. */
-  readonly power?: MachineReport["power"];
-  /** As in the report. */
-  readonly retryAt?: string;
+  /** Those that differ: wanted beside actual. */
+  readonly parts: NonNullable<VinoMachineStatus["differences"]>;
+  readonly power?: VinoMachineStatus["power"];
   /** Name of its BareMetalHost. Absent: it has none. */
   readonly hostName?: string;
   /** What metal3 says about that: `available`. */
@@ -45,42 +46,42 @@ export interface VinoReport {
   readonly wanted: number;
   readonly ready: number;
   readonly machines: readonly MachineView[];
-  readonly shortages: Placement["shortages"];
   readonly conditions: readonly Pick<Condition, "message" | "reason" | "status" | "type">[];
   readonly lastReconcile: LastReconcile | null;
 }
 
 /** What is known about a Vino besides itself. */
 interface VinoFacts {
-  /** Absent: this process has not looked at it yet. */
-  readonly last: Outcome | undefined;
+  readonly machines: readonly VinoMachine[];
   readonly outcome: ReconcileOutcome | undefined;
   /** Its BareMetalHost of a name. */
   findHost(name: string): BareMetalHost | undefined;
 }
 
 /** Describes a Vino. */
-export function describeVino(vino: Vino, { last, outcome, findHost }: VinoFacts): VinoReport {
+export function describeVino(vino: Vino, { machines, outcome, findHost }: VinoFacts): VinoReport {
   const { conditions = [], counts } = vino.status ?? {};
-  const report = last && "report" in last ? last.report : undefined;
-  const known = report
-    ? report.machines.map(({ entry, problems: _told, ...rest }) => ({ ...entry, ...rest }))
-    : (vino.status?.machines ?? []).map(({ record: _hidden, ...entry }) => ({
-        ...entry,
-        isWanted: true,
-        parts: [],
-      }));
-  const machines = known.map(({ message, ...machine }): MachineView => {
-    const hostName = toHostName({ vino: vino.metadata.name, ...machine });
-    const said = message === undefined ? {} : { message: capitalize(message) };
-    return { ...machine, ...said, ...describeHost(findHost(hostName), vino) };
-  });
   return {
     state: judgeState(vino, outcome),
-    wanted: report?.wantedCount ?? counts?.wanted ?? 0,
-    ready: machines.filter(({ isWanted, state }) => isWanted && state === "Ready").length,
-    machines,
-    shortages: report?.shortages ?? [],
+    wanted: counts?.wanted ?? 0,
+    ready: counts?.ready ?? 0,
+    machines: machines
+      .flatMap(({ metadata, spec, status = {} }): MachineView[] => {
+        if (spec === undefined) return [];
+        const { record: _hidden, message, ...entry } = toEntry({ status }, spec);
+        const { differences: parts = [], power } = status;
+        return [
+          {
+            ...entry,
+            ...(message !== undefined && { message: capitalize(message) }),
+            isWanted: isWanted(status),
+            parts,
+            ...(power !== undefined && { power }),
+            ...describeHost(findHost(metadata.name), vino),
+          },
+        ];
+      })
+      .toSorted(compareKnown),
     conditions: conditions.map(({ type, status, reason, message }) => ({
       type,
       status,
@@ -89,6 +90,11 @@ export function describeVino(vino: Vino, { last, outcome, findHost }: VinoFacts)
     })),
     lastReconcile: toLastReconcile(outcome),
   };
+}
+
+function isWanted(status: VinoMachineStatus): boolean {
+  const { reason } = findCondition(status, "Removed") ?? MACHINE_CONDITION_WORDS.Removed.wanted;
+  return reason === MACHINE_CONDITION_WORDS.Removed.wanted.reason;
 }
 
 /** How a Vino stands. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { type MetricsRegistry, setCounts } from "../../core/metrics.ts";
-import { MACHINE_STATES, type VinoMachine } from "./resource/vino.ts";
+import { MACHINE_STATES, type MachineEntry } from "./resource/vino_machine.ts";
 
 /** How a Vino stands. */
 export type VinoState = "ready" | "working" | "waiting" | "failing" | "deleting";
@@ -19,7 +19,7 @@ export interface VinoMetrics {
   /** Sets the source of the gauges. Each collection reads it. */
   readFrom(source: {
     listStates(): Iterable<VinoState>;
-    listMachineStates(): Iterable<VinoMachine["state"]>;
+    listMachineStates(): Iterable<MachineEntry["state"]>;
   }): void;
 }
 

@@ -30,12 +30,14 @@ import { PUBLISH_AGAIN } from "./hosts/words.ts";
 import { fromInventory, readLastView, untilInventory } from "./inventory.ts";
 import { MachineEvents } from "./machines/events.ts";
 import { readSeed } from "./machines/seed.ts";
+import { VinoMachines } from "./machines/vino_machines.ts";
 import { createVinoMetrics } from "./metrics.ts";
 import { VinoReconciler } from "./reconcile.ts";
 import { readRedfishSettings } from "./redfish/flags.ts";
 import { createRedfish, type Redfish } from "./redfish/redfish.ts";
 import { IP_POOLS, type IpPool } from "./resource/ip_pool.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
+import { VINO_MACHINES, type VinoMachine } from "./resource/vino_machine.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import { UnservedVinos } from "./unserved.ts";
 import { VinoWriter } from "./vino_writer.ts";
@@ -45,16 +47,23 @@ export { createVinoMetrics as registerMetrics } from "./metrics.ts";
 
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext): UnservedVinos | VinoController {
-  const { client, clock, caches, flags } = context;
+  const { client, clock, caches, events, flags } = context;
   const { machines } = requireCloud(context).provider;
   if (machines === undefined) return new UnservedVinos(context);
   const vinoes = caches.reader(VINOES);
   const store = caches.reader(IP_POOLS);
   const namespace = readTextFlag(flags, POOLS_NAMESPACE_FLAG);
   const pools = new IpPools({ client, clock, namespace, store });
+  const objects = new VinoMachines({
+    client,
+    clock,
+    events,
+    vinoes,
+    objects: caches.reader(VINO_MACHINES),
+  });
   const settings = readRedfishSettings(flags);
   const { power } = machines;
-  const redfish = settings && createRedfish({ ...context, settings, vinoes, power });
+  const redfish = settings && createRedfish({ ...context, settings, vinoes, objects, power });
   const hosts = new HostPublisher({
     client,
     clock,
@@ -65,7 +74,8 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
   return new VinoController(context, machines, {
     addresses: new VinoAddresses(pools, vinoes),
     hosts,
-    sources: [hosts.source, fromSecondary(store, () => listShort(vinoes.values()))],
+    objects,
+    sources: [hosts.source, objects, fromSecondary(store, () => listShort(vinoes.values()))],
     redfish,
   });
 }
@@ -74,6 +84,7 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
 interface VinoControllerOptions {
   readonly addresses: AddressAllocator;
   readonly hosts: BareMetalHosts;
+  readonly objects: VinoMachines;
   /** Changes of what they know, by Vinos. */
   readonly sources: readonly KeySource[];
   /** Absent: machines have no management controllers. */
@@ -95,8 +106,9 @@ class VinoController implements RunningController {
   readonly #hosts: StoreReader<BareMetalHost>;
   readonly #pools: StoreReader<IpPool>;
   readonly #machines: Machines;
-  readonly #reconciler: VinoReconciler;
+  readonly #objects: VinoMachines;
   readonly #loop: ObjectLoop<Vino>;
+  readonly #orphans: ObjectLoop<VinoMachine>;
 
   constructor(context: ControllerContext, machines: Machines, options: VinoControllerOptions) {
     const { client, clock, caches, events, log, fence } = context;
@@ -107,14 +119,15 @@ class VinoController implements RunningController {
     this.#pools = caches.reader(IP_POOLS);
     this.#machines = machines;
     const writer = new VinoWriter({ client, clock, events });
+    const { addresses, hosts, objects, redfish } = options;
+    this.#objects = objects;
     const machineEvents = new MachineEvents({
-      clock,
       events,
       log,
       metrics,
+      objects,
       warn: (vino, word, message) => writer.warn(vino, word, message),
     });
-    const { addresses, hosts, redfish } = options;
     this.#redfish = redfish;
     if (redfish) this.managementListener = redfish.listener;
     const reconciler = new VinoReconciler({
@@ -124,6 +137,7 @@ class VinoController implements RunningController {
       fence,
       addresses,
       hosts,
+      objects,
       machineEvents,
       vinoes: this.objects,
       writer,
@@ -138,7 +152,6 @@ class VinoController implements RunningController {
         return readSeed(client, { ...names, start: task.start }, signal);
       },
     });
-    this.#reconciler = reconciler;
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -161,29 +174,43 @@ class VinoController implements RunningController {
       prepare: (signal) => untilInventory(source, signal),
       backoffMs: BACKOFF_MS,
     });
+    this.#orphans = new ObjectLoop({
+      context,
+      name: NAME,
+      queueName: "vino-machine",
+      noun: "vinomachine",
+      objects: objects.reader,
+      workers: 1,
+      inputs: ({ metadata }) => [metadata.deletionTimestamp],
+      reconcile: async (object, signal) => {
+        await objects.releaseOrphan(object, signal);
+        return {};
+      },
+      forget: () => undefined,
+      sources: [fromSecondary(this.objects, () => listLeaving(objects.reader.values()))],
+    });
     metrics.readFrom({
       listStates: () =>
         Array.from(this.objects.values(), (vino) =>
           judgeState(vino, this.#loop.outcomes.get(toKey(vino))),
         ),
       listMachineStates: () =>
-        [...this.objects.values()].flatMap(({ status }) =>
-          (status?.machines ?? []).map(({ state }) => state),
-        ),
+        Array.from(objects.reader.values(), ({ status }) => status?.state ?? "Absent"),
     });
     machines.follow();
   }
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#redfish?.run(signal), this.#loop.run(signal)]);
+    const loops = [this.#loop, this.#orphans].map((loop) => loop.run(signal));
+    await Promise.all([this.#redfish?.run(signal), ...loops]);
   }
 
   /** Describes a Vino for the debug pages. */
   describe(vino: Vino): VinoReport {
     const key = toKey(vino);
     return describeVino(vino, {
-      last: this.#reconciler.last.get(key),
+      machines: this.#objects.list(vino),
       outcome: this.#loop.outcomes.get(key),
       findHost: (name) => {
         const { namespace = "" } = vino.metadata;
@@ -201,6 +228,11 @@ class VinoController implements RunningController {
   listPools(): readonly PoolUsage[] {
     return listPoolUsage(this.#pools.values());
   }
+}
+
+/** Objects that something deletes: their Vino may be gone. */
+function listLeaving(objects: Iterable<VinoMachine>): Key[] {
+  return [...objects].filter(({ metadata }) => metadata.deletionTimestamp !== undefined).map(toKey);
 }
 
 /** The Vinos that wait for addresses: any change of a pool may help. */

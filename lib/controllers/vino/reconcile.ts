@@ -10,16 +10,14 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { type KubeClient, readIfPresent } from "../../kube/api/client.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import { trimObject } from "../../kube/kinds/resource.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
-import { MachineRecords } from "./machines/machine_records.ts";
 import { MachineReconciler, type MachinesResult } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
 import { describeCause } from "../kinds/problems.ts";
 import { checkVino } from "./resource/check_spec.ts";
-import { type Vino, VINOES, type VinoSpec } from "./resource/vino.ts";
+import { type Vino, VINOES } from "./resource/vino.ts";
 import type { MachinesReport, Obstacle, Outcome } from "./status/outcome.ts";
 import { findWarning } from "./status/warning.ts";
 import type { VinoWriter } from "./vino_writer.ts";
@@ -45,26 +43,20 @@ export class VinoReconciler {
     Key,
     { readonly uid: string; readonly reconciler: MachineReconciler }
   >();
-  readonly #last = new Map<Key, Outcome>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#converger = new Converger(options);
   }
 
-  /** What the last reconcile of each Vino came to. */
-  get last(): ReadonlyMap<Key, Outcome> {
-    return this.#last;
-  }
-
   /** Forgets a Vino that is gone. */
   forget(key: Key): void {
-    this.#options.writer.forget(key);
-    this.#options.machineEvents.forget(key);
-    const reconciler = this.#reconcilers.get(key);
-    if (reconciler) this.#options.hosts.forget(reconciler.uid);
+    const { hosts, objects, writer } = this.#options;
+    writer.forget(key);
+    const known = this.#reconcilers.get(key);
+    if (known) hosts.forget(known.uid);
+    if (known) objects.forget(known.uid);
     this.#reconcilers.delete(key);
-    this.#last.delete(key);
   }
 
   /**
@@ -76,7 +68,7 @@ export class VinoReconciler {
     const vino = this.#options.vinoes.get(key);
     if (vino === undefined) return {};
     const reconciler = this.#toMachineReconciler(key, vino.metadata.uid ?? "");
-    const options = { ...this.#options, reconciler, last: this.#last, signal };
+    const options = { ...this.#options, reconciler, signal };
     return await this.#converger.reconcile(new VinoConvergence(vino, options), signal);
   }
 
@@ -100,8 +92,6 @@ class OutdatedError extends Error {
 /** What a {@linkcode VinoConvergence} needs. */
 interface VinoConvergenceOptions extends ReconcilerOptions {
   readonly reconciler: MachineReconciler;
-  /** Of each Vino. */
-  readonly last: Map<Key, Outcome>;
   readonly signal: AbortSignal;
 }
 
@@ -114,12 +104,11 @@ type Task =
   | { readonly kind: "unusable"; readonly vino: Vino; readonly outcome: Outcome }
   | ({ readonly kind: "serve" | "release" } & ReconcileInput);
 
-/** The work on one Vino: its newest state, whether it is proven current, and the records of its machines. */
+/** The work on one Vino: its newest state, and whether it is proven current. */
 class VinoConvergence implements Convergence<Task, undefined> {
   readonly #key: Key;
   readonly #uid: string | undefined;
   readonly #options: VinoConvergenceOptions;
-  #records: MachineRecords;
   #found: { readonly vino: Vino; readonly task: Task | undefined } | undefined;
   /** The generation that the API server confirmed. */
   #confirmed: number | undefined;
@@ -129,7 +118,6 @@ class VinoConvergence implements Convergence<Task, undefined> {
     this.#key = toKey(vino);
     this.#uid = vino.metadata.uid;
     this.#options = options;
-    this.#records = this.#openRecords(vino);
     this.#writtenMs = options.clock.monotonic();
   }
 
@@ -182,7 +170,8 @@ class VinoConvergence implements Convergence<Task, undefined> {
     if (desired === undefined) return await this.#reportRelease(newest, task, result);
     const isDue = this.#options.clock.monotonic() - this.#writtenMs >= PROGRESS_MS;
     if (!result.isMoving || result.hasGone || isDue) {
-      await this.#writeReport(newest, desired.spec, result.report);
+      const { report } = result;
+      await this.#writeReport(newest, report, { kind: "served", spec: desired.spec, report });
     }
     return toPassResult(result);
   }
@@ -208,12 +197,11 @@ class VinoConvergence implements Convergence<Task, undefined> {
     { deletes }: ReconcileInput,
     result: Extract<MachinesResult, { kind: "done" }>,
   ): Promise<PassResult> {
-    const { writer, machineEvents, signal } = this.#options;
+    const { writer, machineEvents, objects, signal } = this.#options;
     const { report, isOver, isWithoutCloud = false } = result;
     const obstacle = findObstacle(report, deletes);
     if (obstacle !== undefined) writer.warn(vino, EVENT_WORDS.removalBlocked, obstacle);
-    machineEvents.recordChanges(vino, report);
-    await this.#write(vino, {
+    await this.#writeReport(vino, report, {
       kind: "deleting",
       report,
       keepsMachines: !deletes,
@@ -222,6 +210,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
     });
     if (!isOver) return toPassResult(result);
     if (!deletes) machineEvents.recordEnd(vino, report, isWithoutCloud);
+    await objects.release(vino, new Set(), signal);
     const others = (vino.metadata.finalizers ?? []).filter((one) => one !== FINALIZER);
     await writer.setFinalizers(this.#findVino() ?? vino, others, signal);
     return {};
@@ -231,11 +220,12 @@ class VinoConvergence implements Convergence<Task, undefined> {
     const { vino, desired } = input;
     return await this.#options.reconciler.advance(input, {
       signal: this.#options.signal,
-      records: this.#records,
       confirm: async () => (await this.#requireCurrent(vino)) && this.#findSame(vino) !== undefined,
       announce: async (report) => {
         const same = this.#findSame(vino);
-        if (same && desired) await this.#writeReport(same, desired.spec, report);
+        if (same && desired) {
+          await this.#writeReport(same, report, { kind: "served", spec: desired.spec, report });
+        }
         return same !== undefined;
       },
     });
@@ -256,7 +246,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
   /**
    * Reads the Vino once for each of its specs.
    *
-   * @returns Whether nothing differs. If not, the newest state is known from now on
+   * @returns Whether nothing differs. If not, the cache has the newest state from now on
    * @throws {OutdatedError} if it is another one now, or has another spec
    */
   async #requireCurrent(vino: Vino): Promise<boolean> {
@@ -271,35 +261,26 @@ class VinoConvergence implements Convergence<Task, undefined> {
       throw new OutdatedError(this.#key);
     }
     this.#confirmed = generation;
-    if (current.metadata.resourceVersion === known?.metadata.resourceVersion) return true;
-    this.#records = this.#openRecords(trimObject(VINOES, current));
-    return false;
+    return current.metadata.resourceVersion === known?.metadata.resourceVersion;
   }
 
-  async #writeReport(vino: Vino, spec: VinoSpec, report: MachinesReport): Promise<void> {
-    this.#options.machineEvents.recordChanges(vino, report);
-    await this.#write(vino, { kind: "served", spec, report });
+  /** A machine that is gone counts as removed in the status of the Vino before its object goes. */
+  async #writeReport(vino: Vino, report: MachinesReport, outcome: Outcome): Promise<void> {
+    const { machineEvents, objects, signal } = this.#options;
+    const before = objects.listEntries(vino);
+    await objects.write(vino, report.machines, signal);
+    machineEvents.recordChanges(vino, report, before);
+    await this.#write(vino, outcome);
+    const kept = new Set(report.machines.map(({ entry }) => entry.name));
+    await objects.release(vino, kept, signal);
   }
 
   async #write(vino: Vino, outcome: Outcome): Promise<void> {
-    const { clock, last, signal, writer } = this.#options;
-    last.set(this.#key, outcome);
+    const { clock, signal, writer } = this.#options;
     this.#writtenMs = clock.monotonic();
     const warning = findWarning(outcome);
     if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
-    await writer.writeOutcome(vino, outcome, this.#records.texts, signal);
-  }
-
-  #openRecords(vino: Vino): MachineRecords {
-    const { client, writer, signal } = this.#options;
-    const { namespace = "", name } = vino.metadata;
-    const store = {
-      find: () => this.#findVino(),
-      read: async (own: AbortSignal) =>
-        trimObject(VINOES, await client.read(VINOES, { namespace, name }, own)),
-      patch: (one: Vino, status: object, own: AbortSignal) => writer.patchStatus(one, status, own),
-    };
-    return new MachineRecords(vino, store, signal);
+    await writer.writeOutcome(vino, outcome, signal);
   }
 }
 

@@ -12,6 +12,7 @@ import { findRedfishService } from "./redfish/flags.ts";
 import { toSliceName } from "./redfish/words.ts";
 
 const VINO = { group: "airship.airshipit.org", resource: "vinoes" };
+const VINO_MACHINE = { group: "airship.airshipit.org", resource: "vinomachines" };
 const OF_TENANTS = { scope: "tenants" } as const;
 const IP_POOL = { group: "airship.airshipit.org", resource: "ippools" };
 
@@ -20,10 +21,18 @@ export function listRights({ flags }: { readonly flags: FlagValues }): Right[] {
   return [
     ...toRights(VINO, ["get"], "to see right before machines change that a Vino is as it was"),
     ...toRights(VINO, ["patch"], "to set the finalizer of Vinos"),
+    ...toRights({ ...VINO, subresource: "status" }, ["patch"], "to report on Vinos"),
     ...toRights(
-      { ...VINO, subresource: "status" },
+      VINO_MACHINE,
+      ["get", "create", "patch", "delete"],
+      "to keep what must be known of each machine after a restart",
+      OF_TENANTS,
+    ),
+    ...toRights(
+      { ...VINO_MACHINE, subresource: "status" },
       ["patch"],
-      "to report on Vinos, and to record machines that are being made",
+      "to report on machines, and to record those that are being made",
+      OF_TENANTS,
     ),
     // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
     ...toRights(

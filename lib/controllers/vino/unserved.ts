@@ -7,7 +7,6 @@ import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
 import { requireCloud } from "../node_context.ts";
 import type { ControllerContext, RunningController } from "../definition.ts";
-import { readRecordTexts } from "./machines/machine_records.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { Outcome } from "./status/outcome.ts";
@@ -35,9 +34,7 @@ export class UnservedVinos implements RunningController {
       inputs: ({ metadata }) => [metadata.generation, metadata.deletionTimestamp],
       reconcile: async (vino, signal) => {
         const outcome = judge(vino, message);
-        // Another cloud may have made its machines.
-        const records = readRecordTexts(vino);
-        if (outcome) await writer.writeOutcome(vino, outcome, records, signal);
+        if (outcome) await writer.writeOutcome(vino, outcome, signal);
         return {};
       },
       forget: (key) => writer.forget(key),

@@ -22,17 +22,10 @@ export class VinoWriter extends ObjectWriter<Vino> {
   /**
    * Writes what changed of the status; nothing if that is nothing. Events say that a Vino becomes ready, and when its
    * cloud answers no more, or again.
-   *
-   * @param records Of machines, by their names
    */
-  async writeOutcome(
-    vino: Vino,
-    outcome: Outcome,
-    records: ReadonlyMap<string, string>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async writeOutcome(vino: Vino, outcome: Outcome, signal: AbortSignal): Promise<void> {
     const { clock, events } = this.#options;
-    const status = planStatus(vino, { outcome, records, nowMs: clock.now() });
+    const status = planStatus(vino, { outcome, nowMs: clock.now() });
     const silence = status && findSilenceChange(vino.status, status, outcome);
     if (silence) events.record(vino, toEvent(EVENT_WORDS[silence.word], silence.message));
     await this.writeStatus(vino, status, EVENT_WORDS.ready, signal);

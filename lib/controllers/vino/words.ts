@@ -31,6 +31,7 @@ type EventName =
   | "machineFailed"
   | "machineBlocked"
   | "machineDiffers"
+  | "deletionWaits"
   | "hostDiffers"
   | "hostVanished"
   | "hostTaken"
@@ -114,6 +115,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "A complete machine is not as the spec says: a person changed it in the cloud, or it must be stopped first. " +
       "The message says what is wanted, what it has, and what to do.",
+  },
+  deletionWaits: {
+    reason: "DeletionWaits",
+    type: "Warning",
+    meaning:
+      "Something deletes a VinoMachine whose machine the Vino wants, or may exist. Landfall keeps the object until " +
+      "nothing of the machine is left. The message says how to remove the machine.",
   },
   hostDiffers: {
     reason: "HostDiffers",

@@ -175,7 +175,7 @@ interface Shown {
 }
 
 function listSections(view: VinoView, { cloud, machine, nowMs }: Shown): readonly Section[] {
-  const { machines, conditions, shortages } = view;
+  const { machines, conditions } = view;
   const chosen = machines.filter(({ name }) => machine === "" || name === machine);
   const table = toMachineTable(view, chosen, cloud);
   const isOne = machine !== "";
@@ -190,16 +190,6 @@ function listSections(view: VinoView, { cloud, machine, nowMs }: Shown): readonl
         ],
         toConditionFacts(conditions, describeVino(view)),
       ],
-    },
-    {
-      kind: "problems",
-      id: "shortages",
-      title: "Machines that Landfall cannot begin",
-      problems: shortages.map(({ role, missing, why }) => ({
-        title: `${missing.toLocaleString("en")} of role ${role}`,
-        text: why,
-        looksLike: "notReady",
-      })),
     },
     isOne ? { ...table, ...toLinkBack(view, chosen) } : table,
     compareMachines(chosen),

@@ -44,6 +44,7 @@ export interface VinoMachineView {
   readonly address?: string;
   /** What it waits for, or what is worth knowing. */
   readonly message?: string;
+  /** Those that differ. */
   readonly parts: readonly MachinePartView[];
   /** How far its BareMetalHost is: `Published`. Absent: it has none. */
   readonly bareMetalHost?: string;
@@ -57,13 +58,6 @@ export interface VinoMachineView {
   readonly cluster?: string;
 }
 
-/** Machines that a Vino wants, and that cannot be begun now. */
-interface ShortageView {
-  readonly role: string;
-  readonly missing: number;
-  readonly why: string;
-}
-
 /** Everything that explains what Landfall does for one Vino. */
 export interface VinoView {
   readonly namespace: string;
@@ -75,7 +69,6 @@ export interface VinoView {
   readonly ready: number;
   /** By role and index. */
   readonly machines: readonly VinoMachineView[];
-  readonly shortages: readonly ShortageView[];
   readonly conditions: readonly ConditionView[];
   readonly lastReconcile: ReconcileView | null;
 }

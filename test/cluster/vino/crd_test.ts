@@ -1,14 +1,22 @@
 /**
- * The CRDs of Vinos and IPPools and their samples, with a real kubectl and a real API server.
+ * The CRDs of Vinos, VinoMachines and IPPools and their samples, with a real kubectl and a real API server.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toYaml, toYamlFile } from "../../../deploy/yaml.ts";
-import { IP_POOL_KIND, VINO_KIND } from "../../../lib/controllers/vino/resource/crd.ts";
+import {
+  IP_POOL_KIND,
+  VINO_KIND,
+  VINO_MACHINE_KIND,
+} from "../../../lib/controllers/vino/resource/crd.ts";
 import { IP_POOLS, type IpPool } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { type Vino, VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import {
+  VINO_MACHINES,
+  type VinoMachine,
+} from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import { toPath } from "../../../lib/kube/kinds/resource.ts";
 import { KIND_SERVER_TIMEOUT_MS, KindServer } from "../../support/kinds/kind_server.ts";
 import { VINO_SAMPLES } from "../../support/kinds/samples.ts";
@@ -17,7 +25,7 @@ import { skipsCluster } from "../../support/process/cluster.ts";
 import { ROOT } from "../../support/sources.ts";
 import { RIGHT_VINOS, WRONG_POOLS, WRONG_VINOS } from "../../support/vino/spec_cases.ts";
 
-const CRDS = [VINO_KIND, IP_POOL_KIND].map(({ crd }) => crd);
+const CRDS = [VINO_KIND, VINO_MACHINE_KIND, IP_POOL_KIND].map(({ crd }) => crd);
 const kubectl = skipsCluster() ? undefined : await findKubectl();
 
 describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => {
@@ -80,19 +88,6 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
         },
       ],
       counts: { wanted: 9, machines: 2, ready: 1, unwanted: 3, published: 1, summary: "1/9" },
-      machines: [
-        {
-          name: "vino-1a2b3c4d-worker-0",
-          role: "worker",
-          index: 0,
-          host: "h1",
-          machineId: "m1",
-          address: "203.0.113.20",
-          state: "Creating",
-          message: "The cloud makes it",
-          record: "task=t1",
-        },
-      ],
     };
     expect(await server.patchStatus(path, status)).toBe(200);
     const kept = await server.read<Vino>(path);
@@ -106,6 +101,64 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
       ["NAME", "DIFFERENCES"],
       ["wordpress", "StopNeeded"],
     ]);
+  });
+
+  test("keeps a whole VinoMachine, shows it at a glance, and lets nobody make it another one", async () => {
+    const spec: VinoMachine["spec"] = {
+      vinoName: "wordpress",
+      vinoUid: "1a2b3c4d-2fa1-11d2-883f-0016d3cca427",
+      machineName: "vino-1a2b3c4d-worker-0",
+      role: "worker",
+      index: 0,
+      host: "h1",
+      hostDisplayName: "xcp-1",
+      template: "debian",
+      cpus: 2,
+      memoryBytes: 4 * 1024 ** 3,
+      disks: [{ name: "root", sizeBytes: 20 * 1024 ** 3, storage: "fast" }],
+      interfaces: [
+        { name: "eth0", network: "oam", mac: "02:00:00:00:00:01", addresses: ["203.0.113.20"] },
+      ],
+    };
+    const status: VinoMachine["status"] = {
+      conditions: ["Made", "Complete", "Published", "Differs", "Removed"].map((type) => ({
+        type,
+        status: "False",
+        reason: "Progressing",
+        message: "",
+        lastTransitionTime: "2026-01-01T00:00:00Z",
+      })),
+      state: "Creating",
+      message: "The cloud makes it",
+      machineId: "m1",
+      address: "203.0.113.20",
+      power: "running",
+      bareMetalHost: "Publishing",
+      differences: [{ name: "CPUs", wanted: "4", actual: "2" }],
+      record: "task=t1",
+    };
+    const { apiVersion, kind } = VINO_MACHINES;
+    const name = "wordpress-worker-0";
+    const list = toPath(VINO_MACHINES, { namespace: "metal" });
+    const path = toPath(VINO_MACHINES, { namespace: "metal", name });
+    await server.cluster.create(list, { apiVersion, kind, metadata: { name }, spec });
+    expect(await server.patchStatus(path, status)).toBe(200);
+    const kept = await server.read<VinoMachine>(path);
+    expect([kept.spec, kept.status]).toEqual([spec, status]);
+    expect(await server.getColumns("vmach", "metal", 7)).toEqual([
+      ["NAME", "ROLE", "HOST", "STATE", "ADDRESS", "VM", "BAREMETALHOST"],
+      [name, "worker", "xcp-1", "Creating", "203.0.113.20", "m1", "Publishing"],
+    ]);
+    const change = async (body: object): Promise<number> => {
+      const headers = { "content-type": "application/merge-patch+json" };
+      const init = { method: "PATCH", headers, body: JSON.stringify({ spec: body }) };
+      return (await server.cluster.adminFetch(path, init)).status;
+    };
+    expect(await change({ host: "h2", cpus: null })).toBe(200);
+    for (const fixed of [{ index: 1 }, { role: "master" }, { vinoUid: "x" }, { vinoName: "x" }]) {
+      expect(await change(fixed)).toBe(422);
+    }
+    expect(await change({ machineName: "web-1" })).toBe(422);
   });
 
   test("shows the subnet of a pool, and gives it no status of its own", async () => {

@@ -71,6 +71,7 @@ describe.skipIf(kubectl === undefined || helm === undefined)("docs/guides/vino/g
     expect(kinds.map(({ metadata }) => metadata.name).toSorted()).toEqual([
       "ippools.airship.airshipit.org",
       "vinoes.airship.airshipit.org",
+      "vinomachines.airship.airshipit.org",
     ]);
     const rules = [Object(find("ClusterRole"))["rules"]].flat();
     const nodes = rules.filter(({ resources }) => resources.join() === "nodes");

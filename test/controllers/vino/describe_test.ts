@@ -2,10 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { describeVino, judgeState } from "../../../lib/controllers/vino/describe.ts";
 import { toHostName } from "../../../lib/controllers/vino/hosts/names.ts";
 import type { Vino } from "../../../lib/controllers/vino/resource/vino.ts";
-import { toEntry, toView, VINO_OWNER } from "../../support/vino/known.ts";
+import { toEntry, toObject, toView, VINO_OWNER } from "../../support/vino/known.ts";
 import { HOST_CLUSTER_NAME } from "../../../lib/controllers/words.ts";
 import { type BareMetalHost, VINO_UID } from "../../../lib/kube/kinds/bare_metal_host.ts";
-import { toReport, toReports } from "../../support/vino/reports.ts";
 import type { MachinesQuestion } from "../../../lib/cloud/capabilities/machines.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { InventoryListener, InventorySource } from "../../../lib/cloud/inventory/source.ts";
@@ -54,9 +53,13 @@ describe("describeVino()", () => {
   test("shows wanted beside actual for each machine", () => {
     const parts = [{ name: "CPUs", wanted: "4", actual: "2" }];
     const message = "no room";
-    const report = toReports([toReport(0, { host: "h2", message }, { parts })]);
-    const last = { kind: "served", spec: {}, report } as const;
-    const shown = describeVino(vino, { last, outcome: { at: 0, outcome: "ok" }, ...nowhere });
+    const object = toObject(toEntry("worker", 0, { host: "h2", message }));
+    const machines = [{ ...object, status: { ...object.status, differences: parts } }];
+    const counts = { wanted: 1, machines: 1, ready: 1, published: 0, summary: "1/1" };
+    const shown = describeVino(
+      { ...vino, status: { ...vino.status, counts } },
+      { machines, outcome: { at: 0, outcome: "ok" }, ...nowhere },
+    );
     expect(shown).toMatchObject({
       state: "ready",
       wanted: 1,
@@ -66,13 +69,17 @@ describe("describeVino()", () => {
     });
   });
 
-  test("shows what the status says before this process has looked, without records", () => {
-    const machines = [toEntry("worker", 0, { record: "task-1" })];
-    const shown = describeVino(
-      { ...vino, status: { ...vino.status, machines } },
-      { last: undefined, outcome: undefined, ...nowhere },
-    );
-    expect(shown.machines).toMatchObject([{ index: 0, state: "Ready" }]);
+  test("shows no records, and what the spec does not want", () => {
+    const object = toObject(toEntry("worker", 0, { record: "task-1" }));
+    const conditions = [
+      { ...CONDITION, type: "Removed", status: "False", reason: "Kept" } as const,
+    ];
+    const shown = describeVino(vino, {
+      machines: [{ ...object, status: { ...object.status, conditions } }],
+      outcome: undefined,
+      ...nowhere,
+    });
+    expect(shown.machines).toMatchObject([{ index: 0, state: "Ready", isWanted: false }]);
     expect(JSON.stringify(shown)).not.toContain("task-1");
     expect(shown.lastReconcile).toBeNull();
   });
@@ -80,19 +87,15 @@ describe("describeVino()", () => {
   test("shows what uses a machine, by its own host only", () => {
     const labels = { [VINO_UID]: VINO_OWNER.uid, [HOST_CLUSTER_NAME]: "blue" };
     const toShown = (changes: Partial<BareMetalHost["metadata"]>): object => {
-      const machines = [toEntry("worker", 0)];
-      const shown = describeVino(
-        { ...vino, status: { ...vino.status, machines } },
-        {
-          last: undefined,
-          outcome: undefined,
-          findHost: (name) => ({
-            metadata: { name, labels, ...changes },
-            spec: { consumerRef: { kind: "Metal3Machine", namespace: "m", name: "w" } },
-            status: { provisioning: { state: "provisioned" } },
-          }),
-        },
-      );
+      const shown = describeVino(vino, {
+        machines: [toObject(toEntry("worker", 0))],
+        outcome: undefined,
+        findHost: (name) => ({
+          metadata: { name, labels, ...changes },
+          spec: { consumerRef: { kind: "Metal3Machine", namespace: "m", name: "w" } },
+          status: { provisioning: { state: "provisioned" } },
+        }),
+      });
       return shown.machines[0] ?? {};
     };
     expect(toShown({})).toMatchObject({

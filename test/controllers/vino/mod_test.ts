@@ -5,8 +5,10 @@
 import { expect, test } from "bun:test";
 import { breakHost, mendHost } from "../../../lib/simulator/metal3/hosts.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
+import { toMachineName } from "../../../lib/cloud/capabilities/machines.ts";
 import type { VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { until } from "../../support/nodes/rig.ts";
+import { toEntry, toObject } from "../../support/vino/known.ts";
 import { MachinesDouble, POOL, toDoubleHost } from "../../support/vino/machines_double.ts";
 import { METAL, VinoStage } from "../../support/vino/stage.ts";
 import { listFurtherRights, listRights, needAll, toPolicy } from "../../../lib/app/rights.ts";
@@ -140,9 +142,8 @@ test("a Vino that deletes shrinks by its newest machine, with its host first", a
   await until("the status lost it", () => stage.listMachines("edge").length === 2);
   expect(stage.listMachines("edge")).toEqual(["worker-0 Ready", "worker-1 Ready"]);
   expect(stage.listHosts()).toEqual(["edge-worker-0", "edge-worker-1"]);
-  expect(stage.listEvents("edge").filter((one) => one.startsWith("MachineRemoved"))).toHaveLength(
-    1,
-  );
+  const told = stage.listEvents("edge-worker-2");
+  expect(told.filter((one) => one.startsWith("MachineRemoved"))).toHaveLength(1);
 });
 
 test("a Vino that retains leaves machines that it does not want, and takes them again", async () => {
@@ -153,7 +154,7 @@ test("a Vino that retains leaves machines that it does not want, and takes them 
   await until("hosts are gone", () => stage.listHosts().length === 1);
   await stage.untilCondition("edge", "Ready", READY);
   await until("it is told", () =>
-    stage.listEvents("edge").some((one) => one.startsWith("MachineKept")),
+    stage.listEvents("edge-worker-2").some((one) => one.startsWith("MachineKept")),
   );
   expect([...cloud.world.values()].map(({ id }) => id)).toEqual(ids);
   stage.change("edge", { nodes: [{ name: "worker", count: 3 }] });
@@ -176,15 +177,19 @@ test("a machine whose host is in use stays until it is not", async () => {
   expect(stage.listHosts()).toEqual(["edge-worker-0"]);
 });
 
-test("a host in error shows in the Vino with the message of metal3, until it is mended", async () => {
+test("a host in error shows in the Vino and its VinoMachine with metal3's message, until it is mended", async () => {
   await using stage = await startReady(toSpec(2));
   const host = { namespace: "metal", name: "edge-worker-1" };
   breakHost(stage.kubernetes.objects, host, "Failed to inspect: boot mode");
   const message = await stage.untilCondition("edge", "HostsHealthy", "False HostsInError");
   const what = "BareMetalHost edge-worker-1: Failed to inspect: boot mode";
   expect(message).toBe(`metal3 reports an error of 1 host. ${what}`);
+  const read = (): string | undefined => stage.readEntries("edge")[1]?.message;
+  const own = "metal3 reports an error of its BareMetalHost: Failed to inspect: boot mode";
+  await until("the VinoMachine says it", () => read() === own);
   mendHost(stage.kubernetes.objects, host);
   await stage.untilCondition("edge", "HostsHealthy", "True NoHostInError");
+  await until("the VinoMachine says nothing more", () => read() === undefined);
 });
 
 test("too many removals at once wait for a person, who confirms one spec", async () => {
@@ -426,18 +431,16 @@ test("a Vino that another cloud served stays, keeps its records, and says why", 
   await using stage = await VinoStage.start(() => new HintingProvider());
   const { objects } = stage.kubernetes;
   stage.create("edge", toVinoSpec(1), { finalizers: ["vino.airshipit.org"] });
-  const machine = {
-    name: "vino-1-worker-0",
-    role: "worker",
-    index: 0,
-    state: "Ready",
-    record: "vm-1",
-  };
-  const path = { namespace: METAL, name: "edge", subresource: "status" };
-  objects.patch("vinoes", path, { status: { machines: [machine] } });
+  const { uid = "" } = stage.read("edge")?.metadata ?? {};
+  const owner = { namespace: METAL, name: "edge", uid };
+  const name = toMachineName({ owner, role: "worker", index: 0 });
+  const { metadata, spec } = toObject(toEntry("worker", 0, { name }), owner);
+  objects.create("vinomachines", JSON.parse(JSON.stringify({ metadata, spec })));
+  const path = { namespace: METAL, name: "edge-worker-0", subresource: "status" };
+  objects.patch("vinomachines", path, { status: { state: "Ready", record: "vm-1" } });
   stage.delete("edge");
   await stage.untilCondition("edge", "Ready", "False UnableToDecommission");
-  expect(stage.read("edge")?.status?.machines).toMatchObject([machine]);
+  expect(stage.readEntries("edge")).toMatchObject([{ name, state: "Ready", record: "vm-1" }]);
 });
 
 test("a Vino with a wrong spec says what is wrong with that", async () => {
@@ -466,6 +469,7 @@ const OF_THE_REGISTRY = [
   "lib/controllers/vino/redfish/words.ts",
   "lib/controllers/vino/resource/ip_pool.ts",
   "lib/controllers/vino/resource/vino.ts",
+  "lib/controllers/vino/resource/vino_machine.ts",
   "lib/controllers/vino/rights.ts",
   "lib/controllers/vino/words.ts",
 ];

@@ -10,6 +10,7 @@ import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double.ts";
+import { toEntry, toObject } from "../../support/vino/known.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
 
 /** Starts with machines that are made and published. */
@@ -99,11 +100,8 @@ describe("a cache that is behind", () => {
   test("does not lose records that another process wrote", async () => {
     const rig = new ReconcilerRig(toVinoSpec(1));
     await rig.refresh();
-    rig.isWatching = false;
-    const [name, role] = ["vino-1b4e28ba-worker-7", "worker"];
-    rig.edit({
-      status: { machines: [{ name, role, index: 7, state: "Creating", record: "task-9" }] },
-    });
+    const entry = toEntry("worker", 7, { state: "Creating", record: "task-9" });
+    rig.objects.set(toObject(entry));
     await rig.reconcile();
     expect(rig.steps).toEqual(["create worker-7", "configure worker-7", "complete worker-7"]);
   });
@@ -197,7 +195,7 @@ describe("MAC addresses of the cloud", () => {
 test("a machine that was removed is made again, and not taken from an inventory that began before", async () => {
   const rig = await startReady(2);
   const idOf = (): string | undefined =>
-    rig.server?.status?.machines?.find(({ index }) => index === 1)?.machineId;
+    rig.objects.entries.find(({ index }) => index === 1)?.machineId;
   const before = idOf();
   rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
   await rig.reconcile();
@@ -494,13 +492,10 @@ describe("a deleted Vino that retains", () => {
 
   test("waits ten minutes for a cloud that does not answer, and ends without it", async () => {
     const rig = new ReconcilerRig(toVinoSpec(2, { deletionPolicy: "Retain" }));
-    const entry = { role: "worker", state: "Ready" } as const;
-    const machines = [0, 1].map((index) => {
-      const name = `vino-1b4e28ba-worker-${index}`;
-      return { ...entry, name, index, machineId: `vm-${index}` };
-    });
-    rig.edit({ status: { machines } });
-    for (const index of [0, 1]) rig.hosts.add(`edge-worker-${index}`);
+    for (const index of [0, 1]) {
+      rig.objects.set(toObject(toEntry("worker", index, { machineId: `vm-${index}` })));
+      rig.hosts.add(`edge-worker-${index}`);
+    }
     rig.holders = ["vino-1b4e28ba-worker-9"];
     rig.edit(DELETED);
     await expect(rig.reconcile()).rejects.toThrow("no inventory");
@@ -641,6 +636,28 @@ describe("a process that ends", () => {
       }
     },
   );
+});
+
+test("an attempt is not forgotten because a person deletes its object before the next process", async () => {
+  const rig = new ReconcilerRig(toVinoSpec(2));
+  await rig.refresh();
+  rig.cloud.afterStep = ({ kind }) => {
+    if (kind === "create") throw new LeadershipLostError("another leads");
+  };
+  await expect(rig.reconcile()).rejects.toThrow("another leads");
+  const records = rig.objects.entries.map(({ record }) => record);
+  expect(records.every((one) => one !== undefined)).toBe(true);
+  for (const object of rig.objects.server.values()) {
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    rig.objects.set({ ...object, metadata: { ...object.metadata, deletionTimestamp } });
+  }
+  rig.cloud.afterStep = () => undefined;
+  rig.restart();
+  expect(rig.objects.entries.map(({ record }) => record)).toEqual(records);
+  await rig.pass();
+  await rig.pass();
+  expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+  expect(rig.steps.filter((one) => one.startsWith("create"))).toHaveLength(2);
 });
 
 test("a Vino does not end while a look shows a machine of it that no inventory has shown", async () => {

@@ -5,10 +5,16 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { VinoDisk, VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
+import {
+  type MachineEntry,
+  VINO_MACHINES,
+} from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
 import { readExtent } from "../../support/extent.ts";
 import { until } from "../../support/nodes/rig.ts";
+import { toEntry, toObject } from "../../support/vino/known.ts";
+import { METAL } from "../../support/vino/stage.ts";
 import {
   startXenOrchestraStage,
   toXenOrchestraSpec,
@@ -43,7 +49,7 @@ function countChanges(
 }
 
 function listAddresses({ stage }: XenOrchestraStage): (string | undefined)[] {
-  return (stage.read("edge")?.status?.machines ?? []).map(({ address }) => address);
+  return stage.readEntries("edge").map(({ address }) => address);
 }
 
 test("three VMs are made once, published with their addresses, and then left alone", async () => {
@@ -136,6 +142,7 @@ test("a Vino shrinks, grows and goes, and leaves nothing but what was there befo
   stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(2).nodes?.[0] }] });
   await until("one VM is gone", () => rig.listVms().length === 2, 15_000);
   await stage.untilCondition("edge", "Ready", READY);
+  await until("its object is gone", () => stage.listMachines("edge").length === 2);
   expect(listAddresses(rig)).toEqual(["192.0.2.10", "192.0.2.11"]);
   stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(3).nodes?.[0] }] });
   await until("there are three again", () => stage.listHosts().length === 3, 15_000);
@@ -146,6 +153,100 @@ test("a Vino shrinks, grows and goes, and leaves nothing but what was there befo
   expect(rig.count()).toEqual(before);
   expect(stage.listHosts()).toEqual([]);
   expect(stage.listPoolOwners()).toEqual([]);
+});
+
+/** Writes a VinoMachine as a tenant could who may write them. */
+function forge({ stage }: XenOrchestraStage, entry: MachineEntry, vinoUid?: string): void {
+  const { uid = "" } = stage.read("edge")?.metadata ?? {};
+  const owner = { namespace: METAL, name: "edge", uid: vinoUid ?? uid };
+  const { metadata, spec, status } = JSON.parse(JSON.stringify(toObject(entry, owner)));
+  const { objects } = stage.kubernetes;
+  objects.create(VINO_MACHINES.plural, { metadata, spec });
+  const path = { namespace: METAL, name: metadata.name, subresource: "status" };
+  objects.patch(VINO_MACHINES.plural, path, { status });
+}
+
+test.each<[string, (prefix: string, victim: XoRecord) => Partial<MachineEntry>]>([
+  ["has its name", (_prefix, victim) => ({ name: String(victim["name_label"]) })],
+  ["has its ID", (prefix) => ({ name: `${prefix}worker-1` })],
+  ["is of another number", (prefix) => ({ name: `${prefix}worker-2` })],
+])(
+  "a VinoMachine that %s makes nobody delete or adopt the VM of others",
+  async (_what, toChange) => {
+    await using rig = await startXenOrchestraStage();
+    const { stage, simulator } = rig;
+    const before = rig.count();
+    stage.create("edge", toXenOrchestraSpec(1, { deletionPolicy: "Delete" }));
+    await stage.untilCondition("edge", "Ready", READY);
+    const [own] = stage.readEntries("edge");
+    const prefix = own?.name.replace("worker-0", "") ?? "";
+    const victim = simulator.state
+      .list("vms")
+      .find((vm) => !String(vm["name_label"]).startsWith("vino-"));
+    if (victim === undefined) throw new Error("there are VMs of others");
+    const links = simulator.state.list("vbds").filter((vbd) => vbd["VM"] === victim.id);
+    const disks = links.map((vbd) => vbd["VDI"]);
+    const record = { v: 1, vm: victim.id, pool: rig.site.poolIds.paris, disks, at: 1, task: "t" };
+    const state = {
+      state: "Removing",
+      machineId: victim.id,
+      record: JSON.stringify(record),
+    } as const;
+    const name = toEntry("worker", 1).name;
+    const text = JSON.stringify(victim);
+    forge(rig, { name, role: "worker", index: 1, ...state, ...toChange(prefix, victim) });
+    stage.change("edge", { xenOrchestra: { memory: "5Gi" } });
+    await stage.untilCondition("edge", "MachinesDiffer", "True StopNeeded");
+    stage.delete("edge");
+    await until("the Vino is gone", () => stage.read("edge") === undefined, 15_000);
+    expect(rig.count()).toEqual(before);
+    expect(JSON.stringify(simulator.state.list("vms").find(({ id }) => id === victim.id))).toBe(
+      text,
+    );
+  },
+);
+
+test("a machine is not made while a VinoMachine of something else has the place of its record", async () => {
+  await using rig = await startReady(toXenOrchestraSpec(1));
+  const { stage } = rig;
+  forge(rig, toEntry("worker", 1), "another");
+  stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(2).nodes?.[0] }] });
+  const message = await stage.untilCondition("edge", "Ready", "False DecisionNeeded");
+  expect(message).toContain("VinoMachine edge-worker-1 is not for this machine");
+  expect(rig.listVms()).toEqual(["worker-0 Running"]);
+  const path = { namespace: METAL, name: "edge-worker-1" };
+  const { objects } = stage.kubernetes;
+  objects.patch(VINO_MACHINES.plural, path, { metadata: { finalizers: [] } });
+  objects.delete(VINO_MACHINES.plural, path);
+  await stage.untilCondition("edge", "Ready", READY);
+  expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
+});
+
+test("a VinoMachine that a person deletes stays until the Vino does not want its machine", async () => {
+  await using rig = await startReady(toXenOrchestraSpec(2, { deletionPolicy: "Delete" }));
+  const { stage } = rig;
+  stage.kubernetes.objects.delete(VINO_MACHINES.plural, {
+    namespace: METAL,
+    name: "edge-worker-1",
+  });
+  const isTold = (): boolean =>
+    stage.listEvents("edge-worker-1").some((one) => one.startsWith("DeletionWaits"));
+  await until("it is told", isTold);
+  expect(stage.listMachines("edge")).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+  expect(rig.listVms()).toHaveLength(2);
+  stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(1).nodes?.[0] }] });
+  await until("it is gone", () => stage.listMachines("edge").length === 1, 15_000);
+  expect(rig.listVms()).toEqual(["worker-0 Running"]);
+});
+
+test("VinoMachines go when the finalizer of their Vino was taken away", async () => {
+  await using rig = await startReady(toXenOrchestraSpec(2));
+  const { stage } = rig;
+  const { objects } = stage.kubernetes;
+  objects.patch("vinoes", { namespace: METAL, name: "edge" }, { metadata: { finalizers: [] } });
+  stage.delete("edge");
+  await until("they are gone", () => stage.listMachines("edge").length === 0, 15_000);
+  expect(rig.listVms()).toHaveLength(2);
 });
 
 test("a deleted Vino that retains leaves its VMs, and their addresses stay taken", async () => {
@@ -434,10 +535,10 @@ test("a host with an address that no interface has is named until it is deleted,
   const what = `BareMetalHost edge-worker-0 has the bootMACAddress ${wrong}`;
   expect(message).toContain(`${what}, and no interface of its machine has it: delete`);
   expect(message).toContain("must be shut down to change CPUs");
-  const [machine] = stage.read("edge")?.status?.machines ?? [];
+  const [machine] = stage.readEntries("edge");
   expect(machine?.message).toContain(what);
   const isTold = (): boolean =>
-    stage.listEvents("edge").some((one) => one.startsWith(`HostDiffers ${what}`));
+    stage.listEvents("edge-worker-0").some((one) => one.startsWith(`HostDiffers ${what}`));
   await until("the Event is there", isTold);
   objects.delete("baremetalhosts", path);
   await stage.untilCondition("edge", "MachinesDiffer", "True StopNeeded");
@@ -464,7 +565,9 @@ test("a storage that is too small is said, also between attempts, until the spec
   await until("several inventories and attempts are over", isOver, 15_000);
   expect([...said]).toEqual(["MachineFailure"]);
   const isWarned = (one: string): boolean => one.startsWith("MachineFailure Xen Orchestra could");
-  expect(stage.listEvents("edge").filter(isWarned)).toHaveLength(2);
+  for (const index of [0, 1]) {
+    expect(stage.listEvents(`edge-worker-${index}`).filter(isWarned)).toHaveLength(1);
+  }
   stage.change("edge", { xenOrchestra: { disks: disks("5Gi") } });
   await stage.untilCondition("edge", "Ready", READY);
   expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);

@@ -5,6 +5,8 @@
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import { VINO_MACHINES } from "../../../lib/controllers/vino/resource/vino_machine.ts";
+import { objectAt } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import { LEASE as LEASE_NAME } from "../../../lib/controllers/vino/words.ts";
 import { loadControllers } from "../../../lib/controllers/definition.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
@@ -132,7 +134,8 @@ export class VinoWorld extends MetalWorld {
       (url, signal) => this.#connect(url, signal),
     );
     server.drawClusterIds();
-    for (const kind of [BARE_METAL_HOSTS, VINOES, IP_POOLS]) server.installKind(kind);
+    for (const kind of [BARE_METAL_HOSTS, VINOES, VINO_MACHINES, IP_POOLS])
+      server.installKind(kind);
     this.objects.create("namespaces", { metadata: { name: METAL } });
     this.cloud = new XenOrchestra({
       clock: timeline,
@@ -180,6 +183,12 @@ export class VinoWorld extends MetalWorld {
   /** All Vinos. */
   get vinoes(): readonly ApiObject[] {
     return this.objects.list(VINOES.plural, METAL);
+  }
+
+  /** The VinoMachines of a Vino. */
+  listObjects({ metadata }: ApiObject): readonly ApiObject[] {
+    const all = this.objects.list(VINO_MACHINES.plural, METAL);
+    return all.filter((one) => objectAt(one, "spec")["vinoUid"] === metadata["uid"]);
   }
 
   /** The hypervisors of the pool in which all VMs are. */

@@ -66,7 +66,6 @@ export function toVino(name: string, fields: Partial<VinoView> = {}): VinoView {
     wanted: 2,
     ready: 2,
     machines: [toVinoMachine(name, 0), toVinoMachine(name, 1)],
-    shortages: [],
     conditions: [{ type: "Ready", status: "True", reason: "ReconciliationSucceeded", message: "" }],
     lastReconcile: { at: "2026-01-02T03:04:05Z", outcome: "ok" },
     ...fields,
@@ -103,7 +102,6 @@ export const MIXED: VinoView = toVino("mixed", {
     toVinoMachine("mixed", 6),
     toVinoMachine("mixed", 7, { isWanted: false, message: "it is used by Metal3Machine b" }),
   ],
-  shortages: [{ role: "worker", missing: 1, why: "these hosts are disabled: h3. Enable them" }],
   conditions: [
     {
       type: "Ready",

@@ -7,6 +7,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Vino, VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import { VINO_MACHINES } from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import { IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { ENDPOINT_SLICES } from "../../../lib/controllers/vino/redfish/leader_endpoint.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
@@ -80,7 +81,8 @@ export class RedfishRig implements AsyncDisposable {
     const cloud = await startXenOrchestraSimulator(options);
     const rig = new RedfishRig(cloud, await mkdtemp(join(tmpdir(), "landfall-redfish-")));
     const { kubernetes } = rig;
-    for (const kind of [BARE_METAL_HOSTS, VINOES, IP_POOLS]) kubernetes.installKind(kind);
+    for (const kind of [BARE_METAL_HOSTS, VINOES, VINO_MACHINES, IP_POOLS])
+      kubernetes.installKind(kind);
     for (const name of [METAL, "kube-system"]) {
       if (kubernetes.objects.get("namespaces", { name })) continue;
       kubernetes.objects.create("namespaces", { metadata: { name } });
@@ -97,16 +99,14 @@ export class RedfishRig implements AsyncDisposable {
     return rig;
   }
 
-  /** The host is published a moment before the status of the Vino names its machine, and a process reads that. */
+  /** The host is published a moment before the VinoMachine names its machine, and a process reads that. */
   async #untilKnown(): Promise<void> {
     const { objects } = this.kubernetes;
     const isNamed = (): boolean => {
-      const status: unknown = objects.get(VINOES.plural, { namespace: METAL, name: VINO })?.[
-        "status"
-      ];
-      return JSON.stringify(status ?? {}).includes(this.machineId);
+      const machines = objects.list(VINO_MACHINES.plural, METAL);
+      return machines.some((one) => JSON.stringify(one["status"] ?? {}).includes(this.machineId));
     };
-    await until("the Vino names the machine", isNamed, START_MS);
+    await until("the VinoMachine names the machine", isNamed, START_MS);
     const path = `/redfish/v1/Systems/${this.machineId}`;
     const isKnown = async (): Promise<boolean> => {
       const ask = (one: RedfishProcess): Promise<Response> =>

@@ -9,7 +9,12 @@ import {
   toMachineName,
 } from "../../../lib/cloud/capabilities/machines.ts";
 import type { KnownMachine } from "../../../lib/controllers/vino/placement/known.ts";
-import type { VinoMachine } from "../../../lib/controllers/vino/resource/vino.ts";
+import { toHostName } from "../../../lib/controllers/vino/hosts/names.ts";
+import type {
+  MachineEntry,
+  VinoMachine,
+} from "../../../lib/controllers/vino/resource/vino_machine.ts";
+import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { POOL, toDoubleHost } from "./machines_double.ts";
 
 /** The owner of all machines. */
@@ -54,14 +59,28 @@ export function toKnown(
   };
 }
 
-/** A machine in the status. */
+/** What the object of a machine says. */
 export function toEntry(
   role: string,
   index: number,
-  change: Partial<VinoMachine> = {},
-): VinoMachine {
+  change: Partial<MachineEntry> = {},
+): MachineEntry {
   const name = toMachineName({ owner: VINO_OWNER, role, index });
   return { name, role, index, state: "Ready", ...change };
+}
+
+/** The object of a machine that says this. */
+export function toObject(
+  { name: machineName, role, index, host, hostDisplayName, ...status }: MachineEntry,
+  { namespace, name: vinoName, uid: vinoUid }: MachineOwner = VINO_OWNER,
+): VinoMachine {
+  const name = toHostName({ vino: vinoName, role, index });
+  const place = { ...(host && { host }), ...(hostDisplayName && { hostDisplayName }) };
+  return {
+    metadata: { namespace, name, uid: `uid-${name}`, finalizers: [FINALIZER] },
+    spec: { vinoName, vinoUid, machineName, role, index, ...place },
+    status,
+  };
 }
 
 /** A view of these machines. */

@@ -22,6 +22,7 @@ import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { VINO_OWNER } from "./known.ts";
+import { MachineObjects } from "./machine_objects.ts";
 import { MachinesDouble } from "./machines_double.ts";
 
 /** A spec that wants so many workers. */
@@ -41,6 +42,8 @@ export class ReconcilerRig {
   readonly cloud: MachinesDouble = new MachinesDouble();
   /** What the API server has. */
   server: Vino | undefined;
+  /** The objects of its machines. */
+  readonly objects: MachineObjects = new MachineObjects();
   /** Whether the cache follows the server. */
   isWatching = true;
   /** What was written: `status`, `metadata`. */
@@ -89,6 +92,7 @@ export class ReconcilerRig {
   /** Begins again without memory, as a restart does. */
   restart(): void {
     this.#store = new Store<Vino>({ resource: VINOES, log: silentLogger });
+    this.objects.restart();
     this.#reconciler = this.#create();
     this.show();
   }
@@ -140,10 +144,10 @@ export class ReconcilerRig {
       .map((call) => call.replace(/(VM )?vino-[0-9a-f]{8}-/, ""));
   }
 
-  /** Machines of the status: `worker-0 Ready`. */
+  /** Machines by their objects: `worker-0 Ready`. */
   get machines(): string[] {
-    const { machines = [] } = this.server?.status ?? {};
-    return machines.map(({ role, index, state }) => `${role}-${index} ${state}`);
+    const entries = this.objects.entries.toSorted((a, b) => a.index - b.index);
+    return entries.map(({ role, index, state }) => `${role}-${index} ${state}`);
   }
 
   #create(): VinoReconciler {
@@ -153,19 +157,17 @@ export class ReconcilerRig {
     };
     const client = this.#toClient();
     const writer = new VinoWriter({ client, clock, events });
-    const warn = (
-      vino: Vino,
-      ...rest: [
-        word: { reason: string; type: "Warning" | "Normal"; meaning: string },
-        message: string,
-      ]
-    ): void => writer.warn(vino, ...rest);
-    const machineEvents = new MachineEvents({
+    const objects = this.objects.open({
+      vinoes: this.#store,
       clock,
+      record: ({ reason }) => void this.events.push(reason),
+    });
+    const machineEvents = new MachineEvents({
       events,
       log: silentLogger,
       metrics: { countMachine: () => undefined },
-      warn,
+      objects,
+      warn: (vino, word, message) => writer.warn(vino, word, message),
     });
     return new VinoReconciler({
       client,
@@ -174,6 +176,7 @@ export class ReconcilerRig {
       fence: new Fence(ALONE),
       addresses: this.#toAddresses(),
       hosts: this.#toHosts(),
+      objects,
       machineEvents,
       vinoes: this.#store,
       writer,

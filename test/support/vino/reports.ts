@@ -3,7 +3,7 @@
  * @module
  */
 import type { MachineProblem } from "../../../lib/cloud/capabilities/machines.ts";
-import type { VinoMachine } from "../../../lib/controllers/vino/resource/vino.ts";
+import type { MachineEntry } from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import type {
   MachineReport,
   MachinesReport,
@@ -13,7 +13,7 @@ import { toEntry } from "./known.ts";
 /** A machine `worker-<index>` that is wanted and complete. */
 export function toReport(
   index: number,
-  entry: Partial<VinoMachine> = {},
+  entry: Partial<MachineEntry> = {},
   change: Partial<MachineReport> = {},
 ): MachineReport {
   const state = entry.state ?? "Ready";

@@ -7,6 +7,12 @@ import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { type IpPool, IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { CONFIRMED_REMOVAL } from "../../../lib/controllers/vino/words.ts";
+import {
+  type MachineEntry,
+  toEntry,
+  VINO_MACHINES,
+  type VinoMachine,
+} from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
@@ -26,7 +32,7 @@ export class VinoStage<P extends Provider> extends ControllerStage<VinoSpec, Vin
   private constructor(clock: PacedClock, provider: P) {
     super({
       controller: vinoController,
-      kinds: [VINOES, IP_POOLS],
+      kinds: [VINOES, VINO_MACHINES, IP_POOLS],
       namespace: METAL,
       hosts: METAL,
       clock,
@@ -47,10 +53,17 @@ export class VinoStage<P extends Provider> extends ControllerStage<VinoSpec, Vin
     return stage;
   }
 
-  /** Machines of the status: `worker-0 Ready`. */
+  /** What the objects of the machines of a Vino say, in the order of their names. */
+  readEntries(name: string): MachineEntry[] {
+    const objects: readonly VinoMachine[] = JSON.parse(
+      JSON.stringify(this.kubernetes.objects.list(VINO_MACHINES.plural)),
+    );
+    return objects.flatMap((one) => (one.spec?.vinoName === name ? [toEntry(one, one.spec)] : []));
+  }
+
+  /** Machines of a Vino: `worker-0 Ready`. */
   listMachines(name: string): string[] {
-    const { machines = [] } = this.read(name)?.status ?? {};
-    return machines.map(({ role, index, state }) => `${role}-${index} ${state}`);
+    return this.readEntries(name).map(({ role, index, state }) => `${role}-${index} ${state}`);
   }
 
   /** Names of the BareMetalHosts. */

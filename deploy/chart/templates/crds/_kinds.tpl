@@ -2,5 +2,6 @@
 {{- define "landfall.kinds" -}}
 sipclusters.airship.airshipit.org: sipcluster
 vinoes.airship.airshipit.org: vino
+vinomachines.airship.airshipit.org: vino
 ippools.airship.airshipit.org: vino
 {{- end }}

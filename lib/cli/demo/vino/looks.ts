@@ -6,12 +6,7 @@ import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
 import { HOST, MACHINE_ID, MACHINE_NAME } from "../../../controllers/vino/hosts/words.ts";
 import { HOST_CLUSTER_NAME } from "../../../controllers/words.ts";
 import type { ApiObject } from "../../../simulator/kubernetes/mod.ts";
-import {
-  isArray,
-  isObject,
-  objectAt,
-  stringAt,
-} from "../../../simulator/kubernetes/patches/json.ts";
+import { objectAt, stringAt } from "../../../simulator/kubernetes/patches/json.ts";
 import { annotationsOf } from "../../../simulator/metal3/host_state.ts";
 import type { XoRecord } from "../../../simulator/xenorchestra/mod.ts";
 import { conditionOf, labelOf } from "../kind_story/objects.ts";
@@ -78,14 +73,14 @@ export function countClaimed({ world }: VinoStage, host?: ApiObject): number {
 
 /** A line for each BareMetalHost of a Vino: `edge-worker-0: 192.0.2.13, on xcp-par-1`. */
 export function describeHosts({ world }: VinoStage, vino: string): readonly string[] {
-  const { machines } = objectAt(world.findVino(vino) ?? {}, "status");
-  const entries = isArray(machines) ? machines.filter(isObject) : [];
-  return entries.flatMap((entry) => {
-    const name = stringAt(entry, "name");
+  return world.listObjects(vino).flatMap((object) => {
+    const name = stringAt(objectAt(object, "spec"), "machineName");
     const host = world.bareMetalHosts.find((one) => annotationsOf(one)[MACHINE_NAME] === name);
     if (host === undefined) return [];
     const place = world.hosts.get(labelOf(host, HOST)) ?? "no host";
-    return [`${host.metadata.name}: ${stringAt(entry, "address")}, on ${place}`];
+    return [
+      `${host.metadata.name}: ${stringAt(objectAt(object, "status"), "address")}, on ${place}`,
+    ];
   });
 }
 

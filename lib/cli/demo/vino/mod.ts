@@ -87,6 +87,7 @@ Watch it in another terminal. The first line makes that terminal use the demo:
 
   ${env}
   kubectl get -n ${METAL} vino -w
+  kubectl get -n ${METAL} vinomachines -w
   kubectl get -n ${METAL} bmh -L vino.airshipit.org/host
   kubectl get -A ippools${page}
 

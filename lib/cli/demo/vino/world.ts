@@ -7,14 +7,20 @@ import {
   type SipClusterSpec,
 } from "../../../controllers/sipcluster/resource/sip_cluster.ts";
 import { SIP_CLUSTER_KIND } from "../../../controllers/sipcluster/resource/crd.ts";
-import { IP_POOL_KIND, VINO_KIND } from "../../../controllers/vino/resource/crd.ts";
+import {
+  IP_POOL_KIND,
+  VINO_KIND,
+  VINO_MACHINE_KIND,
+} from "../../../controllers/vino/resource/crd.ts";
 import { IP_POOLS } from "../../../controllers/vino/resource/ip_pool.ts";
 import { VINOES, type VinoSpec } from "../../../controllers/vino/resource/vino.ts";
+import { VINO_MACHINES } from "../../../controllers/vino/resource/vino_machine.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Provider } from "../../../cloud/provider.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { xenOrchestra } from "../../../providers/xenorchestra/mod.ts";
+import { objectAt, stringAt } from "../../../simulator/kubernetes/patches/json.ts";
 import { collectGarbage } from "../../../simulator/kubernetes/controllers/garbage_collector.ts";
 import {
   type ApiObject,
@@ -43,6 +49,7 @@ const KINDS = [
   BARE_METAL_HOST,
   toCustomKind(SIP_CLUSTERS, SIP_CLUSTER_KIND.crd),
   toCustomKind(VINOES, VINO_KIND.crd),
+  toCustomKind(VINO_MACHINES, VINO_MACHINE_KIND.crd),
   toCustomKind(IP_POOLS, IP_POOL_KIND.crd),
 ];
 /** How often everything beside Landfall works, in milliseconds. */
@@ -99,6 +106,12 @@ export class VinoWorld {
   /** The BareMetalHosts, in the order of their names. */
   get bareMetalHosts(): readonly ApiObject[] {
     return this.kubernetes.objects.list(BARE_METAL_HOST.plural, METAL);
+  }
+
+  /** The VinoMachines of a Vino, in the order of their names. */
+  listObjects(vino: string): readonly ApiObject[] {
+    const all = this.kubernetes.objects.list(VINO_MACHINES.plural, METAL);
+    return all.filter((one) => stringAt(objectAt(one, "spec"), "vinoName") === vino);
   }
 
   /** A Vino. */

@@ -6,7 +6,7 @@ import { toMessage } from "../../../core/text/printable.ts";
 import { toFinding } from "../../kinds/conditions.ts";
 import { joinSome } from "../../kinds/problems.ts";
 import type { Finding } from "../resource/conditions.ts";
-import type { HostState } from "../resource/vino.ts";
+import type { HostState } from "../resource/vino_machine.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
 import type { HostOutcome } from "./types.ts";
 

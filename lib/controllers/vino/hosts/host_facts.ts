@@ -13,7 +13,7 @@ import {
 } from "../../../kube/kinds/bare_metal_host.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { HOST_CLUSTER_NAME } from "../../words.ts";
-import type { HostState } from "../resource/vino.ts";
+import type { HostState } from "../resource/vino_machine.ts";
 import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "./words.ts";
 
 /** A host that exists. */

@@ -6,7 +6,7 @@
  * @module
  */
 import { quote } from "../../../core/text/printable.ts";
-import type { HostState } from "../resource/vino.ts";
+import type { HostState } from "../resource/vino_machine.ts";
 import { listHostDifferences } from "./differences.ts";
 import { explainLostLabel, type HostFacts } from "./host_facts.ts";
 import { formatHardwareDetails } from "./hardware_details.ts";

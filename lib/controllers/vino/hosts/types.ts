@@ -7,7 +7,7 @@ import type {
   MachinePowerState,
 } from "../../../cloud/capabilities/machine_power.ts";
 import type { GuestInterface } from "../guest/types.ts";
-import type { HostState } from "../resource/vino.ts";
+import type { HostState } from "../resource/vino_machine.ts";
 import type { HostLabels } from "./labels.ts";
 
 /** How metal3 reaches the management controller of a host. */

@@ -1,12 +1,10 @@
 /**
- * Events, metrics and log records about the machines of Vinos.
+ * Events, metrics and log records about the machines of Vinos. What is about one machine stands on its VinoMachine.
  * @module
  */
-import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
 import { formatDuration } from "../../../core/text/values.ts";
-import { WarningThrottle } from "../../../engine/throttle.ts";
-import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
 import { findCondition } from "../../kinds/conditions.ts";
@@ -15,19 +13,24 @@ import type { RestoredAddress } from "../addresses/types.ts";
 import type { VinoMetrics } from "../metrics.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
-import type { Vino, VinoMachine } from "../resource/vino.ts";
+import type { Vino } from "../resource/vino.ts";
+import type { MachineEntry, MachineKey } from "../resource/vino_machine.ts";
 import type { MachinesReport } from "../status/outcome.ts";
 import { EVENT_WORDS } from "../words.ts";
+import type { VinoMachines } from "./vino_machines.ts";
 
 /** What a {@linkcode MachineEvents} needs. */
 interface MachineEventsOptions {
-  readonly clock: Clock;
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: Pick<VinoMetrics, "countMachine">;
-  /** Records a Warning, unless it was recorded a short time ago. */
-  readonly warn: (vino: Vino, word: EventWord, message: string) => void;
+  readonly objects: Pick<VinoMachines, "find" | "warn">;
+  /** Records a Warning on a Vino, unless it was recorded a short time ago. @returns Whether it was */
+  readonly warn: (vino: Vino, word: EventWord, message: string) => boolean;
 }
+
+/** Which machine, and its name in the cloud. */
+type EventSubject = MachineKey & Pick<MachineEntry, "name">;
 
 /** Why a machine cannot be made or changed now. */
 interface MachineFailure {
@@ -37,8 +40,8 @@ interface MachineFailure {
   readonly retryInMs: number;
 }
 
-/** What one Event says about all machines. */
-const TOLD_AT_ONCE: ReadonlySet<string | undefined> = new Set([
+/** What has Events of its own. */
+const TOLD_ELSEWHERE: ReadonlySet<string | undefined> = new Set([
   EVENT_WORDS.hostDiffers.reason,
   EVENT_WORDS.addressesDiffer.reason,
 ]);
@@ -46,41 +49,36 @@ const TOLD_AT_ONCE: ReadonlySet<string | undefined> = new Set([
 /** Records what happens to machines. */
 export class MachineEvents {
   readonly #options: MachineEventsOptions;
-  /** What was said of each machine. */
-  readonly #failures: WarningThrottle;
 
   constructor(options: MachineEventsOptions) {
     this.#options = options;
-    this.#failures = new WarningThrottle(options.clock);
-  }
-
-  /** Forgets a Vino that is gone. */
-  forget(key: Key): void {
-    this.#failures.forget(key);
   }
 
   /** A machine is being made. */
-  recordCreated(vino: Vino, name: string): void {
-    this.#record(vino, EVENT_WORDS.machineCreated, `Landfall has begun to make machine ${name}`);
+  recordCreated(vino: Vino, machine: EventSubject): void {
+    const message = `Landfall has begun to make machine ${machine.name}`;
+    this.#record(vino, machine, EVENT_WORDS.machineCreated, message);
     this.#options.metrics.countMachine("created");
   }
 
   /** A machine was changed, or started for the first time. */
-  recordChanged(vino: Vino, name: string, step: string): void {
-    this.#record(vino, EVENT_WORDS.machineChanged, `Landfall changed machine ${name}: ${step}`);
+  recordChanged(vino: Vino, machine: EventSubject, step: string): void {
+    const message = `Landfall changed machine ${machine.name}: ${step}`;
+    this.#record(vino, machine, EVENT_WORDS.machineChanged, message);
   }
 
   /** A machine was removed. */
-  recordRemoved(vino: Vino, name: string): void {
-    this.#record(vino, EVENT_WORDS.machineRemoved, `Landfall removed machine ${name}`);
+  recordRemoved(vino: Vino, machine: EventSubject): void {
+    const message = `Landfall removed machine ${machine.name}`;
+    this.#record(vino, machine, EVENT_WORDS.machineRemoved, message);
     this.#options.metrics.countMachine("removed");
   }
 
   /** A person said that the pool of a machine is gone for good. */
-  recordForgotten(vino: Vino, name: string): void {
+  recordForgotten(vino: Vino, machine: EventSubject): void {
     const why = "a person said that its pool is gone for good";
-    const message = `Landfall forgets machine ${name}: ${why}`;
-    this.#options.warn(vino, EVENT_WORDS.machineForgotten, message);
+    const message = `Landfall forgets machine ${machine.name}: ${why}`;
+    this.#warn(vino, machine, EVENT_WORDS.machineForgotten, message);
     this.#options.log.warn(message, { vino: toKey(vino) });
   }
 
@@ -113,69 +111,64 @@ export class MachineEvents {
       ? "The Vino ends without an answer of the cloud. What exists of its machines stays, and so do its " +
         `addresses, ${why}`
       : `The Vino ends. Its machines stay in the cloud, with their addresses, ${why}`;
-    this.#record(vino, EVENT_WORDS.machineKept, names === "" ? what : `${what}: ${names}`);
+    const message = names === "" ? what : `${what}: ${names}`;
+    this.#record(vino, undefined, EVENT_WORDS.machineKept, message);
   }
 
   /** A complete machine is gone, and Landfall did not remove it. @param use What uses its BareMetalHost */
-  recordVanished(vino: Vino, name: string, use: string | undefined): void {
+  recordVanished(vino: Vino, machine: EventSubject, use: string | undefined): void {
     const what =
       use === undefined ? "Landfall makes it again" : `Landfall does not make it: ${use}`;
-    const message = `Machine ${name} does not exist any more. ${what}`;
-    this.#options.warn(vino, EVENT_WORDS.machineVanished, message);
+    const message = `Machine ${machine.name} does not exist any more. ${what}`;
+    this.#warn(vino, machine, EVENT_WORDS.machineVanished, message);
     this.#options.metrics.countMachine("vanished");
   }
 
   /** A step failed, or the cloud could not make a machine. An Event and a log record say so if it is new. */
-  recordFailed(vino: Vino, name: string, { message, retryInMs }: MachineFailure): void {
+  recordFailed(vino: Vino, machine: EventSubject, { message, retryInMs }: MachineFailure): void {
     this.#options.metrics.countMachine("failed");
-    const key = toKey(vino);
-    // One memory for each machine: what fails may differ from machine to machine.
-    if (
-      !this.#failures.passes(key, { ...toEvent(EVENT_WORDS.machineFailed, message), reason: name })
-    ) {
-      return;
-    }
+    const { name } = machine;
     const text = message.includes(name) ? message : `${name}: ${message}`;
-    this.#options.warn(vino, EVENT_WORDS.machineFailed, text);
+    if (!this.#warn(vino, machine, EVENT_WORDS.machineFailed, text)) return;
     this.#options.log.warn("Cannot make or change a machine; trying again", {
-      vino: key,
+      vino: toKey(vino),
       machine: name,
       reason: message,
       retryIn: formatDuration(Math.max(0, Math.ceil(retryInMs / 1_000)) * 1_000),
     });
   }
 
-  /** Records what differs from the status so far. Call it right before the status is written. */
-  recordChanges(vino: Vino, { machines, hosts, contraction }: MachinesReport): void {
+  /** Records what differs. @param entries What the objects of the machines said before */
+  recordChanges(
+    vino: Vino,
+    { machines, hosts, contraction }: MachinesReport,
+    entries: readonly MachineEntry[],
+  ): void {
     const hostOf = new Map(hosts.map((one) => [one.name, one]));
-    const before = new Map((vino.status?.machines ?? []).map((one) => [one.name, one]));
+    const before = new Map(entries.map((one) => [one.name, one]));
     const isLeaving = vino.metadata.deletionTimestamp !== undefined;
     for (const { entry, isWanted, problems, isKept = false } of machines) {
       const { name, state, message = "" } = entry;
       const old = before.get(name);
       if (isWanted && state === "Ready" && old?.state !== "Ready") {
-        this.#record(vino, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
+        this.#record(vino, entry, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
         this.#options.metrics.countMachine("completed");
       }
       // At its end, a Vino names all of them at once.
       if (isKept && !isLeaving && old?.message !== message) {
-        this.#record(vino, EVENT_WORDS.machineKept, `${name}: ${message}`);
+        this.#record(vino, entry, EVENT_WORDS.machineKept, `${name}: ${message}`);
       }
       const decision = problems.find(({ kind }) => kind === "decision");
       if (decision !== undefined && (state !== old?.state || message !== old.message)) {
-        this.#options.warn(vino, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
+        this.#warn(vino, entry, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
       }
       const host = hostOf.get(toHostName({ vino: vino.metadata.name, ...entry }));
-      if (isWanted && host !== undefined) this.#recordHost(vino, host, entry, old);
+      if (isWanted && host !== undefined) this.#recordHost(vino, entry, host, old);
       const [first] = problems;
-      const isTold = TOLD_AT_ONCE.has(first?.reason);
+      const isTold = TOLD_ELSEWHERE.has(first?.reason);
       if (isWanted && first?.kind === "notice" && !isTold && message !== old?.message) {
-        this.#options.warn(vino, EVENT_WORDS.machineDiffers, first.message);
+        this.#warn(vino, entry, EVENT_WORDS.machineDiffers, first.message);
       }
-    }
-    const differences = hosts.flatMap((one) => one.differences ?? []);
-    if (differences.length > 0) {
-      this.#options.warn(vino, EVENT_WORDS.hostDiffers, joinSome(differences));
     }
     this.#recordBmcProblems(vino, hosts);
     if (contraction !== undefined) {
@@ -195,25 +188,36 @@ export class MachineEvents {
 
   #recordHost(
     vino: Vino,
-    { name, state, message, isMade }: HostOutcome,
-    { machineId }: Pick<VinoMachine, "machineId">,
-    before: VinoMachine | undefined,
+    machine: EventSubject & Pick<MachineEntry, "machineId">,
+    { name, state, message, isMade, differences = [] }: HostOutcome,
+    before: MachineEntry | undefined,
   ): void {
-    const { hostVanished, hostTaken } = EVENT_WORDS;
+    const { hostVanished, hostTaken, hostDiffers } = EVENT_WORDS;
     // The host of another machine Landfall deleted itself.
-    const isSame = before?.machineId === machineId;
+    const isSame = before?.machineId === machine.machineId;
     if (isMade && isSame && before?.bareMetalHost === "Published") {
       const what = `BareMetalHost ${name} did not exist any more. Landfall made it again`;
-      this.#options.warn(vino, hostVanished, what);
+      this.#warn(vino, machine, hostVanished, what);
     }
     const isTaken = state === "NameTaken" || state === "Refused";
     if (isTaken && before?.bareMetalHost !== state) {
-      this.#options.warn(vino, hostTaken, message ?? `BareMetalHost ${name} cannot be published`);
+      const what = message ?? `BareMetalHost ${name} cannot be published`;
+      this.#warn(vino, machine, hostTaken, what);
     }
+    if (differences.length > 0) this.#warn(vino, machine, hostDiffers, joinSome(differences));
   }
 
-  #record(vino: Vino, word: EventWord, message: string): void {
-    this.#options.events.record(vino, toEvent(word, message));
+  #warn(vino: Vino, machine: EventSubject, word: EventWord, message: string): boolean {
+    const { objects, warn } = this.#options;
+    const object = objects.find(vino, machine);
+    return object === undefined ? warn(vino, word, message) : objects.warn(object, word, message);
+  }
+
+  /** @param machine Absent: it is about the whole Vino */
+  #record(vino: Vino, machine: EventSubject | undefined, word: EventWord, message: string): void {
+    const { events, objects } = this.#options;
+    const object = machine && objects.find(vino, machine);
+    events.record(object ?? vino, toEvent(word, message));
     this.#options.log.info(message, { vino: toKey(vino) });
   }
 }

@@ -113,7 +113,7 @@ export class MachineReconciler {
     const result = this.#takeSnapshot(input, view);
     if (result.kind === "refused") return result;
     const { snapshot } = result;
-    const wanted = await this.#prepareWanted(input, snapshot, context);
+    const wanted = await this.#prepareWanted(input, snapshot, signal);
     const leaving = await this.#removals.findLeaving(input, snapshot, signal);
     const hosts = await this.#publish(
       input,
@@ -124,7 +124,7 @@ export class MachineReconciler {
     if (hosts === undefined) return { kind: "again" };
     const { limit } = leaving;
     const removal = await this.#removals.listTasks(input, snapshot, { limit, hosts }, signal);
-    this.#review(removal.all, snapshot, context);
+    this.#review(input, removal.all, snapshot);
     const tasks = [...wanted.tasks, ...removal.all];
     this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
     const parts = { wanted, hosts, removal };
@@ -168,9 +168,10 @@ export class MachineReconciler {
   }
 
   #takeSnapshot({ vino, desired, deletes }: ReconcileInput, view: MachinesView): SnapshotResult {
-    const { hosts } = this.#options;
+    const { hosts, objects } = this.#options;
     return takeSnapshot({
       vino,
+      entries: objects.listEntries(vino),
       owner: toOwner(vino),
       view,
       seen: this.#tracker.sightings.list(view.observedAtMs),
@@ -182,20 +183,20 @@ export class MachineReconciler {
 
   /** Gives addresses to the machines that must exist, and plans each of them. */
   async #prepareWanted(
-    { vino, desired }: ReconcileInput,
+    input: ReconcileInput,
     snapshot: Snapshot,
-    context: ReconcileContext,
+    signal: AbortSignal,
   ): Promise<Wanted> {
+    const { vino, desired } = input;
     if (desired === undefined) return NOTHING_WANTED;
     const { addresses: allocator, hasBmc } = this.#options;
     const requests = toMachineRequests(snapshot, desired.roles);
-    const { signal } = context;
     const readMacs = (): Promise<readonly MachineMac[]> => this.#readMacs(snapshot, signal);
     const addresses = await allocator.assign(vino, desired.spec, requests, readMacs, signal);
     const { restored = [] } = addresses;
     if (restored.length > 0) this.#options.machineEvents.recordRestored(vino, restored);
     const wanted = toWantedTasks(snapshot, { ...desired, addresses, hasBmc });
-    this.#review(wanted.tasks, snapshot, context);
+    this.#review(input, wanted.tasks, snapshot);
     return { ...wanted, addresses };
   }
 
@@ -224,9 +225,10 @@ export class MachineReconciler {
     { wanted, leaving }: { readonly wanted: Wanted; readonly leaving: readonly KnownMachine[] },
     context: ReconcileContext,
   ): Promise<HostsPass | undefined> {
-    const { hosts } = this.#options;
+    const { hosts, objects } = this.#options;
     if (this.#takesHosts(leaving, input) && !(await context.confirm())) return undefined;
-    const publication = { ...input, snapshot, ...wanted, leaving, tracker: this.#tracker };
+    const entries = objects.listEntries(input.vino);
+    const publication = { ...input, entries, snapshot, ...wanted, leaving, tracker: this.#tracker };
     return await publishMachines(publication, hosts, context.signal);
   }
 
@@ -239,11 +241,15 @@ export class MachineReconciler {
   }
 
   #review(
+    { vino }: ReconcileInput,
     tasks: readonly MachineTask[],
-    { view }: Snapshot,
-    { records }: Pick<ReconcileContext, "records">,
+    { view }: Pick<Snapshot, "view">,
   ): void {
-    for (const task of tasks) this.#tracker.review(task, view, records.texts.get(task.name));
+    for (const task of tasks) {
+      const { name, identity } = task;
+      const record = this.#options.objects.readText(vino, { name, ...identity });
+      this.#tracker.review(task, view, record);
+    }
   }
 
   #toReport(

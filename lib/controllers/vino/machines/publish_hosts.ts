@@ -10,7 +10,8 @@ import { toHostName } from "../hosts/names.ts";
 import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
 import type { HostOutcome, WantedHost } from "../hosts/types.ts";
 import { PUBLISH_AGAIN } from "../hosts/words.ts";
-import { type HostState, ROOT_DEVICE_NAME, type Vino, type VinoSpec } from "../resource/vino.ts";
+import { ROOT_DEVICE_NAME, type Vino, type VinoSpec } from "../resource/vino.ts";
+import type { HostState, MachineEntry } from "../resource/vino_machine.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
 import type { ProgressTracker } from "./steps/progress_tracker.ts";
@@ -71,6 +72,8 @@ export function toWantedHost(
 /** What is to be published. */
 interface Publication {
   readonly vino: Vino;
+  /** What the objects of its machines say. */
+  readonly entries: readonly Pick<MachineEntry, "bareMetalHost" | "index" | "role">[];
   readonly snapshot: Pick<Snapshot, "owner" | "view">;
   /** Absent: nothing is wanted any more. */
   readonly desired?: { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> };
@@ -92,7 +95,7 @@ export interface HostsPass {
 
 /** Brings hosts to what is wanted. @throws {KubeError} if another try may help */
 export async function publishMachines(
-  { vino, snapshot, desired, addresses, tasks, leaving, tracker }: Publication,
+  { vino, entries, snapshot, desired, addresses, tasks, leaving, tracker }: Publication,
   publisher: Pick<BareMetalHosts, "list" | "publish">,
   signal: AbortSignal,
 ): Promise<HostsPass> {
@@ -113,7 +116,11 @@ export async function publishMachines(
     owner,
     hosts: desired ? complete.map((one) => toWantedHost(one, snapshot, desired.spec)) : [],
     unwanted: leaving.map(({ role, index }) => toHostName({ vino: owner.name, role, index })),
-    paused: listPaused(vino),
+    paused: new Set(
+      entries
+        .filter(({ bareMetalHost }) => PAUSED.has(bareMetalHost))
+        .map(({ role, index }) => toHostName({ vino: owner.name, role, index })),
+    ),
     publishesMoved: vino.metadata.annotations?.[PUBLISH_AGAIN] === "true",
   };
   const { hosts, unwanted, againMs } = await publisher.publish(request, signal);
@@ -131,12 +138,6 @@ export async function publishMachines(
 }
 
 const PAUSED: ReadonlySet<HostState | undefined> = new Set(["Paused", "Moved"]);
-
-/** Names of hosts that were paused or moved when the status was written last. */
-function listPaused({ metadata: { name: vino }, status }: Vino): ReadonlySet<string> {
-  const paused = (status?.machines ?? []).filter((one) => PAUSED.has(one.bareMetalHost));
-  return new Set(paused.map(({ role, index }) => toHostName({ vino, role, index })));
-}
 
 function zip<T>(names: readonly string[], values: readonly T[]): ReadonlyMap<string, T> {
   return new Map(

@@ -12,13 +12,14 @@ import type { Role } from "../placement/roles.ts";
 import type { Vino, VinoSpec } from "../resource/vino.ts";
 import type { MachinesReport } from "../status/outcome.ts";
 import type { MachineTask } from "./steps/tasks.ts";
-import type { MachineRecords } from "./machine_records.ts";
 import type { MachineEvents } from "./events.ts";
+import type { VinoMachines } from "./vino_machines.ts";
 
 /** What a `MachineReconciler` needs. */
 export interface MachineReconcilerOptions {
   readonly clock: Clock;
   readonly machines: Machines;
+  readonly objects: VinoMachines;
   /** Of the controller's Lease. */
   readonly fence: Fence;
   readonly addresses: AddressAllocator;
@@ -51,7 +52,6 @@ export interface ReconcileInput {
 /** What a `MachineReconciler` may do for one Vino while it works. */
 export interface ReconcileContext {
   readonly signal: AbortSignal;
-  readonly records: MachineRecords;
   /**
    * Called before anything changes in the cloud, or a BareMetalHost goes.
    *
@@ -59,7 +59,7 @@ export interface ReconcileContext {
    */
   confirm(): Promise<boolean>;
   /**
-   * Keeps in the status that machines are not whole any more, so that another process knows it, too.
+   * Keeps in their objects that machines are not whole any more, so that another process knows it, too.
    *
    * @returns As {@linkcode ReconcileContext.confirm}
    */

@@ -1,5 +1,5 @@
 /**
- * The machines that a Vino has or may have: those that the cloud shows, and those of its status.
+ * The machines that a Vino has or may have: those that the cloud shows, and those that have an object.
  * @module
  */
 import {
@@ -11,7 +11,7 @@ import {
   toOwnerPrefix,
 } from "../../../cloud/capabilities/machines.ts";
 import type { Sighting } from "../machines/steps/sightings.ts";
-import type { VinoMachine } from "../resource/vino.ts";
+import type { MachineEntry } from "../resource/vino_machine.ts";
 
 /** A machine that exists, or may exist. */
 export interface KnownMachine {
@@ -21,8 +21,8 @@ export interface KnownMachine {
   readonly index: number;
   /** What the cloud shows; the first one of twins. Absent: it shows none. */
   readonly machine?: Machine;
-  /** What the status says. */
-  readonly entry?: VinoMachine;
+  /** What its object says. */
+  readonly entry?: MachineEntry;
   /** ID of the host where it starts. Absent: not known. */
   readonly hostId?: string;
   /** Whether an object uses its BareMetalHost. */
@@ -37,8 +37,8 @@ export interface KnownSources {
   readonly view: MachinesView;
   /** What looks showed of machines after the view, by name. @default {none} */
   readonly seen?: ReadonlyMap<string, Sighting>;
-  /** The machines of the status. */
-  readonly entries: readonly VinoMachine[];
+  /** What the objects of its machines say. */
+  readonly entries: readonly MachineEntry[];
   /** Whether an object uses the BareMetalHost of a machine. */
   readonly isConsumed: (machine: Pick<KnownMachine, "index" | "role">) => boolean;
   /** Whether the Vino wants machines deleted. If not, no removal goes on. */
@@ -48,7 +48,7 @@ export interface KnownSources {
 const NOTHING_SEEN: ReadonlyMap<string, Sighting> = new Map();
 
 /**
- * Lists the machines of a Vino, by role and index. An entry of the status that was never begun is none of them: another
+ * Lists the machines of a Vino, by role and index. One that has an object and was never begun is none of them: another
  * place may be better by now.
  */
 export function listKnown(sources: KnownSources): KnownMachine[] {
@@ -99,12 +99,12 @@ export function compareKnown(
   return a.index - b.index;
 }
 
-/** Whether the cloud or the status says that a machine was complete. People can take the mark of a VM away. */
+/** Whether the cloud or its object says that a machine was complete. People can take the mark of a VM away. */
 export function wasComplete({ machine, entry }: KnownMachine): boolean {
   return machine?.isComplete === true || entry?.state === "Ready";
 }
 
 /** Whether something of a machine may be in the cloud, or an object may use its host. */
-function isBegun({ machineId, record, state }: VinoMachine): boolean {
+function isBegun({ machineId, record, state }: MachineEntry): boolean {
   return machineId !== undefined || record !== undefined || state !== "Absent";
 }

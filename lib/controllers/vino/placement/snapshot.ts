@@ -6,6 +6,7 @@
 import type { MachineOwner, MachinesView } from "../../../cloud/capabilities/machines.ts";
 import type { Sighting } from "../machines/steps/sightings.ts";
 import { MACHINES_MAX, type Vino } from "../resource/vino.ts";
+import type { MachineEntry } from "../resource/vino_machine.ts";
 import { choosePool } from "./choice.ts";
 import { type KnownMachine, listKnown } from "./known.ts";
 import { type Placement, planPlacement } from "./placement.ts";
@@ -36,6 +37,8 @@ interface SnapshotInput {
   readonly vino: Vino;
   readonly owner: MachineOwner;
   readonly view: MachinesView;
+  /** As in {@linkcode KnownSources}. */
+  readonly entries: readonly MachineEntry[];
   /** As {@linkcode KnownSources.seen}. */
   readonly seen?: ReadonlyMap<string, Sighting>;
   /** Absent: the Vino wants no machines any more. */
@@ -48,8 +51,7 @@ interface SnapshotInput {
 
 /** Makes a snapshot. */
 export function takeSnapshot(input: SnapshotInput): SnapshotResult {
-  const { vino, owner, view, seen, roles, isConsumed, deletes } = input;
-  const entries = vino.status?.machines ?? [];
+  const { vino, owner, view, entries, seen, roles, isConsumed, deletes } = input;
   const known = listKnown({
     owner,
     view,

@@ -2,6 +2,7 @@
  * Management controllers of the machines of Vinos, put together: hosts get their addresses, clients get a listener.
  * @module
  */
+import { parseMachineName } from "../../../cloud/capabilities/machines.ts";
 import type { MachinePower } from "../../../cloud/capabilities/machine_power.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
@@ -14,11 +15,12 @@ import { toEvent } from "../../../kube/events/words.ts";
 import type { ManagementListener } from "../../definition.ts";
 import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
+import type { VinoMachines } from "../machines/vino_machines.ts";
 import type { Vino } from "../resource/vino.ts";
 import { HostCredentialsSource, SHARED_MS } from "./host_credentials.ts";
 import { type RedfishSettings, toBmcAddress, toManagementPlace } from "./flags.ts";
 import { runLeaderEndpoint } from "./leader_endpoint.ts";
-import { findVino, listManagedMachines } from "./managed_machines.ts";
+import { listManagedMachines } from "./managed_machines.ts";
 import { VinoManagement } from "./management.ts";
 import { EVENT_WORDS } from "../words.ts";
 
@@ -26,6 +28,7 @@ import { EVENT_WORDS } from "../words.ts";
 interface RedfishOptions {
   readonly settings: RedfishSettings;
   readonly vinoes: Pick<StoreReader<Vino>, "get" | "values">;
+  readonly objects: Pick<VinoMachines, "find" | "listEntries">;
   readonly power: MachinePower;
   readonly client: Pick<KubeClient, "create" | "patch" | "read">;
   readonly fence: Fence;
@@ -46,16 +49,19 @@ const READS_AT_ONCE = 8;
 
 /** Creates the management controllers of all machines. */
 export function createRedfish(options: RedfishOptions): Redfish {
-  const { settings, vinoes, events } = options;
+  const { settings, vinoes, objects, events } = options;
   const listMachines = (): ReturnType<typeof listManagedMachines> =>
-    listManagedMachines(vinoes.values());
+    listManagedMachines(vinoes.values(), objects);
   const management = new VinoManagement({
     ...options,
     listMachines,
     media: settings.media,
     warn(machine, message) {
-      const vino = findVino(vinoes.values(), machine);
-      if (vino) events.record(vino, toEvent(EVENT_WORDS.bootOverrideStuck, message));
+      const { namespace, name, vino } = machine;
+      const owner = vinoes.get(`${namespace}/${vino.name}`);
+      const key = parseMachineName(name);
+      const object = (owner && key && objects.find(owner, key)) ?? owner;
+      if (object) events.record(object, toEvent(EVENT_WORDS.bootOverrideStuck, message));
     },
   });
   const source = new HostCredentialsSource(options);

@@ -1,5 +1,6 @@
 /**
- * The CustomResourceDefinitions of Vinos and IPPools. Only what writes manifests and reference pages loads them.
+ * The CustomResourceDefinitions of Vinos, VinoMachines and IPPools. Only what writes manifests and reference pages
+ * loads them.
  * @module
  */
 import type { PrinterColumn } from "../../../kube/kinds/crd.ts";
@@ -10,7 +11,10 @@ import { IP_POOLS } from "./ip_pool.ts";
 import { POOL_SPEC } from "./schema/ip_pool.ts";
 import { SPEC } from "./schema/spec.ts";
 import { STATUS } from "./schema/status.ts";
+import { MACHINE_SPEC, MACHINE_STATUS } from "./schema/vino_machine.ts";
+import { MACHINE_CONDITION_WORDS } from "./machine_words.ts";
 import { VINOES } from "./vino.ts";
+import { VINO_MACHINES } from "./vino_machine.ts";
 import { CONDITION_WORDS } from "./words.ts";
 
 const VINO_COLUMNS: readonly PrinterColumn[] = [
@@ -59,6 +63,60 @@ export const VINO_KIND: KindDefinition = {
     "A Vino makes virtual machines on hosts of Xen Orchestra, and publishes each as a BareMetalHost of metal3 in its " +
     "namespace.",
   conditions: listConditionWords(CONDITION_WORDS),
+};
+
+const MACHINE_COLUMNS: readonly PrinterColumn[] = [
+  { name: "Role", type: "string", jsonPath: ".spec.role", description: "The role of the machine." },
+  {
+    name: "Host",
+    type: "string",
+    jsonPath: ".spec.hostDisplayName",
+    description: "Name of the host in the cloud where it starts.",
+  },
+  { name: "State", type: "string", jsonPath: ".status.state", description: "How far it is." },
+  { name: "Address", type: "string", jsonPath: ".status.address", description: "Its address." },
+  {
+    name: "VM",
+    type: "string",
+    jsonPath: ".status.machineId",
+    description: "Its ID in the cloud.",
+  },
+  {
+    name: "BareMetalHost",
+    type: "string",
+    jsonPath: ".status.bareMetalHost",
+    description: "How far its BareMetalHost is, which has the name of this object.",
+  },
+  ...Object.keys(MACHINE_CONDITION_WORDS).map((type): PrinterColumn => {
+    const jsonPath = `.status.conditions[?(@.type=="${type}")].reason`;
+    const description = `The reason of the condition ${type}.`;
+    return { name: type, type: "string", jsonPath, description, priority: 1 };
+  }),
+  {
+    name: "Message",
+    type: "string",
+    jsonPath: ".status.message",
+    description: "What it waits for.",
+    priority: 1,
+  },
+  AGE_COLUMN,
+];
+
+/** VinoMachines, as a kind that Kubernetes does not have. */
+export const VINO_MACHINE_KIND: KindDefinition = {
+  crd: toCrd({
+    resource: VINO_MACHINES,
+    shortNames: ["vmach"],
+    columns: MACHINE_COLUMNS,
+    description: "What was decided about a machine of a Vino, and how far it is.",
+    spec: { schema: MACHINE_SPEC, description: "What was decided about the machine." },
+    status: { schema: MACHINE_STATUS, description: "How far the machine is." },
+  }),
+  about:
+    "A VinoMachine says what Landfall decided about one machine of a Vino, and how far it is. It has the name of the " +
+    "machine's BareMetalHost. Only Landfall writes it: to add, change or remove a machine, edit the Vino. One that " +
+    "you delete stays until nothing of its machine is left, because Landfall needs its record until then.",
+  conditions: listConditionWords(MACHINE_CONDITION_WORDS),
 };
 
 /** IPPools, as a kind that Kubernetes does not have. */

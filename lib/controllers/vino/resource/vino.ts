@@ -183,59 +183,6 @@ export interface VinoSpec {
   readonly xenOrchestra?: XenOrchestraBlock;
 }
 
-/** How far a machine is. */
-export const MACHINE_STATES = [
-  "Absent",
-  "Unknown",
-  "Creating",
-  "Unfinished",
-  "Ready",
-  "Removing",
-  "Blocked",
-] as const;
-
-/**
- * How far the BareMetalHost of a machine is. `Paused`: something else works on it. `Moved`: it was deleted while it was
- * paused, as `clusterctl move` does. `NameTaken`: something else has its name. `InUse`: it should go, and is in use.
- * `Gone`: it should go, and does not exist any more.
- */
-export const HOST_STATES = [
-  "Publishing",
-  "Published",
-  "Paused",
-  "Moved",
-  "NameTaken",
-  "Refused",
-  "InUse",
-  "Removing",
-  "Gone",
-] as const;
-/** One of {@linkcode HOST_STATES}. */
-export type HostState = (typeof HOST_STATES)[number];
-
-/** A machine. */
-export interface VinoMachine {
-  /** In the cloud. */
-  readonly name: string;
-  readonly role: string;
-  readonly index: number;
-  /** ID of the host in the cloud where it starts. */
-  readonly host?: string;
-  /** The name of that host, for people. Absent: the cloud does not show the host. */
-  readonly hostDisplayName?: string;
-  /** Its ID in the cloud. */
-  readonly machineId?: string;
-  /** Of its interface for booting, otherwise of the first one with an address. */
-  readonly address?: string;
-  readonly state: (typeof MACHINE_STATES)[number];
-  /** Absent: it has none yet. After a restart it says which hosts were moved to another cluster. */
-  readonly bareMetalHost?: HostState;
-  /** What it waits for. */
-  readonly message?: string;
-  /** What the cloud must know about it after a restart; at most 1 KiB. */
-  readonly record?: string;
-}
-
 /** How many machines there are. */
 export interface VinoCounts {
   readonly wanted: number;
@@ -254,8 +201,6 @@ export interface VinoStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
   readonly counts?: VinoCounts;
-  /** At most {@linkcode MACHINES_MAX}. */
-  readonly machines?: readonly VinoMachine[];
   /** Machines that were removed a short time ago; at most {@linkcode MACHINES_MAX}. */
   readonly removals?: readonly VinoRemoval[];
 }
@@ -268,8 +213,8 @@ export interface VinoRemoval {
   readonly time: string;
 }
 
-/** How many machines one Vino may have: its status has a record of each, and an object has a limited size. */
-export const MACHINES_MAX = 1000;
+/** More machines of one Vino are a typing error: each reconcile looks at all of them. */
+export const MACHINES_MAX = 5000;
 
 /** A set of machines. */
 export interface Vino extends KubeObject {

@@ -6,7 +6,8 @@ import { formatTime } from "../../../core/clock.ts";
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import { toMessage } from "../../../core/text/printable.ts";
 import type { GuestInterface } from "../guest/types.ts";
-import type { VinoMachine, VinoNode } from "../resource/vino.ts";
+import type { VinoNode } from "../resource/vino.ts";
+import type { MachineEntry } from "../resource/vino_machine.ts";
 import type { MachineReport } from "./outcome.ts";
 import type { Moment } from "../machines/removal/limit.ts";
 import { describeWayOut } from "../machines/removal/lost_pool.ts";
@@ -183,7 +184,7 @@ function toEntry({
   address,
   state,
   message,
-}: Pick<VinoMachine, "index" | "name" | "role" | "state"> & {
+}: Pick<MachineEntry, "index" | "name" | "role" | "state"> & {
   readonly [Key in "address" | "host" | "machineId" | "message"]?: string | undefined;
 }): MachineReport["entry"] {
   return {

@@ -2,7 +2,6 @@
  * The conditions of a Vino that follow from its machines. Pure.
  * @module
  */
-import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import { toFinding } from "../../kinds/conditions.ts";
 import { capitalize, joinSome } from "../../kinds/problems.ts";
 import { doesExist, findHostsHealthy, findHostsPublished } from "../hosts/conditions.ts";
@@ -15,6 +14,7 @@ import {
 import type { Shortage } from "../placement/shortages.ts";
 import { CONDITION_WORDS, type MachinesWord } from "../resource/words.ts";
 import { describeAlike, type MachineLine } from "./alike.ts";
+import { listDifferences } from "./machine_status.ts";
 import type { ContractionReport, MachineReport, MachinesReport, Outcome } from "./outcome.ts";
 
 const { Ready, MachinesReady, HostsPublished, MachinesDiffer, ContractionBlocked } =
@@ -90,13 +90,9 @@ function listServed(report: MachinesReport): Finding[] {
 
 /** What differs does not make a machine useless, so it is not part of `MachinesReady`. */
 function findDifferences({ machines }: MachinesReport): Finding {
-  const differing = machines.flatMap(({ isWanted, entry, problems }) => {
-    // A complete machine about which a person must decide is not as the spec says, either.
-    const isFound = ({ kind }: MachineProblem): boolean =>
-      kind === "notice" || (kind === "decision" && entry.state === "Ready");
-    const found = isWanted ? problems.filter(isFound) : [];
-    return found.map((problem) => ({ name: entry.name, problem }));
-  });
+  const differing = machines.flatMap((one) =>
+    listDifferences(one).map((problem) => ({ name: one.entry.name, problem })),
+  );
   if (differing.length === 0) {
     const message = "No complete machine is known to differ from the spec";
     return toFinding("MachinesDiffer", MachinesDiffer.none, message);

@@ -7,8 +7,9 @@ import type { Addresses } from "../addresses/types.ts";
 import { type ShownHost, toShownState } from "../hosts/host_facts.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
-import type { HostState } from "../resource/vino.ts";
+import type { HostState } from "../resource/vino_machine.ts";
 import { describeAlike } from "./alike.ts";
+import { toForm } from "./machine_status.ts";
 import type { MachineReport, MachinesReport } from "./outcome.ts";
 import type { ProgressTracker } from "../machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
@@ -141,10 +142,12 @@ function reportWanted(
   if (progress === undefined || node === undefined) return [];
   const address = findAddress(addresses.machines.get(task.name) ?? [], node);
   const host = hosts.get(task.name);
-  const remark = host?.message ?? host?.notices[0];
-  const { differences } = host ?? {};
+  const { differences, error, notices = [] } = host ?? {};
+  const broken = error && `metal3 reports an error of its BareMetalHost: ${error}`;
+  const remark = host?.message ?? broken ?? notices[0];
   const place = task.known && describeOtherPool(task.known, snapshot);
-  return [reportProgress(progress, { isWanted: true, address, remark, differences, place, now })];
+  const options = { isWanted: true, address, remark, differences, place, now };
+  return [{ ...reportProgress(progress, options), form: toForm(task) }];
 }
 
 function reportRemoval(

@@ -7,12 +7,15 @@ import type { MachinePart, MachineProblem } from "../../../cloud/capabilities/ma
 import type { HostOutcome } from "../hosts/types.ts";
 import type { SpecProblem } from "../../kinds/problems.ts";
 import type { Shortage } from "../placement/shortages.ts";
-import type { VinoMachine, VinoRemoval, VinoSpec } from "../resource/vino.ts";
+import type { VinoRemoval, VinoSpec } from "../resource/vino.ts";
+import type { MachineEntry, MachineFormSpec } from "../resource/vino_machine.ts";
 
 /** How one machine stands. */
 export interface MachineReport {
-  /** For the status, without its record. */
-  readonly entry: Omit<VinoMachine, "record">;
+  /** For its object, without its record. */
+  readonly entry: Omit<MachineEntry, "record">;
+  /** What the spec makes of it. Absent: as before. */
+  readonly form?: MachineFormSpec | undefined;
   /** Whether the spec wants it. */
   readonly isWanted: boolean;
   readonly problems: readonly MachineProblem[];

@@ -5,13 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { toConditions } from "../../kinds/conditions.ts";
 import { doesExist } from "../hosts/conditions.ts";
-import {
-  MACHINES_MAX,
-  type Vino,
-  type VinoCounts,
-  type VinoMachine,
-  type VinoStatus,
-} from "../resource/vino.ts";
+import { MACHINES_MAX, type Vino, type VinoCounts, type VinoStatus } from "../resource/vino.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
 import { listFindings } from "./findings.ts";
 import type { MachinesReport, Outcome } from "./outcome.ts";
@@ -19,8 +13,6 @@ import type { MachinesReport, Outcome } from "./outcome.ts";
 /** What the next status depends on. */
 interface StatusInput {
   readonly outcome: Outcome;
-  /** Records of machines, by name. */
-  readonly records: ReadonlyMap<string, string>;
   /** Wall-clock time. It counts only for conditions whose status changes. */
   readonly nowMs: number;
 }
@@ -32,7 +24,7 @@ interface StatusInput {
  */
 export function planStatus(
   { metadata: { generation }, status = {} }: Vino,
-  { outcome, records, nowMs }: StatusInput,
+  { outcome, nowMs }: StatusInput,
 ): VinoStatus | undefined {
   const conditions = toConditions(listFindings(outcome), status.conditions ?? [], {
     nowMs,
@@ -46,14 +38,13 @@ export function planStatus(
     conditions,
     ...(report !== undefined && {
       counts: toCounts(report),
-      machines: toMachines(report, records),
       ...toRemovals(report, status),
     }),
   };
   return isDeepStrictEqual(next, status) ? undefined : next;
 }
 
-/** In one write with the machines: a machine leaves that list only if it counts as removed. */
+/** Written before the object of a machine goes: a machine that is gone counts as removed. */
 function toRemovals(
   { removals }: MachinesReport,
   before: VinoStatus,
@@ -76,22 +67,4 @@ function toCounts({ machines, wantedCount }: MachinesReport): VinoCounts {
     published: machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length,
     summary: `${ready}/${wantedCount}`,
   };
-}
-
-/** Those with a record, or with something in the cloud, come first if there are too many. */
-function toMachines(
-  { machines }: MachinesReport,
-  records: ReadonlyMap<string, string>,
-): VinoMachine[] {
-  const all = machines.map(({ entry }): VinoMachine => {
-    const record = records.get(entry.name);
-    return record === undefined ? entry : { ...entry, record };
-  });
-  if (all.length <= MACHINES_MAX) return all;
-  const isKept = ({ record, machineId }: VinoMachine): boolean =>
-    record !== undefined || machineId !== undefined;
-  const kept = new Set(
-    [...all.filter(isKept), ...all.filter((one) => !isKept(one))].slice(0, MACHINES_MAX),
-  );
-  return all.filter((one) => kept.has(one));
 }

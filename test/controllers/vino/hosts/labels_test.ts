@@ -20,7 +20,7 @@ import {
 } from "../../../../lib/controllers/vino/hosts/names.ts";
 import { listHostDifferences } from "../../../../lib/controllers/vino/hosts/differences.ts";
 import { findHostsPublished } from "../../../../lib/controllers/vino/hosts/conditions.ts";
-import type { HostState } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { HostState } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { HOST_WORDS } from "../../../../lib/controllers/vino/hosts/word_table.ts";
 import {
   judgeSecret,

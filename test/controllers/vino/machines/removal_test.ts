@@ -25,9 +25,9 @@ import {
 import { isProvenGone } from "../../../../lib/controllers/vino/machines/removal/gone.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
-import type { HostState, Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { HostState } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
 
 const worker = (change: Partial<KnownMachine> = {}): KnownMachine =>
   toKnown("worker", 0, "h1", change);
@@ -397,20 +397,18 @@ function start(): {
   events: MachineEvents;
   told: string[];
   logged: string[];
-  clock: ManualClock;
 } {
   const told: string[] = [];
   const logged: string[] = [];
-  const clock = new ManualClock();
   const write = (line: string): void => void logged.push(line.trim());
   const events = new MachineEvents({
-    clock,
     events: { record: (_object, { reason, message }) => void told.push(`${reason}: ${message}`) },
     log: createLogger({ format: "text", write, now: () => 0 }),
     metrics: { countMachine: () => undefined },
-    warn: (_vino, { reason }, message) => void told.push(`${reason}: ${message}`),
+    objects: { find: () => undefined, warn: () => false },
+    warn: (_vino, { reason }, message) => told.push(`${reason}: ${message}`) > 0,
   });
-  return { events, told, logged, clock };
+  return { events, told, logged };
 }
 
 const NOTICE = toProblem("notice", "disk data is missing");
@@ -423,17 +421,13 @@ test.each<[string, MachineProblem, string | undefined, boolean, readonly string[
 ])("MachineEvents.recordChanges() when %s", (_title, problem, before, isWanted, expected) => {
   const { events, told } = start();
   const entry = before === undefined ? {} : { message: before };
-  const vino: Vino = {
-    metadata: { name: "edge" },
-    status: { machines: [toReport(0, entry).entry] },
-  };
   const { message } = problem;
   const report = toReports([toReport(0, { message }, { problems: [problem], isWanted })]);
-  events.recordChanges(vino, report);
+  events.recordChanges({ metadata: { name: "edge" } }, report, [toReport(0, entry).entry]);
   expect(told).toEqual([...expected]);
 });
 
-test("MachineEvents.recordChanges() names all hosts that differ, once, also behind other notices", () => {
+test("MachineEvents.recordChanges() names each host that differs, also behind other notices", () => {
   const { events, told } = start();
   const named = (host: string): HostOutcome => ({
     name: host,
@@ -446,11 +440,12 @@ test("MachineEvents.recordChanges() names all hosts that differ, once, also behi
     toReport(0, { message: own.message }, { problems: [own] }),
     toReport(1, { message: NOTICE.message }, { problems: [NOTICE] }),
   ];
-  const report = toReports(machines, { hosts: [named("a"), named("b")] });
-  events.recordChanges({ metadata: { name: "edge" }, status: { machines: [] } }, report);
+  const report = toReports(machines, { hosts: [named("edge-worker-0"), named("edge-worker-1")] });
+  events.recordChanges({ metadata: { name: "edge" } }, report, []);
   expect(told.filter((one) => !one.startsWith("MachineReady"))).toEqual([
+    "HostDiffers: edge-worker-0 has another address",
+    "HostDiffers: edge-worker-1 has another address",
     "MachineDiffers: disk data is missing",
-    "HostDiffers: a has another address; b has another address",
   ]);
 });
 
@@ -470,9 +465,11 @@ test("MachineEvents.recordRestored() names each pool with its addresses, once", 
   expect(logged.filter((line) => line.includes(" WARN  IPPool "))).toHaveLength(2);
 });
 
+const A = { name: "a-0", role: "a", index: 0 };
+
 test("MachineEvents.recordChanged() names the step", () => {
   const { events, told } = start();
-  events.recordChanged({ metadata: { name: "edge" } }, "a-0", "add interface b to a-0");
+  events.recordChanged({ metadata: { name: "edge" } }, A, "add interface b to a-0");
   expect(told).toEqual(["MachineChanged: Landfall changed machine a-0: add interface b to a-0"]);
 });
 
@@ -494,9 +491,8 @@ test.each<[string, Partial<HostOutcome>, HostState | undefined, readonly string[
   const { events, told } = start();
   const { bareMetalHost: _published, ...entry } = toReport(0).entry;
   const old = before === undefined ? entry : { ...entry, bareMetalHost: before };
-  const vino: Vino = { metadata: { name: "edge" }, status: { machines: [old] } };
   const hosts = [{ name: "edge-worker-0", state: "Published" as const, notices: [], ...change }];
-  events.recordChanges(vino, toReports([toReport(0)], { hosts }));
+  events.recordChanges({ metadata: { name: "edge" } }, toReports([toReport(0)], { hosts }), [old]);
   expect(told).toEqual([...expected]);
 });
 
@@ -510,12 +506,12 @@ test("MachineEvents.recordChanges() says why hosts have no management controller
     ...problem,
   }));
   const report = toReports([toReport(0), toReport(1)], { hosts });
-  const same = { machines: report.machines.map(({ entry }) => entry) };
+  const same = report.machines.map(({ entry }) => entry);
   const reason = "BmcCredentialsUnusable";
   const condition = { type: "HostsPublished", status: "False", reason, message: "" } as const;
   const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }];
-  events.recordChanges({ metadata: { name: "edge" }, status: same }, report);
-  events.recordChanges({ metadata: { name: "edge" }, status: { ...same, conditions } }, report);
+  events.recordChanges({ metadata: { name: "edge" } }, report, same);
+  events.recordChanges({ metadata: { name: "edge" }, status: { conditions } }, report, same);
   const event = `${reason}: ${problem.bmcProblem}`;
   expect(told).toEqual([event, event]);
   expect(logged).toHaveLength(1);
@@ -548,7 +544,7 @@ describe("MachineEvents.recordFailed()", () => {
 
   test("warns, and logs the Vino, the machine, the cause and the next attempt", () => {
     const { events, told, logged } = start();
-    events.recordFailed(vino, "a-0", failure);
+    events.recordFailed(vino, A, failure);
     expect(told).toEqual(["MachineFailure: a-0: no room"]);
     expect(logged).toEqual([
       "1970-01-01T00:00:00.000Z WARN  Cannot make or change a machine; trying again " +

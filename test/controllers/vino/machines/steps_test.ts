@@ -14,7 +14,6 @@ import type {
   MachinesView,
 } from "../../../../lib/cloud/capabilities/machines.ts";
 import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
-import { MachineRecords } from "../../../../lib/controllers/vino/machines/machine_records.ts";
 import { runRound } from "../../../../lib/controllers/vino/machines/steps/round.ts";
 import { NeverComplete } from "../../../../lib/controllers/vino/machines/removal/never_complete.ts";
 import {
@@ -26,7 +25,15 @@ import {
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
-import { toEntry, toKnown, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
+import {
+  toEntry,
+  toKnown,
+  toMachine,
+  toObject,
+  toView,
+  VINO_OWNER,
+} from "../../../support/vino/known.ts";
+import { MachineObjects } from "../../../support/vino/machine_objects.ts";
 import { toProblem } from "../../../support/vino/reports.ts";
 import { toMachineSpec, toOwner } from "../../../../lib/controllers/vino/machines/steps/spec.ts";
 import type { RoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
@@ -35,7 +42,11 @@ import {
   takeSnapshot,
 } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import { readRoles, type Role } from "../../../../lib/controllers/vino/placement/roles.ts";
-import type { VinoMachine, VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type {
+  MachineEntry,
+  VinoMachine,
+} from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import {
   Sightings,
   toInterimPlan,
@@ -151,11 +162,14 @@ interface Asked {
   readonly use?: string;
   /** A host of something else that has the name. */
   readonly foreign?: Pick<HostFacts, "isDeleting">;
+  /** A VinoMachine of something else that has the name. */
+  readonly foreignObject?: VinoMachine;
 }
 
 /** Runs one round with a task. */
 async function run(task: MachineTask, asked: Asked = {}) {
   const { confirms = true, announces = true, deletes = true, steps, plan, use, foreign } = asked;
+  const { foreignObject } = asked;
   const { cloud, clock, options } = startStepsRig();
   if (steps) cloud.planRemoval = () => ({ ...LEFT, steps, needsLook: true });
   const base = { state: "Absent", steps: [], problems: [], parts: [] } as const;
@@ -166,15 +180,16 @@ async function run(task: MachineTask, asked: Asked = {}) {
   await clock.advance(1);
   const said: string[] = [];
   const events: string[] = [];
+  const { namespace, name, uid } = VINO_OWNER;
+  const vino = { metadata: { namespace, name, uid } };
+  const objects = new MachineObjects(foreignObject ? [foreignObject] : []);
   const machineEvents = new MachineEvents({
-    clock,
     events: { record: (_object, { reason }) => void events.push(reason) },
     log: silentLogger,
     metrics: { countMachine: () => undefined },
-    warn: (_vino, { reason }, message) => void events.push(`${reason}: ${message}`),
+    objects: { find: () => undefined, warn: () => false },
+    warn: (_vino, { reason }, message) => events.push(`${reason}: ${message}`) > 0,
   });
-  const { namespace, name, uid } = VINO_OWNER;
-  const vino = { metadata: { namespace, name, uid } };
   const host = { name: "h", vinoUid: uid, use } as unknown as HostFacts;
   const other = { ...host, labels: {}, vinoUid: "v2", ...foreign };
   const hosts = {
@@ -184,14 +199,8 @@ async function run(task: MachineTask, asked: Asked = {}) {
     publish: () => Promise.reject(new Error("not here")),
   };
   const { signal } = new AbortController();
-  const store = {
-    find: () => vino,
-    read: () => Promise.resolve(vino),
-    patch: () => Promise.resolve(vino),
-  };
   const context = {
     signal,
-    records: new MachineRecords(vino, store, signal),
     confirm: async () => (said.push("confirm"), confirms),
     announce: async () => (said.push("announce"), announces),
   };
@@ -203,6 +212,7 @@ async function run(task: MachineTask, asked: Asked = {}) {
       neverComplete: new NeverComplete(),
       hosts,
       machineEvents,
+      objects: objects.open({ vinoes: new Map([[`${namespace}/${name}`, vino]]) }),
       readSeed: async () => undefined,
     },
     context,
@@ -264,6 +274,13 @@ describe("runRound()", () => {
     const { failure = "" } = await run(toRemoval("Removing"), { deletes: false, steps: [step] });
     // There is no such machine: so the question fails, and not because of the policy.
     expect(failure).toStartWith(message ?? "Cannot ask: ");
+  });
+
+  test("makes no machine whose record has no place", async () => {
+    const foreignObject = toObject(toEntry("worker", 0), { ...VINO_OWNER, uid: "another" });
+    const { failure, calls } = await run(toTask(0), { foreignObject });
+    expect(failure).toStartWith("VinoMachine edge-worker-0 is not for this machine. ");
+    expect(calls).toEqual(["look worker-0"]);
   });
 
   test("makes a machine again that vanished, and records that", async () => {
@@ -363,13 +380,13 @@ const SPEC: VinoSpec = {
 
 function toScene(
   view: MachinesView = toView([toMachine("worker", 0)]),
-  entries: readonly VinoMachine[] = [],
+  entries: readonly MachineEntry[] = [],
 ): { snapshot: Snapshot; roles: ReadonlyMap<string, Role> } {
   const read = readRoles(SPEC);
   if (!read.isComplete) throw new Error("the form is complete");
   const { roles } = read;
-  const vino = { metadata: VINO_OWNER, spec: SPEC, status: { machines: entries } };
-  const rest = { isConsumed: () => false, deletes: true };
+  const vino = { metadata: VINO_OWNER, spec: SPEC };
+  const rest = { entries, isConsumed: () => false, deletes: true };
   const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles, ...rest });
   if (result.kind === "refused") throw new Error(result.message);
   return { snapshot: result.snapshot, roles };
@@ -417,9 +434,8 @@ describe("toWantedTasks()", () => {
     const vino = {
       metadata: VINO_OWNER,
       spec: { ...SPEC, xenOrchestra: { ...SPEC.xenOrchestra, pool: "lyon" } },
-      status: { machines: [entry] },
     };
-    const rest = { isConsumed: () => false, deletes: true };
+    const rest = { entries: [entry], isConsumed: () => false, deletes: true };
     const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles: read.roles, ...rest });
     if (result.kind === "refused") throw new Error(result.message);
     const machines = new Map([FIRST, SECOND].map((name) => [name, []]));

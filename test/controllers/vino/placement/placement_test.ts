@@ -28,7 +28,8 @@ import {
 } from "../../../../lib/controllers/vino/placement/shortages.ts";
 import { pickSurplus } from "../../../../lib/controllers/vino/placement/surplus.ts";
 import type { Sighting } from "../../../../lib/controllers/vino/machines/steps/sightings.ts";
-import type { VinoMachine, VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { choosePool } from "../../../../lib/controllers/vino/placement/choice.ts";
 import { describeOtherPool } from "../../../../lib/controllers/vino/placement/other_pool.ts";
 import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
@@ -551,7 +552,7 @@ describe("pickSurplus()", () => {
 
 function list(
   machines: Parameters<typeof toView>[0],
-  entries: readonly VinoMachine[],
+  entries: readonly MachineEntry[],
   change: Partial<KnownSources> = {},
 ): string[] {
   const sources = { owner: VINO_OWNER, view: toView(machines), entries };
@@ -568,7 +569,7 @@ function list(
   );
 }
 
-test("listKnown() joins what the cloud shows with the status", () => {
+test("listKnown() joins what the cloud shows with what objects say", () => {
   const machines = [toMachine("worker", 10), toMachine("worker", 2), toMachine("master", 0)];
   const entries = [
     toEntry("worker", 2, { host: "h9" }),
@@ -587,7 +588,7 @@ test("listKnown() leaves out machines of other Vinos, and names of another form"
   expect(list([other, { ...other, name: "web-1" }], [])).toEqual([]);
 });
 
-test.each<[string, Partial<VinoMachine>, number]>([
+test.each<[string, Partial<MachineEntry>, number]>([
   ["has a record", { record: "task-1", state: "Creating" }, 1],
   ["has an ID", { machineId: "vm-1" }, 1],
   ["is being removed", { state: "Removing" }, 1],
@@ -747,6 +748,7 @@ function snapshot(spec: VinoSpec | undefined, view: MachinesView): SnapshotResul
     vino: { metadata: VINO_OWNER, ...(spec && { spec }) },
     owner: VINO_OWNER,
     view,
+    entries: [],
     ...(read?.isComplete && { roles: read.roles }),
     isConsumed: () => false,
     deletes: true,
@@ -764,10 +766,10 @@ test("takeSnapshot() without a pool says so, as a matter of the cloud", () => {
 });
 
 test("takeSnapshot() refuses more machines than a Vino may have", () => {
-  const result = snapshot(toSpec(400, "Host"), toView([]));
+  const result = snapshot(toSpec(2_000, "Host"), toView([]));
   expect(result).toMatchObject({
     kind: "refused",
     why: "tooMany",
-    message: expect.stringContaining("wants 1200 machines, and a Vino has at most 1000"),
+    message: expect.stringContaining("wants 6000 machines, and a Vino has at most 5000"),
   });
 });

@@ -18,11 +18,9 @@ import {
   startsNothing,
 } from "../../../../lib/controllers/vino/redfish/order_refusal.ts";
 import { VinoManagement } from "../../../../lib/controllers/vino/redfish/management.ts";
-import {
-  findVino,
-  listManagedMachines,
-} from "../../../../lib/controllers/vino/redfish/managed_machines.ts";
+import { listManagedMachines } from "../../../../lib/controllers/vino/redfish/managed_machines.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
@@ -485,16 +483,14 @@ test("listManagedMachines() lists the machines of each Vino that exist, with the
       xenOrchestra: { boot: "Template" },
       nodes: [{ name: "worker", xenOrchestra: { boot: "Network" } }],
     },
-    status: {
-      machines: [
-        { ...machine, name: "vino-1b4e28ba-worker-0", index: 0, machineId: "a" },
-        { ...machine, name: "vino-1b4e28ba-worker-1", index: 1 },
-        { ...machine, name: "vino-99999999-worker-2", index: 2, machineId: "c" },
-      ],
-    },
   };
+  const listEntries = (): MachineEntry[] => [
+    { ...machine, name: "vino-1b4e28ba-worker-0", index: 0, machineId: "a" },
+    { ...machine, name: "vino-1b4e28ba-worker-1", index: 1 },
+    { ...machine, name: "vino-99999999-worker-2", index: 2, machineId: "c" },
+  ];
   const { uid: _none, ...unknown } = vino.metadata;
-  expect(listManagedMachines([vino, { ...vino, metadata: unknown }])).toEqual([
+  expect(listManagedMachines([vino, { ...vino, metadata: unknown }], { listEntries })).toEqual([
     {
       id: "a",
       name: "vino-1b4e28ba-worker-0",
@@ -505,17 +501,6 @@ test("listManagedMachines() lists the machines of each Vino that exist, with the
       isInstalled: true,
     },
   ]);
-});
-
-test("findVino() finds the Vino of a machine, in the namespace of the machine", () => {
-  const toVino = (name: string, namespace: string, machine: string): Vino => ({
-    metadata: { name, namespace, uid: UID },
-    status: { machines: [{ name: machine, role: "worker", index: 0, state: "Ready" }] },
-  });
-  const vinos = [toVino("a", "other", "m"), toVino("b", "metal", "n"), toVino("c", "metal", "m")];
-  const found = (name: string): string | undefined =>
-    findVino(vinos, { name, namespace: "metal" })?.metadata.name;
-  expect([found("m"), found("n"), found("none")]).toEqual(["c", "b", undefined]);
 });
 
 const SYSTEMS = "/redfish/v1/Systems";

@@ -40,8 +40,11 @@ function create(spec: Vino["spec"] = {}, settings = SETTINGS) {
   const { namespace, name, uid } = OWNER;
   const wanted = toWanted(0);
   const machine = { name: wanted.machineName, role: "worker", index: 0, machineId: "vm-0" };
-  const status = { machines: [{ ...machine, state: "Ready" as const }] };
-  const vino: Vino = { metadata: { namespace, name, uid }, spec, status };
+  const vino: Vino = { metadata: { namespace, name, uid }, spec };
+  const objects = {
+    find: () => undefined,
+    listEntries: () => [{ ...machine, state: "Ready" as const }],
+  };
   const vinoes = new Map([[`${namespace}/${name}`, vino]]);
   const secrets = new SecretsDouble();
   const power = new MachinePowerDouble([makeMachine("vm-0", { name: wanted.machineName })]);
@@ -50,6 +53,7 @@ function create(spec: Vino["spec"] = {}, settings = SETTINGS) {
   const redfish = createRedfish({
     settings,
     vinoes,
+    objects,
     power,
     client: secrets,
     fence: new Fence(ALONE),

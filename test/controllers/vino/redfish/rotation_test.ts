@@ -33,7 +33,7 @@ function createWorld(count: number) {
   }));
   const { namespace, name, uid } = OWNER;
   const spec = { bmcCredentials: { secretRef: { name: "shared" } } };
-  const vino: Vino = { metadata: { namespace, name, uid }, spec, status: { machines } };
+  const vino: Vino = { metadata: { namespace, name, uid }, spec };
   const secrets = new SecretsDouble();
   const clock = new ManualClock();
   const power = new MachinePowerDouble(
@@ -44,6 +44,7 @@ function createWorld(count: number) {
     const redfish = createRedfish({
       settings: { address: "0.0.0.0:8443", url: new URL("https://redfish.metal.svc:8443") },
       vinoes: new Map([[`${namespace}/${name}`, vino]]),
+      objects: { find: () => undefined, listEntries: () => machines },
       power,
       client: secrets,
       fence: new Fence(ALONE),

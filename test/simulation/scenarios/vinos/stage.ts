@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
-import { isArray, isObject, objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
+import { objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { Moment } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 import type { CrashEnding, CrashPoint } from "../../crash_points.ts";
@@ -208,17 +208,21 @@ async function meet(
   return mishap === "hangs" ? { kind: "hang" } : outcome;
 }
 
-/** The machines of the status, and which have a record for the next process that says which VM is complete. */
+/** The machines, and which have a record for the next process that says which VM is complete. */
 function listRecords({ objects }: VinoWorld): unknown {
-  const { machines } = objectAt(objects.get("vinoes", PATH) ?? {}, "status");
-  const entries = isArray(machines) ? machines.filter(isObject) : [];
-  return entries.map(({ name, state, record }) => [name, state, String(record).includes('"vm":')]);
+  return objects.list("vinomachines", METAL).map((one) => {
+    const { state, record } = objectAt(one, "status");
+    return [one.metadata.name, state, String(record).includes('"vm":')];
+  });
 }
 
 /** As after a restore from a backup, which has no status. */
 function forget({ objects }: VinoWorld): void {
   const none: JsonObject = { status: null };
   if (objects.get("vinoes", PATH)) objects.patch("vinoes", PATH, none);
+  for (const { metadata } of objects.list("vinomachines", METAL)) {
+    objects.patch("vinomachines", { namespace: METAL, name: metadata.name }, none);
+  }
 }
 
 function disturbCall(world: VinoWorld, one: CallDisturbance): void {

@@ -153,6 +153,7 @@ export class RightWorld implements Disposable {
     const { paris: poolId } = site.poolIds;
     const id = cloud.state.nextId("vm");
     cloud.state.addVm({ id, name, poolId, hostId: site.hostIds["xcp-par-1"], tags });
+    this.#describe(name);
     await this.call("VM.set_tags", id, name);
     return id;
   }
@@ -219,6 +220,16 @@ export class RightWorld implements Disposable {
   [Symbol.dispose](): void {
     this.#life.abort(new Error("the test is over"));
     this.world.leave();
+  }
+
+  /** Writes the VinoMachine of a machine of the Vino. */
+  #describe(machineName: string): void {
+    const [role = "", index = ""] = machineName.split("-").slice(2);
+    const path = { namespace: METAL, name: `${VINO.name}-${role}-${index}` };
+    const { objects } = this.world;
+    if (!machineName.startsWith("vino-") || objects.get("vinomachines", path)) return;
+    const spec = { vinoName: VINO.name, vinoUid: this.uid, machineName };
+    objects.create("vinomachines", { metadata: path, spec });
   }
 
   #publish(index: number): void {

@@ -32,13 +32,14 @@ export function listUntrue(world: VinoWorld): readonly string[] {
     ...world.vinoes.flatMap((vino) => listWrong(world, vino)),
     ...listLeft(world),
     ...listStrayHosts(world),
+    ...listStrayObjects(world),
   ];
 }
 
 function listWrong(world: VinoWorld, vino: ApiObject): readonly string[] {
   const { cloudJudge, hosts, objects } = world;
   const { name } = vino.metadata;
-  if (isLeaving(vino)) return [`${name} is not gone: ${listMessages(vino)}`];
+  if (isLeaving(vino)) return [`${name} is not gone: ${listMessages(world, vino)}`];
   const uid = stringAt(vino.metadata, "uid");
   const ours = cloudJudge.machines.list().filter(({ birth }) => uid.startsWith(birth.uid));
   const parts = ROLES.map((role) => {
@@ -75,8 +76,12 @@ function listWrong(world: VinoWorld, vino: ApiObject): readonly string[] {
   }
   // Half an hour after an attempt that ended unclearly Landfall looks once more, and notes that; not for what it keeps.
   const keeps = !deletes(vino) && parts.some((one) => one.made.length > one.count);
-  if (!keeps && JSON.stringify(vino["status"] ?? null).includes('"doubtAt')) {
+  const objectsOf = world.listObjects(vino);
+  if (!keeps && JSON.stringify(objectsOf).includes('\\"doubtAt')) {
     wrong.push(`${name} has yet to look for what may come late`);
+  }
+  if (objectsOf.length !== names.size) {
+    wrong.push(`${name} has ${objectsOf.length} VinoMachines and ${names.size} VMs`);
   }
   const { removals = [] } = objectAt(vino, "status");
   // For ten minutes removals count for the fleet limit, and then they leave the status.
@@ -85,7 +90,7 @@ function listWrong(world: VinoWorld, vino: ApiObject): readonly string[] {
   const waits = readCondition(vino, "ContractionBlocked") === "True HostsInUse";
   if (waits && !isInUse) wrong.push(`${name} waits for hosts that nothing uses`);
   const said = readCondition(vino, "Ready");
-  if (said !== READY) wrong.push(`${name} says "${said}": ${listMessages(vino)}`);
+  if (said !== READY) wrong.push(`${name} says "${said}": ${listMessages(world, vino)}`);
   return wrong;
 }
 
@@ -129,6 +134,13 @@ function listStrayHosts(world: VinoWorld): readonly string[] {
   return stray.map(({ metadata }) => `${metadata.name} is a host of a Vino that is gone`);
 }
 
+/** VinoMachines of Vinos that are gone. */
+function listStrayObjects(world: VinoWorld): readonly string[] {
+  const kept = new Set(world.vinoes.flatMap((vino) => world.listObjects(vino)));
+  const stray = world.objects.list("vinomachines", METAL).filter((one) => !kept.has(one));
+  return stray.map(({ metadata }) => `${metadata.name} is a VinoMachine of a Vino that is gone`);
+}
+
 /** Whether a host has the label of a Vino that there is. */
 export function isOfVino({ vinoes }: VinoWorld, host: ApiObject): boolean {
   return vinoes.some(({ metadata }) => stringAt(metadata, "uid") === ownerOf(host));
@@ -148,11 +160,11 @@ export function readCondition(vino: ApiObject, type: string): string {
   return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 }
 
-/** What the status says about single machines. */
-function listMessages(vino: ApiObject): string {
-  const { machines = [] } = objectAt(vino, "status");
-  const all = isArray(machines) ? machines.filter(isObject) : [];
-  return all
-    .map((one) => ["name", "state", "message"].map((key) => stringAt(one, key)).join(" "))
-    .join(", ");
+/** What is said about single machines. */
+function listMessages(world: VinoWorld, vino: ApiObject): string {
+  const toText = ({ metadata, ...one }: ApiObject): string => {
+    const status = objectAt(one, "status");
+    return [metadata.name, ...["state", "message"].map((key) => stringAt(status, key))].join(" ");
+  };
+  return world.listObjects(vino).map(toText).join(", ");
 }

@@ -56,8 +56,11 @@ const waitForHosts: Act = (right) => {
 /** Nobody sees that the Vino goes. */
 const endVino: Act = ({ world }) => {
   world.objects.delete("vinoes", VINO);
-  for (const { metadata } of world.hosts)
-    world.objects.delete("baremetalhosts", { ...HOST, name: metadata.name });
+  for (const plural of ["baremetalhosts", "vinomachines"]) {
+    for (const { metadata } of world.objects.list(plural, HOST.namespace)) {
+      world.objects.delete(plural, { ...HOST, name: metadata.name });
+    }
+  }
 };
 
 const removeVm: Act = (right) => right.world.cloud.state.removeVm(right.vm(0).id);
@@ -79,7 +82,7 @@ const putTemplate: Act = (right) => {
 };
 
 const REMOVALS = [{ name: "vino-1", time: "2026-01-01T00:00:00Z" }];
-const DOUBTS = [{ name: "vino-1", record: '{"v":1,"doubtAt":1}' }];
+const DOUBTS = { record: '{"v":1,"doubtAt":1}' };
 const UNWANTED = "core has VMs that it does not want";
 
 testCases(
@@ -93,7 +96,23 @@ testCases(
     ],
     ["a VM that is not complete", set(0, { tags: [] }), "core has VMs that are not complete"],
     ["a twin", make(0, []), "core has twins", UNWANTED],
-    ["a VM that is missing", removeVm, "core has 1 VMs and wants 2"],
+    [
+      "a VM that is missing",
+      removeVm,
+      "core has 1 VMs and wants 2",
+      "core has 2 VinoMachines and 1 VMs",
+    ],
+    [
+      "a VinoMachine that is missing",
+      remove("vinomachines", HOST),
+      "core has 1 VinoMachines and 2 VMs",
+    ],
+    [
+      "a VinoMachine of a Vino that is gone",
+      patch("vinomachines", HOST, { spec: { vinoUid: "another" } }),
+      "core has 1 VinoMachines and 2 VMs",
+      "core-worker-0 is a VinoMachine of a Vino that is gone",
+    ],
     ["a VM too many", make(2), UNWANTED],
     ["a VM too many that the Vino keeps", [...know({ deletes: false }), make(2)]],
     [
@@ -158,7 +177,7 @@ testCases(
     ],
     [
       "a Vino that looks for something once more",
-      patchStatus({ machines: DOUBTS }),
+      patch("vinomachines", { ...HOST, subresource: "status" }, { status: DOUBTS }),
       "core has yet to look for what may come late",
     ],
     [

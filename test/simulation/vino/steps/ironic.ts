@@ -4,12 +4,7 @@
  */
 import type { PowerAction } from "../../../../lib/cloud/capabilities/machine_power.ts";
 import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
-import {
-  isArray,
-  isObject,
-  objectAt,
-  stringAt,
-} from "../../../../lib/simulator/kubernetes/patches/json.ts";
+import { objectAt, stringAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import { hasBmc } from "../../../../lib/simulator/metal3/host_state.ts";
 import { onHost } from "../../steps/hosts.ts";
 import { toVmId } from "../ironic.ts";
@@ -46,8 +41,9 @@ export const IRONIC_STEPS: readonly Step<VinoWorld>[] = [
   onBmc("boots as before", 1.5, ({ ironic }, host) => {
     ironic.setBoot(host, { duration: "never" });
   }),
-  toStep("client resets any machine", 5, ({ cloud, hasBmcs, ironic, random, vinoes }) => {
-    const ids = vinoes.flatMap(listMachineIds);
+  toStep("client resets any machine", 5, (world) => {
+    const { cloud, hasBmcs, ironic, random, vinoes } = world;
+    const ids = vinoes.flatMap((vino) => listMachineIds(world, vino));
     if (ids.length === 0 || !hasBmcs) return undefined;
     const isUnfinished = (id: string): boolean => {
       const vm = cloud.state.all("vms").get(id);
@@ -75,11 +71,10 @@ export function finishOverrides({ objects, hosts, ironic, cloud }: VinoWorld): v
   }
 }
 
-/** IDs that the status of a Vino shows, also of machines that are not complete. */
-function listMachineIds(vino: ApiObject): readonly string[] {
-  const { machines = [] } = objectAt(vino, "status");
-  const all = isArray(machines) ? machines.filter(isObject) : [];
-  return all.map((one) => stringAt(one, "machineId")).filter((id) => id !== "");
+/** IDs that the VinoMachines of a Vino show, also of machines that are not complete. */
+function listMachineIds(world: VinoWorld, vino: ApiObject): readonly string[] {
+  const ids = world.listObjects(vino).map((one) => stringAt(objectAt(one, "status"), "machineId"));
+  return ids.filter((id) => id !== "");
 }
 
 function onBmc(

@@ -12,6 +12,7 @@ import {
   VINOES,
 } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
+import { VINO_MACHINES } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import {
   type KubernetesSimulator,
@@ -70,6 +71,7 @@ const OPERATION_MS = 400;
 const LARGEST_LAG = { minMs: 250, maxMs: 250, seed: 1 };
 const toSpec = (machines: number): VinoSpec =>
   toXenOrchestraSpec(machines, { deletionPolicy: "Delete" });
+const MAY_LEAVE = "may still leave something";
 const ADDRESS = toSpec(1).networks?.[0]?.staticAllocationStart;
 
 /** Lives it once: a Vino is created, becomes ready, is deleted, and is gone. */
@@ -165,7 +167,8 @@ class Life implements AsyncDisposable {
   }
 
   async #prepare(): Promise<void> {
-    for (const kind of [BARE_METAL_HOST, VINOES, IP_POOLS]) this.#kubernetes.installKind(kind);
+    for (const kind of [BARE_METAL_HOST, VINOES, VINO_MACHINES, IP_POOLS])
+      this.#kubernetes.installKind(kind);
     this.#kubernetes.objects.create("namespaces", { metadata: { name: METAL } });
     const { url, token } = this.#cloud.simulator;
     const config = `url: ${url}\ntoken: ${token}\nrefreshInterval: 1s\n`;
@@ -204,8 +207,8 @@ class Life implements AsyncDisposable {
   }
 
   get #waits(): boolean {
-    const machines = this.#read()?.status?.machines ?? [];
-    return machines.some(({ message = "" }) => message.includes("may still leave something"));
+    const machines = this.#kubernetes.objects.list(VINO_MACHINES.plural);
+    return machines.some((one) => JSON.stringify(one["status"] ?? null).includes(MAY_LEAVE));
   }
 
   async #until(what: string, holds: () => boolean): Promise<void> {
@@ -220,7 +223,7 @@ class Life implements AsyncDisposable {
   #listLeft(): string[] {
     const { objects } = this.#kubernetes;
     const cloud = [...this.#cloud.readObjects().keys()].filter((key) => !this.#before.has(key));
-    const kinds = [BARE_METAL_HOST.plural, "secrets"];
+    const kinds = [BARE_METAL_HOST.plural, VINO_MACHINES.plural, "secrets"];
     const kept = kinds.flatMap((plural) =>
       objects.list(plural).map(({ metadata }) => `${plural}/${metadata.name}`),
     );

@@ -8,7 +8,7 @@ import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
 import { type Secret, SECRETS } from "../../../../kube/kinds/secret.ts";
 import { describeRefusal } from "../../../kinds/problems.ts";
-import type { HostState } from "../../resource/vino.ts";
+import type { HostState } from "../../resource/vino_machine.ts";
 import { judgeSecret, toSecretBody, type WantedSecret } from "../secrets.ts";
 
 /** Why a Secret is not as wanted. */

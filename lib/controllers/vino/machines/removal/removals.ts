@@ -131,8 +131,9 @@ export class Removals {
     for (const { task, progress, isForgotten } of gone) {
       tracker.sightings.noteGone(task.name, progress.observedAtMs);
       if (!this.neverComplete.has(task.name)) this.#limit.noteRemoval(task.name, this.#now);
-      if (isForgotten) machineEvents.recordForgotten(vino, task.name);
-      else if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, task.name);
+      const machine = { name: task.name, ...task.identity };
+      if (isForgotten) machineEvents.recordForgotten(vino, machine);
+      else if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, machine);
     }
     return true;
   }

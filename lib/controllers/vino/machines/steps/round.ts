@@ -13,6 +13,7 @@ import type { MachinesReport } from "../../status/outcome.ts";
 import type { NeverComplete } from "../removal/never_complete.ts";
 import { findForeignHost, findHostUse } from "../host_use.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "../types.ts";
+import { describeForeign as describeForeignObject } from "../vino_machines.ts";
 import { pickDue } from "./pick_due.ts";
 import type { Progress, ProgressTracker } from "./progress_tracker.ts";
 import { type StepInput, runSteps } from "./run_steps.ts";
@@ -21,7 +22,14 @@ import type { MachineTask } from "./tasks.ts";
 /** What {@linkcode runRound} needs. */
 interface RoundOptions extends Pick<
   MachineReconcilerOptions,
-  "clock" | "fence" | "hosts" | "machineEvents" | "machines" | "machinesMax" | "readSeed"
+  | "clock"
+  | "fence"
+  | "hosts"
+  | "machineEvents"
+  | "machines"
+  | "machinesMax"
+  | "objects"
+  | "readSeed"
 > {
   readonly tracker: ProgressTracker;
   /** Learns which machines are begun, and which become complete. */
@@ -53,13 +61,13 @@ export async function runRound(
   if (due.length === 0) return false;
   if (!(await context.confirm())) return true;
   if (due.some(isBeginning) && !(await context.announce(toReport()))) return true;
-  await runSteps(toStepInput(input, due, options, context), options, context.signal);
-  for (const { name } of due) {
+  await runSteps(toStepInput(input, due, options), options, context.signal);
+  for (const { name, identity } of due) {
     const failure = findFailure(tracker.find(name));
     if (failure === undefined) continue;
     const { message, retryMs } = failure;
     const retryInMs = retryMs - options.clock.monotonic();
-    machineEvents.recordFailed(input.vino, name, { message, retryInMs });
+    machineEvents.recordFailed(input.vino, { name, ...identity }, { message, retryInMs });
   }
   return true;
 }
@@ -92,13 +100,11 @@ function toStepInput(
   input: ReconcileInput,
   due: readonly MachineTask[],
   options: RoundOptions,
-  context: ReconcileContext,
 ): StepInput {
   const { vino } = input;
   return {
     due,
-    record: ({ name, identity, hostId }) =>
-      context.records.record({ name, ...identity, ...(hostId !== undefined && { host: hostId }) }),
+    record: (task) => options.objects.record(vino, task),
     readSeed: (task, signal) => options.readSeed(vino, task, signal),
     findObstacle: (task, plan) => checkStep(input, task, plan, options),
     noteNextSteps: (task, plan) => options.neverComplete.noteSteps(task, plan),
@@ -111,8 +117,14 @@ function checkStep(
   { vino, deletes }: ReconcileInput,
   { name, identity, goal, known }: MachineTask,
   plan: MachinePlan,
-  { hosts, machineEvents, tracker }: RoundOptions,
+  { hosts, machineEvents, objects, tracker }: RoundOptions,
 ): string | undefined {
+  const other = objects.findForeign(vino, identity);
+  if (other !== undefined) {
+    const why = "Landfall keeps there what it must know about the machine after a restart";
+    const advice = "Delete that object if nothing needs it, or give this Vino another name";
+    return `${describeForeignObject(other)}. ${why}. ${advice}`;
+  }
   if (goal.kind === "remove") {
     const takesData = listNextSteps(plan).some(
       ({ isQuestion, isCleanup }) => isQuestion !== true && isCleanup !== true,
@@ -129,10 +141,10 @@ function checkStep(
   const host = toHostName({ vino: vino.metadata.name, ...identity });
   const said = use === undefined ? undefined : `BareMetalHost ${host} ${use}`;
   const { state, machineId = "" } = known?.entry ?? {};
-  // The status may have lost what it said of the machine, if others had to be made before it.
+  // Its object may have lost what it said of the machine, if others had to be made before it.
   const lostId = plan.vanishedId ?? (state === "Ready" ? machineId : undefined);
   if (lostId !== undefined && tracker.noteVanished(name, lostId)) {
-    machineEvents.recordVanished(vino, name, said);
+    machineEvents.recordVanished(vino, { name, ...identity }, said);
   }
   if (said === undefined) return undefined;
   const advice = "Delete what uses the host. Then Landfall makes the machine again";
@@ -141,13 +153,14 @@ function checkStep(
 
 function recordStep(
   vino: ReconcileInput["vino"],
-  { name, goal }: MachineTask,
+  { name, identity, goal }: MachineTask,
   { state }: MachinePlan,
   { summary, isNews }: MachineStep,
   { machineEvents }: RoundOptions,
 ): void {
   if (isNews !== true) return;
   const isNew = goal.kind === "exist" && state === "Absent";
-  if (isNew) machineEvents.recordCreated(vino, name);
-  else machineEvents.recordChanged(vino, name, summary);
+  const machine = { name, ...identity };
+  if (isNew) machineEvents.recordCreated(vino, machine);
+  else machineEvents.recordChanged(vino, machine, summary);
 }

@@ -1,0 +1,349 @@
+/**
+ * The VinoMachines of Vinos: what is known of each machine after a restart, and what is said about it. Nothing else
+ * writes them.
+ * @module
+ */
+import {
+  type MachineOwner,
+  type MachineRecord,
+  parseMachineName,
+  toMachineName,
+} from "../../../cloud/capabilities/machines.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { forEachAtOnce } from "../../../core/concurrency.ts";
+import { assert } from "../../../core/errors.ts";
+import type { KeySource } from "../../../engine/object_loop.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
+import { isKubeError } from "../../../kube/api/errors.ts";
+import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import type { EventRecorder } from "../../../kube/events/events.ts";
+import { trimObject } from "../../../kube/kinds/resource.ts";
+import { ObjectWriter } from "../../kinds/object_writer.ts";
+import { toHostName } from "../hosts/names.ts";
+import { type Vino, VINOES } from "../resource/vino.ts";
+import {
+  type MachineEntry,
+  type MachineKey,
+  toEntry,
+  VINO_MACHINES,
+  type VinoMachine,
+} from "../resource/vino_machine.ts";
+import { toChange, toForm, toSpec, toStatus } from "../status/machine_status.ts";
+import type { MachineReport } from "../status/outcome.ts";
+import { EVENT_WORDS, FINALIZER } from "../words.ts";
+import { toOwner } from "./steps/spec.ts";
+import type { MachineTask } from "./steps/tasks.ts";
+
+/** What {@linkcode VinoMachines} need. */
+interface VinoMachinesOptions {
+  /** Fenced: two processes that both lead may make one machine twice. */
+  readonly client: Pick<KubeClient, "create" | "delete" | "patch" | "read">;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly objects: StoreReader<VinoMachine>;
+  readonly vinoes: Pick<StoreReader<Vino>, "get" | "values">;
+}
+
+const RECORD_BYTES_MAX = 1_024;
+/** Another program may change an object as often while a record is saved. */
+const TRIES_MAX = 8;
+const AT_ONCE = 8;
+const OVERTAKEN = ["alreadyExists", "conflict", "notFound"] as const;
+
+/** See the module. Every method throws {@linkcode KubeError} if Kubernetes refuses. */
+export class VinoMachines implements KeySource {
+  readonly reader: StoreReader<VinoMachine>;
+  readonly #options: VinoMachinesOptions;
+  readonly #writer: ObjectWriter<VinoMachine>;
+  /** Objects that are of the machine whose name they have, by the UID of their Vino. */
+  readonly #byVino = new Map<string, Map<Key, VinoMachine>>();
+  /** Records of Vinos that are being deleted, of machines without an object, by UID of the Vino and name. */
+  readonly #ending = new Map<string, Map<string, string | undefined>>();
+
+  /** Follows the objects from now on, for as long as they are watched. */
+  constructor(options: VinoMachinesOptions) {
+    this.#options = options;
+    this.reader = options.objects;
+    this.#writer = new ObjectWriter(VINO_MACHINES, options);
+    this.reader.subscribe((key, before, after) => {
+      this.#byVino.get(before?.spec?.vinoUid ?? "")?.delete(key);
+      if (after === undefined) this.#writer.forget(key);
+      const uid = after?.spec?.vinoUid;
+      if (after === undefined || uid === undefined || !isOfItsName(after)) return;
+      const known = this.#byVino.get(uid) ?? new Map<Key, VinoMachine>();
+      this.#byVino.set(uid, known.set(key, after));
+    });
+  }
+
+  /** An object that another program deletes, or that is gone, is a reason to look at its Vino. */
+  subscribe(listener: (keys: Iterable<Key>) => void): () => void {
+    return this.reader.subscribe((_key, before, after) => {
+      const isLeaving = after?.metadata.deletionTimestamp !== undefined;
+      const wasLeaving = before?.metadata.deletionTimestamp !== undefined;
+      if (before === undefined || (after !== undefined && isLeaving === wasLeaving)) return;
+      const { namespace = "" } = before.metadata;
+      const vino = { namespace, name: before.spec?.vinoName ?? "" };
+      listener([toKey({ metadata: vino })]);
+    });
+  }
+
+  /** The objects of a Vino. */
+  list(vino: Vino): VinoMachine[] {
+    const known = this.#byVino.get(vino.metadata.uid ?? "")?.values() ?? [];
+    return [...known].filter((one) => isOf(one, vino) && !isReleased(one));
+  }
+
+  /** What the objects of a Vino say. */
+  listEntries(vino: Vino): MachineEntry[] {
+    return this.list(vino).flatMap((one) => (one.spec ? [toEntry(one, one.spec)] : []));
+  }
+
+  /** The object of a machine. */
+  find(vino: Vino, machine: MachineKey): VinoMachine | undefined {
+    const found = this.#byVino.get(vino.metadata.uid ?? "")?.get(toMachineKey(vino, machine));
+    return found && isOf(found, vino, machine) && !isReleased(found) ? found : undefined;
+  }
+
+  /** Name of an object that has the place of this one, and that is not of the machine. */
+  findForeign(vino: Vino, machine: MachineKey): string | undefined {
+    const found = this.reader.get(toMachineKey(vino, machine));
+    if (found === undefined || isReleased(found)) return undefined;
+    return this.find(vino, machine) === undefined ? found.metadata.name : undefined;
+  }
+
+  /** Records a Warning on an object, unless it was recorded a short time ago. @returns Whether it was */
+  warn(...args: Parameters<ObjectWriter<VinoMachine>["warn"]>): boolean {
+    return this.#writer.warn(...args);
+  }
+
+  /** What the cloud must know about a machine after a restart. */
+  readText(vino: Vino, machine: MachineKey & Pick<MachineEntry, "name">): string | undefined {
+    const ending = this.#ending.get(vino.metadata.uid ?? "");
+    return this.find(vino, machine)?.status?.record ?? ending?.get(machine.name);
+  }
+
+  /** The record of a machine. It is saved when the API server has it in the status of the object. */
+  record(vino: Vino, task: MachineTask): MachineRecord {
+    const { name, identity } = task;
+    return {
+      text: this.readText(vino, { name, ...identity }),
+      save: (text, signal) => this.#save(vino, task, text, signal),
+    };
+  }
+
+  /** Makes objects say what is reported of their machines. A Vino that is being deleted gets no new ones. */
+  async write(vino: Vino, reports: readonly MachineReport[], signal: AbortSignal): Promise<void> {
+    await forEachAtOnce(reports, { atOnce: AT_ONCE, signal }, async (report, both) => {
+      if (this.findForeign(vino, report.entry) !== undefined) return;
+      const found = this.find(vino, report.entry);
+      if (found === undefined && isEnding(vino)) return;
+      const { entry, form } = report;
+      const spec = toSpec(toOwner(vino), entry, form, found?.spec);
+      const object = await this.#writeSpec(vino, found, spec, both);
+      const { status = {} } = object;
+      const change = toChange(status, toStatus(report, object, this.#options.clock.now()));
+      if (change !== undefined) await this.#writer.patchStatus(object, change, both);
+      if (object.metadata.deletionTimestamp !== undefined && !isEnding(vino)) {
+        const message =
+          `Landfall keeps this VinoMachine until nothing of its machine is left. To remove the machine, lower count ` +
+          `of role ${entry.role} in Vino ${vino.metadata.name}`;
+        this.warn(object, EVENT_WORDS.deletionWaits, message);
+      }
+    });
+  }
+
+  /** Lets objects go of whose machines nothing is left, or that nothing wants. @param kept Names of the others */
+  async release(vino: Vino, kept: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const gone = this.list(vino).filter(({ spec }) => !kept.has(spec?.machineName ?? ""));
+    await forEachAtOnce(gone, { atOnce: AT_ONCE, signal }, async (one, both) => {
+      await this.#release(one, both);
+    });
+  }
+
+  /**
+   * Lets an object go that is being deleted, and whose Vino does not exist: a person took the finalizer of the Vino, or
+   * restored the object from a backup.
+   */
+  async releaseOrphan(object: VinoMachine, signal: AbortSignal): Promise<void> {
+    const { metadata, spec } = object;
+    const { namespace = "", deletionTimestamp } = metadata;
+    if (deletionTimestamp === undefined || isReleased(object)) return;
+    if (spec !== undefined) {
+      const path = { namespace, name: spec.vinoName };
+      const vino = await readIfPresent(this.#options.client, VINOES, path, signal);
+      if (vino?.metadata.uid === spec.vinoUid) return;
+    }
+    await this.#release(object, signal);
+  }
+
+  /** Forgets a Vino that is gone. */
+  forget(vinoUid: string): void {
+    this.#ending.delete(vinoUid);
+  }
+
+  async #save(
+    vino: Vino,
+    task: MachineTask,
+    text: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    assert(
+      text === undefined || Buffer.byteLength(text) <= RECORD_BYTES_MAX,
+      "a record of a machine must have at most 1 KiB",
+    );
+    const { vinoes } = this.#options;
+    let object = this.find(vino, task.identity);
+    for (let tries = 1; ; tries += 1) {
+      const now = vinoes.get(toKey(vino));
+      if (now?.metadata.uid !== vino.metadata.uid) {
+        throw new Error("Cannot keep the record of a machine: the Vino is gone, or another one");
+      }
+      if (object === undefined && now && isEnding(now)) return this.#keep(vino, task.name, text);
+      try {
+        object ??= await this.#create(vino, task, signal);
+        await this.#writer.patchStatus(object, { record: text ?? null }, signal);
+        return;
+      } catch (error) {
+        const isOvertaken = OVERTAKEN.some((kind) => isKubeError(error, kind));
+        if (tries === TRIES_MAX || !isOvertaken) throw error;
+      }
+      object = await this.#read(vino, task, signal);
+    }
+  }
+
+  /** A Vino that ends makes nothing any more, and its namespace may refuse new objects. */
+  #keep({ metadata: { uid = "" } }: Vino, name: string, text: string | undefined): void {
+    const records = this.#ending.get(uid) ?? new Map<string, string | undefined>();
+    this.#ending.set(uid, records.set(name, text));
+  }
+
+  async #create(vino: Vino, task: MachineTask, signal: AbortSignal): Promise<VinoMachine> {
+    const { name, identity, hostId } = task;
+    const entry = { name, ...identity, ...(hostId !== undefined && { host: hostId }) };
+    return await this.#writeSpec(
+      vino,
+      undefined,
+      toSpec(toOwner(vino), entry, toForm(task)),
+      signal,
+    );
+  }
+
+  /** @returns The object as the API server has it now. `undefined`: it does not exist */
+  async #read(
+    vino: Vino,
+    { identity }: MachineTask,
+    signal: AbortSignal,
+  ): Promise<VinoMachine | undefined> {
+    const { namespace, name } = toPath(vino, identity);
+    const { client } = this.#options;
+    const live = await readIfPresent(client, VINO_MACHINES, { namespace, name }, signal);
+    const object = live && trimObject(VINO_MACHINES, live);
+    if (object === undefined) return object;
+    if (isOfItsName(object) && isOf(object, vino, identity)) return object;
+    throw new Error(`Cannot keep the record of a machine: ${describeForeign(name)}`);
+  }
+
+  async #writeSpec(
+    vino: Vino,
+    found: VinoMachine | undefined,
+    spec: NonNullable<VinoMachine["spec"]>,
+    signal: AbortSignal,
+  ): Promise<VinoMachine> {
+    const { client } = this.#options;
+    const { namespace, name } = toPath(vino, spec);
+    if (found === undefined) {
+      const { apiVersion, kind } = VINO_MACHINES;
+      const owner = toOwner(vino);
+      const metadata = {
+        namespace,
+        name,
+        finalizers: [FINALIZER],
+        ownerReferences: [toOwnerReference(owner)],
+      };
+      const body = { apiVersion, kind, metadata, spec };
+      return trimObject(
+        VINO_MACHINES,
+        await client.create(VINO_MACHINES, { namespace }, body, signal),
+      );
+    }
+    const { resourceVersion, finalizers = [], deletionTimestamp } = found.metadata;
+    const isHeld = finalizers.includes(FINALIZER) || deletionTimestamp !== undefined;
+    const change = toChange(found.spec ?? {}, spec);
+    if (isHeld && change === undefined) return found;
+    const metadata = {
+      resourceVersion,
+      ...(!isHeld && { finalizers: [...finalizers, FINALIZER] }),
+    };
+    const body = { metadata, ...(change && { spec: change }) };
+    const path = { namespace, name };
+    const patch = { type: "merge", body } as const;
+    return trimObject(VINO_MACHINES, await client.patch(VINO_MACHINES, path, patch, signal));
+  }
+
+  async #release(object: VinoMachine, signal: AbortSignal): Promise<void> {
+    const { namespace = "", name, uid = "", finalizers = [], deletionTimestamp } = object.metadata;
+    try {
+      if (finalizers.includes(FINALIZER)) {
+        const others = finalizers.filter((one) => one !== FINALIZER);
+        await this.#writer.setFinalizers(object, others, signal);
+      }
+      if (deletionTimestamp !== undefined) return;
+      await this.#options.client.delete(VINO_MACHINES, { namespace, name }, { uid }, signal);
+    } catch (error) {
+      if (!isKubeError(error, "notFound")) throw error;
+    }
+  }
+}
+
+/** Says what has the place of the object of a machine; no full stop. @param name Of the object */
+export function describeForeign(name: string): string {
+  return `VinoMachine ${name} is not for this machine`;
+}
+
+/**
+ * Whether an object is of the machine whose name it has. Its owner references do not count: `kubectl delete
+ * --cascade=orphan` takes them away while the machine exists.
+ */
+function isOfItsName({ metadata, spec }: VinoMachine): boolean {
+  if (spec === undefined) return false;
+  const { vinoName: vino, vinoUid: uid, role, index, machineName } = spec;
+  const isNamed = machineName === toMachineName({ owner: { uid }, role, index });
+  if (!isNamed || parseMachineName(machineName) === undefined) return false;
+  return metadata.name === toHostName({ vino, role, index });
+}
+
+/** Whether an object of the right name is of a machine of this Vino. @param machine Only this one. @default {any} */
+function isOf(
+  { metadata, spec }: VinoMachine,
+  { metadata: { namespace, name, uid } }: Vino,
+  machine: Partial<MachineKey> = {},
+): boolean {
+  if (spec?.vinoUid !== uid || spec?.vinoName !== name) return false;
+  const { role = spec.role, index = spec.index } = machine;
+  return metadata.namespace === namespace && spec.role === role && spec.index === index;
+}
+
+function toMachineKey(vino: Vino, machine: MachineKey): Key {
+  return toKey({ metadata: toPath(vino, machine) });
+}
+
+function toPath(
+  { metadata: { namespace = "", name: vino } }: Vino,
+  { role, index }: MachineKey,
+): { readonly namespace: string; readonly name: string } {
+  return { namespace, name: toHostName({ vino, role, index }) };
+}
+
+function isEnding({ metadata }: Vino): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** The API server has removed it, and the watch has yet to say so. */
+function isReleased({ metadata: { deletionTimestamp, finalizers = [] } }: VinoMachine): boolean {
+  return deletionTimestamp !== undefined && finalizers.length === 0;
+}
+
+function toOwnerReference({ name, uid }: Pick<MachineOwner, "name" | "uid">): object {
+  const { apiVersion, kind } = VINOES;
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}

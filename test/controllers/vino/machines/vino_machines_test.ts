@@ -1,0 +1,586 @@
+/**
+ * The objects of machines with their records, and the seeds and the hosts of machines.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import type { VinoMachines } from "../../../../lib/controllers/vino/machines/vino_machines.ts";
+import type { Vino, VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { VinoMachine } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
+import { FINALIZER } from "../../../../lib/controllers/vino/words.ts";
+import { KubeError } from "../../../../lib/kube/api/errors.ts";
+import {
+  toEntry,
+  toKnown,
+  toMachine,
+  toObject,
+  toView,
+  VINO_OWNER,
+} from "../../../support/vino/known.ts";
+import { MachineObjects } from "../../../support/vino/machine_objects.ts";
+import { toProblem, toReport } from "../../../support/vino/reports.ts";
+import { toTask } from "../../../support/vino/steps_rig.ts";
+import {
+  type MachineStart,
+  type MachineTask,
+  toWantedTasks,
+} from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
+import { readSeed } from "../../../../lib/controllers/vino/machines/seed.ts";
+import type { RoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
+import type { KubeClient } from "../../../../lib/kube/api/client.ts";
+import { toSecretData } from "../../../../lib/kube/kinds/secret.ts";
+import {
+  findForeignHost,
+  findHostUse,
+} from "../../../../lib/controllers/vino/machines/host_use.ts";
+import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
+import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import {
+  type CompleteMachine,
+  publishMachines,
+  toWantedHost,
+} from "../../../../lib/controllers/vino/machines/publish_hosts.ts";
+import type { PublishRequest } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
+import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
+import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
+import { MachinesDouble } from "../../../support/vino/machines_double.ts";
+
+const { signal } = new AbortController();
+
+const VINO: Vino = { metadata: { ...VINO_OWNER, finalizers: [FINALIZER] } };
+const KEY = `${VINO_OWNER.namespace}/${VINO_OWNER.name}`;
+const VM = "vino-1b4e28ba-worker-0";
+
+/** A process with objects. @param vino As its cache shows it. Absent: it is gone */
+function open(objects: MachineObjects, vino: Vino | undefined = VINO): VinoMachines {
+  return objects.open({ vinoes: new Map(vino ? [[KEY, vino]] : []) });
+}
+
+function save(machines: VinoMachines, text: string | undefined, vino = VINO): Promise<void> {
+  return machines.record(vino, toTask(0)).save(text, signal);
+}
+
+function toGoing(object: VinoMachine): VinoMachine {
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp } };
+}
+
+describe("a record", () => {
+  test("is kept in an object of its own, with what was decided, and taken away", async () => {
+    const objects = new MachineObjects();
+    const machines = open(objects);
+    await save(machines, "task-1");
+    const object = objects.server.get("edge-worker-0");
+    expect(object?.metadata).toMatchObject({
+      finalizers: [FINALIZER],
+      ownerReferences: [{ kind: "Vino", name: "edge", uid: VINO_OWNER.uid, controller: true }],
+    });
+    expect(object?.spec).toMatchObject({
+      vinoName: "edge",
+      vinoUid: VINO_OWNER.uid,
+      machineName: VM,
+      role: "worker",
+      index: 0,
+      template: "t",
+      cpus: 2,
+    });
+    expect(objects.entries).toMatchObject([{ name: VM, state: "Creating", record: "task-1" }]);
+    expect(machines.record(VINO, toTask(0)).text).toBe("task-1");
+    await save(machines, undefined);
+    expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
+    expect(objects.writes).toEqual(
+      ["create", "status", "status"].map((one) => `${one} edge-worker-0`),
+    );
+  });
+
+  test("resolves only when the server has the text", async () => {
+    const objects = new MachineObjects();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    objects.onWrite = (what) => (what.startsWith("status") ? promise : undefined);
+    const saving = save(open(objects), "a");
+    const first = await Promise.race([saving, new Promise((done) => setImmediate(done, "waits"))]);
+    expect(first).toBe("waits");
+    resolve();
+    await saving;
+    expect(objects.entries).toMatchObject([{ record: "a" }]);
+  });
+
+  test("keeps what others wrote since, and is read back before another try", async () => {
+    const objects = new MachineObjects([toObject(toEntry("worker", 0, { state: "Creating" }))]);
+    const machines = open(objects);
+    objects.setUnseen(toObject(toEntry("worker", 0, { state: "Creating", message: "seen" })));
+    await save(machines, "a");
+    expect(objects.entries).toMatchObject([{ record: "a", message: "seen" }]);
+    expect(objects.reads).toEqual(["edge-worker-0"]);
+  });
+
+  test("is written to an object that the cache does not show yet, and made again if it is gone", async () => {
+    const objects = new MachineObjects();
+    const machines = open(objects);
+    objects.setUnseen(toObject(toEntry("worker", 0, { state: "Creating" })));
+    await save(machines, "a");
+    objects.server.clear();
+    await save(machines, "b");
+    expect(objects.entries).toMatchObject([{ record: "b" }]);
+  });
+
+  test("is not written for a Vino that is gone, or another one of its name", async () => {
+    for (const vino of [undefined, { metadata: { ...VINO.metadata, uid: "another" } }]) {
+      const objects = new MachineObjects();
+      const machines = objects.open({ vinoes: new Map(vino ? [[KEY, vino]] : []) });
+      await expect(save(machines, "a")).rejects.toThrow("the Vino is gone, or another one");
+      expect(objects.writes).toEqual([]);
+    }
+  });
+
+  test("gives up when others are always quicker, and the record stays as it was", async () => {
+    const objects = new MachineObjects([toObject(toEntry("worker", 0))]);
+    const machines = open(objects);
+    objects.onWrite = () => objects.setUnseen(toObject(toEntry("worker", 0)));
+    await expect(save(machines, "a")).rejects.toThrow("modified");
+    expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
+    expect(objects.writes).toHaveLength(8);
+  });
+
+  test("has at most 1 KiB", async () => {
+    await expect(save(open(new MachineObjects()), "ü".repeat(513))).rejects.toThrow("1 KiB");
+  });
+
+  test("of a machine without an object stays in memory while its Vino is deleted, and nothing is made", async () => {
+    const objects = new MachineObjects();
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    const vino = { metadata: { ...VINO.metadata, deletionTimestamp } };
+    const machines = open(objects, vino);
+    await save(machines, "a", vino);
+    expect(machines.record(vino, toTask(0)).text).toBe("a");
+    await machines.write(vino, [toReport(0)], signal);
+    expect(objects.writes).toEqual([]);
+  });
+});
+
+const FOREIGN: readonly (readonly [string, VinoMachine])[] = [
+  ["of another Vino", toObject(toEntry("worker", 0), { ...VINO_OWNER, uid: "another" })],
+  ["that names another machine", toObject(toEntry("worker", 0, { name: "web-1" }))],
+  ["of another number", { ...toObject(toEntry("worker", 1)), ...withName("edge-worker-0") }],
+  ["without a spec", withName("edge-worker-0")],
+];
+
+function withName(name: string): Pick<VinoMachine, "metadata"> {
+  return { metadata: { namespace: VINO_OWNER.namespace, name, uid: "foreign" } };
+}
+
+test.each(FOREIGN)("an object %s is never read, written or deleted", async (_what, object) => {
+  const objects = new MachineObjects([{ ...object, status: { record: "forged", state: "Ready" } }]);
+  const machines = open(objects);
+  expect(machines.listEntries(VINO)).toEqual([]);
+  expect(machines.findForeign(VINO, { role: "worker", index: 0 })).toBe("edge-worker-0");
+  expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
+  await expect(save(machines, "a")).rejects.toThrow("is not for this machine");
+  await machines.write(VINO, [toReport(0)], signal);
+  await machines.release(VINO, new Set(), signal);
+  expect(objects.server.get("edge-worker-0")?.status?.record).toBe("forged");
+  // It was tried, and refused.
+  expect(objects.writes.filter((one) => !one.startsWith("create"))).toEqual([]);
+});
+
+describe("VinoMachines.write()", () => {
+  test("says what is reported, and then writes nothing", async () => {
+    const objects = new MachineObjects();
+    const machines = open(objects);
+    const parts = [
+      { name: "CPUs", wanted: "4", actual: "2" },
+      { name: "memory", wanted: "4 GiB", actual: "4 GiB" },
+    ];
+    const notice = toProblem("notice", "CPUs 2, not 4");
+    const report = toReport(
+      0,
+      { host: "h1", hostDisplayName: "xcp-1", message: "CPUs 2, not 4" },
+      { parts, problems: [notice], power: "running" },
+    );
+    await machines.write(VINO, [report], signal);
+    const { spec, status } = objects.server.get("edge-worker-0") ?? {};
+    expect(spec).toMatchObject({ host: "h1", hostDisplayName: "xcp-1" });
+    expect(status).toMatchObject({
+      state: "Ready",
+      machineId: "vm-0",
+      power: "running",
+      bareMetalHost: "Published",
+      differences: [{ name: "CPUs" }],
+    });
+    const conditions = status?.conditions?.map((one) => `${one.type} ${one.status} ${one.reason}`);
+    expect(conditions).toEqual([
+      "Made True MachineExists",
+      "Complete True AllPartsMade",
+      "Published True HostPublished",
+      "Differs True PersonNeeded",
+      "Removed False Wanted",
+    ]);
+    expect(objects.writes).toEqual(["create edge-worker-0", "status edge-worker-0"]);
+    await machines.write(VINO, [report], signal);
+    expect(objects.writes).toHaveLength(2);
+  });
+
+  test("keeps the record and what was decided, and takes away what is over", async () => {
+    const objects = new MachineObjects();
+    const machines = open(objects);
+    await save(machines, "task-1");
+    await machines.write(VINO, [toReport(0, { message: "no room", state: "Blocked" })], signal);
+    await machines.write(VINO, [toReport(0, { state: "Removing" }, { isWanted: false })], signal);
+    const { spec, status } = objects.server.get("edge-worker-0") ?? {};
+    expect(spec).toMatchObject({ template: "t", cpus: 2 });
+    expect(status).toMatchObject({ record: "task-1", state: "Removing" });
+    expect(status).not.toHaveProperty("message");
+  });
+
+  test("keeps the name of a host that the cloud does not show, and forgets that of another host", async () => {
+    const objects = new MachineObjects();
+    const machines = open(objects);
+    const read = (): string | undefined => objects.entries[0]?.hostDisplayName;
+    await machines.write(VINO, [toReport(0, { host: "h1", hostDisplayName: "xcp-1" })], signal);
+    await machines.write(VINO, [toReport(0, { host: "h1" })], signal);
+    expect(read()).toBe("xcp-1");
+    await machines.write(VINO, [toReport(0, { host: "h2" })], signal);
+    expect(read()).toBeUndefined();
+  });
+
+  test("puts the finalizer back", async () => {
+    const object = toObject(toEntry("worker", 0));
+    const { finalizers: _none, ...metadata } = object.metadata;
+    const objects = new MachineObjects([{ ...object, metadata }]);
+    await open(objects).write(VINO, [toReport(0)], signal);
+    expect(objects.server.get("edge-worker-0")?.metadata.finalizers).toEqual([FINALIZER]);
+  });
+
+  test("keeps an object that something deletes, and says how to remove its machine", async () => {
+    const objects = new MachineObjects([toGoing(toObject(toEntry("worker", 0, { record: "r" })))]);
+    await open(objects).write(VINO, [toReport(0)], signal);
+    expect(objects.entries).toMatchObject([{ record: "r", state: "Ready" }]);
+    expect(objects.events).toEqual([
+      "DeletionWaits edge-worker-0: Landfall keeps this VinoMachine until nothing of its machine is left. To remove " +
+        "the machine, lower count of role worker in Vino edge",
+    ]);
+  });
+});
+
+describe("VinoMachines.release()", () => {
+  test("lets objects go that are not kept, and keeps finalizers of others", async () => {
+    const [first, second] = [0, 1].map((index) => toObject(toEntry("worker", index)));
+    if (!first || !second) throw new Error("two objects");
+    const finalizers = [FINALIZER, "example.org/a"];
+    const held = toGoing({ ...second, metadata: { ...second.metadata, finalizers } });
+    const objects = new MachineObjects([first, held, toObject(toEntry("worker", 2))]);
+    await open(objects).release(VINO, new Set([toEntry("worker", 2).name]), signal);
+    expect([...objects.server.keys()]).toEqual(["edge-worker-1", "edge-worker-2"]);
+    expect(objects.server.get("edge-worker-1")?.metadata.finalizers).toEqual(["example.org/a"]);
+  });
+});
+
+describe("an object whose Vino is gone", () => {
+  /** @param vino What the API server has by its name */
+  async function release(object: VinoMachine, vino: Vino | undefined): Promise<MachineObjects> {
+    const objects = new MachineObjects([object]);
+    objects.vino = vino;
+    const machines = objects.open({ vinoes: new Map() });
+    const [held] = [...machines.reader.values()];
+    if (held) await machines.releaseOrphan(held, signal);
+    return objects;
+  }
+
+  const object = toObject(toEntry("worker", 0, { record: "r" }));
+
+  test("goes when something deletes it", async () => {
+    const another = { metadata: { ...VINO.metadata, uid: "another" } };
+    for (const vino of [undefined, another]) {
+      expect((await release(toGoing(object), vino)).server.size).toBe(0);
+    }
+  });
+
+  test("stays while its Vino exists, whatever the cache shows, and while nothing deletes it", async () => {
+    expect((await release(toGoing(object), VINO)).server.size).toBe(1);
+    expect((await release(object, undefined)).server.size).toBe(1);
+  });
+});
+
+const FORM: RoleForm = {
+  template: "debian",
+  cpus: 2,
+  memoryBytes: 1,
+  disks: [],
+  countPer: "Host",
+  boot: "Template",
+  hosts: {},
+};
+const SECRET = { name: "user-data", key: "userData" };
+const STATIC = {
+  name: "eth0",
+  network: "oam",
+  mac: "02:00:00:00:00:01",
+  addresses: [{ ip: "192.0.2.10", prefixLength: 24 }],
+  routes: [],
+  dnsServers: [],
+};
+
+function read(
+  start: MachineStart | undefined,
+  texts?: Record<string, string>,
+): ReturnType<typeof readSeed> {
+  const client: Pick<KubeClient, "read"> = {
+    read: async () => {
+      if (texts === undefined) throw new KubeError("notFound", "404");
+      return JSON.parse(
+        JSON.stringify({ metadata: { name: "user-data" }, data: toSecretData(texts) }),
+      );
+    },
+  };
+  const names = { namespace: "metal", machine: "vino-1-worker-0", host: "edge-worker-0" };
+  return readSeed(client, { ...names, start }, signal);
+}
+
+describe("readSeed()", () => {
+  test("reads user data, and adds names and networks", async () => {
+    const form = { ...FORM, userDataSecret: SECRET };
+    expect(
+      await read({ form, interfaces: [STATIC] }, { userData: "#cloud-config\nusers: []\n" }),
+    ).toEqual({
+      label: "cidata",
+      files: {
+        "user-data": "#cloud-config\nusers: []\n",
+        "meta-data": expect.stringContaining('"edge-worker-0"'),
+        "network-config": expect.stringContaining("192.0.2.10"),
+      },
+    });
+  });
+
+  test("gives static addresses to a machine without user data", async () => {
+    const seed = await read({ form: FORM, interfaces: [STATIC] });
+    expect(seed?.files["user-data"]).toBe("#cloud-config\n{}\n");
+  });
+
+  test("refuses user data that cloud-init would ignore, without a part of it", async () => {
+    const start = { form: { ...FORM, userDataSecret: SECRET }, interfaces: [] };
+    await expect(read(start, { userData: "password=hunter2" })).rejects.toThrow(
+      /^Cannot use user data: key userData of Secret user-data must begin with[^2]+$/,
+    );
+  });
+
+  test.each<[string, MachineStart | undefined]>([
+    ["goes", undefined],
+    [
+      "is installed by metal3",
+      { form: { ...FORM, boot: "Network", userDataSecret: SECRET }, interfaces: [STATIC] },
+    ],
+    ["has neither user data nor a static address", { form: FORM, interfaces: [] }],
+  ])("reads nothing for a machine that %s", async (_title, start) => {
+    expect(await read(start)).toBeUndefined();
+  });
+
+  test("says which Secret or key is missing, and nothing of its content", async () => {
+    const start = { form: { ...FORM, userDataSecret: SECRET }, interfaces: [] };
+    await expect(read(start)).rejects.toThrow('there is no Secret "user-data"');
+    await expect(read(start, { other: "hunter2" })).rejects.toThrow(
+      /^Cannot read user data: Secret "user-data" has no key "userData"$/,
+    );
+  });
+});
+
+const UID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
+const MACHINE = "vino-1b4e28ba-worker-0";
+const USE = 'is used by Metal3Machine "a"';
+
+test.each<[string, Partial<HostFacts> | undefined, string | undefined, boolean]>([
+  ["is used", { vinoUid: UID }, USE, false],
+  ["nothing uses", { vinoUid: UID, use: undefined }, undefined, false],
+  ["lost its label", { machineName: MACHINE }, USE, false],
+  ["has its name, and is of something else", {}, undefined, true],
+  [
+    "lost its label, and is for another machine",
+    { machineName: "vino-00000000-a-0" },
+    undefined,
+    true,
+  ],
+  [
+    "has another label, and is for the machine",
+    { vinoUid: "v2", machineName: MACHINE },
+    USE,
+    false,
+  ],
+  ["is of another Vino", { vinoUid: "v2", machineName: "vino-00000000-a-0" }, undefined, true],
+  ["does not exist", undefined, undefined, false],
+])("findHostUse() and findForeignHost() of a host that %s", (_what, over, use, isForeign) => {
+  const asked: string[] = [];
+  const find = (namespace: string, name: string): HostFacts | undefined => {
+    asked.push(`${namespace}/${name}`);
+    if (over === undefined) return undefined;
+    const base = { uid: "h", resourceVersion: "1", labels: {}, record: new Set<string>() };
+    const flags = { isPaused: false, isDeleting: false, isBmcOpen: true };
+    const none = { vinoUid: undefined, machineName: undefined, machineId: undefined };
+    const spec = {
+      hardwareDetails: undefined,
+      bootMac: undefined,
+      wayOut: undefined,
+      error: undefined,
+    };
+    return { ...base, ...flags, ...none, ...spec, bmcAddress: undefined, name, use: USE, ...over };
+  };
+  const vino = { metadata: { namespace: "metal", name: "edge", uid: UID } };
+  expect(findHostUse({ find }, vino, { role: "worker", index: 0 })).toBe(use);
+  const foreign = findForeignHost({ find }, vino, { role: "worker", index: 0 });
+  expect(foreign?.name).toBe(isForeign ? "edge-worker-0" : undefined);
+  expect(asked).toEqual(["metal/edge-worker-0", "metal/edge-worker-0"]);
+});
+
+const SPEC: VinoSpec = {
+  networks: [{ name: "oam" }, { name: "pxe" }],
+  nodes: [
+    {
+      name: "worker",
+      count: 4,
+      bootInterfaceName: "eth1",
+      bmhLabels: { tier: "gold" },
+    },
+  ],
+  xenOrchestra: {
+    template: "t",
+    cpus: 2,
+    memory: "4Gi",
+    countPer: "Total",
+    boot: "Network",
+    disks: [{ name: "root", size: "1Gi" }],
+  },
+};
+const INTERFACES = ["oam", "pxe"].map((network, at) => ({
+  name: `eth${at}`,
+  network,
+  mac: `02:00:00:00:00:0${at}`,
+  addresses: [],
+  routes: [],
+  dnsServers: [],
+}));
+
+test("publishMachines() publishes complete machines, takes back those that leave, and names paused hosts", async () => {
+  const read = readRoles(SPEC);
+  if (!read.isComplete) throw new Error("the form is complete");
+  const { roles } = read;
+  const entries = [
+    toEntry("worker", 0, { bareMetalHost: "Paused" }),
+    toEntry("worker", 7, { bareMetalHost: "InUse" }),
+  ];
+  const vino: Vino = {
+    metadata: { ...VINO_OWNER, annotations: { "landfall.dev/publish-moved-hosts": "true" } },
+    spec: SPEC,
+  };
+  const machines = [
+    toMachine("worker", 0),
+    toMachine("worker", 1, { isComplete: false }),
+    toMachine("worker", 2),
+    toMachine("worker", 3),
+  ];
+  const snapshot = takeSnapshot({
+    vino,
+    owner: VINO_OWNER,
+    view: toView(machines),
+    entries,
+    roles,
+    isConsumed: () => false,
+    deletes: true,
+  });
+  if (snapshot.kind === "refused") throw new Error(snapshot.message);
+  const addresses = {
+    machines: new Map(machines.map(({ name }) => [name, INTERFACES])),
+    problems: new Map(),
+    notices: [],
+  };
+  const { tasks } = toWantedTasks(snapshot.snapshot, {
+    spec: SPEC,
+    roles,
+    addresses,
+    hasBmc: false,
+  });
+  const plans = Object.assign(new MachinesDouble(), {
+    plan: (_view: object, { index }: { index: number }) => {
+      const state = index === 1 ? ("Creating" as const) : ("Ready" as const);
+      // The last one is complete, and is not started yet.
+      const steps = index === 2 ? [{ summary: "start" }] : [];
+      // Only a look can tell what is to do with this one.
+      const needsLook = index === 3;
+      // It has other CPUs than the spec until it is stopped.
+      const machine = toMachine("worker", index, { cpus: 7 });
+      return { state, steps, problems: [], parts: [], machine, needsLook, isBuilt: true };
+    },
+  });
+  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: plans });
+  for (const task of tasks) tracker.review(task, snapshot.snapshot.view, undefined);
+  const requests: PublishRequest[] = [];
+  const publisher = {
+    list: () => [],
+    publish: async (request: PublishRequest) => {
+      requests.push(request);
+      const outcome = { state: "Published", notices: [] } as const;
+      return {
+        hosts: request.hosts.map(({ name }) => ({ name, ...outcome })),
+        unwanted: request.unwanted.map((name) => ({ name, ...outcome, state: "Gone" as const })),
+        againMs: 7,
+      };
+    },
+  };
+  const leaving = [toKnown("worker", 7)];
+  const desired = { spec: SPEC, roles };
+  const publication = {
+    vino,
+    entries,
+    snapshot: snapshot.snapshot,
+    desired,
+    addresses,
+    tasks,
+    leaving,
+    tracker,
+  };
+  const pass = await publishMachines(publication, publisher, new AbortController().signal);
+  expect(requests).toMatchObject([
+    {
+      owner: VINO_OWNER,
+      hosts: [
+        {
+          name: "edge-worker-0",
+          machineId: "vm-worker-0",
+          power: "running",
+          labels: { values: { tier: "gold", "vino.airshipit.org/network.pxe": "" } },
+          bootMac: "02:00:00:00:00:01",
+          rootDeviceName: "/dev/xvda",
+          firmware: "uefi",
+          isBuilt: true,
+          hardware: {
+            cpus: 7,
+            memoryBytes: 4 * 1024 ** 3,
+            disks: [{ name: "root" }],
+            areDisksKnown: false,
+          },
+          isExternallyProvisioned: false,
+        },
+      ],
+      unwanted: ["edge-worker-7"],
+      paused: new Set(["edge-worker-0"]),
+      publishesMoved: true,
+    },
+  ]);
+  expect([...pass.published.keys()]).toEqual([toEntry("worker", 0).name]);
+  expect(pass.unwanted.get(toEntry("worker", 7).name)?.state).toBe("Gone");
+  expect(pass.againMs).toBe(7);
+});
+
+test("toWantedHost() has the disks that a look showed, and otherwise those of the spec", () => {
+  const read = readRoles(SPEC);
+  const role = read.isComplete ? read.roles.get("worker") : undefined;
+  if (role === undefined) throw new Error("the form is complete");
+  const snapshot = { owner: VINO_OWNER, view: toView([]) };
+  const identity = { owner: VINO_OWNER, role: "worker", index: 0 };
+  const task: MachineTask = { name: "a", identity, goal: { kind: "remove" } };
+  const base = { task, machine: toMachine("worker", 0), isBuilt: true, role, interfaces: [] };
+  const toDisks = (disks: CompleteMachine["disks"]): object => {
+    const { hardware } = toWantedHost({ ...base, disks }, snapshot, SPEC);
+    return [hardware.disks.map(({ name }) => name), hardware.areDisksKnown];
+  };
+  expect(toDisks([{ name: "vino-a.disk0", sizeBytes: 1 }])).toEqual([["vino-a.disk0"], true]);
+  expect(toDisks([])).toEqual([[], true]);
+  expect(toDisks(undefined)).toEqual([["root"], false]);
+});
