@@ -8,7 +8,7 @@ import { describeFailure } from "../ending.ts";
 import { runVinoStory } from "./story.ts";
 
 /** A seed takes 1 to 2 s of processor time. */
-const SEEDS = { some: 1, all: 24 } as const;
+const SEEDS = { some: 1, all: 40 } as const;
 const TIMEOUT_MS = 120_000;
 
 describe("simulation of Vinos", () => {
