@@ -99,6 +99,24 @@ test("three VMs are made once, published with their addresses, and then left alo
   expect(stage.kubernetes.requests.count(patches)).toBe(0);
 });
 
+test("a machine that waits for its first start is published with the place where it starts", async () => {
+  await using rig = await startXenOrchestraStage();
+  const { stage } = rig;
+  await stage.stop();
+  const url = "https://redfish.example.org";
+  stage.setFlags({ "vino-redfish-address": "127.0.0.1:0", "vino-redfish-url": url });
+  await stage.run();
+  const spec = toXenOrchestraSpec(1, { boot: "Network" });
+  const credentials = { username: "admin", password: "not a secret" };
+  stage.create("edge", { ...spec, bmcCredentials: credentials });
+  await until("the host is published", () => stage.listHosts().length === 1, 15_000);
+  expect(rig.listVms()).toEqual(["worker-0 Halted"]);
+  const host: BareMetalHost = JSON.parse(JSON.stringify(stage.host("edge-worker-0")));
+  const { labels = {} } = host.metadata;
+  expect(labels["topology.kubernetes.io/zone"]).toBeOneOf(Object.values(rig.site.hostIds));
+  expect(labels["vino.airshipit.org/host"]).toBe(labels["topology.kubernetes.io/zone"]);
+});
+
 /** Room for many addresses and disks. */
 function toLargeSpec({ simulator }: XenOrchestraStage, count: number): VinoSpec {
   const { state } = simulator;
