@@ -155,6 +155,18 @@ test.each(
   4 * TIMEOUT_MS,
 );
 
+test("while VMs are being made, only their tasks are read, every two seconds", async () => {
+  await using rig = await startXenOrchestraStage();
+  const { stage, simulator } = rig;
+  stage.clock.setPace(4);
+  simulator.cloud.hypervisor.operationMs = 600;
+  stage.create("edge", toXenOrchestraSpec(4));
+  await stage.untilCondition("edge", "Ready", READY);
+  const { requests } = simulator;
+  expect(requests.count("GET /tasks")).toBeLessThanOrEqual(20);
+  expect(requests.count("GET /vdis")).toBeLessThan(requests.count("GET /tasks"));
+});
+
 test("a Vino shrinks, grows and goes, and leaves nothing but what was there before", async () => {
   await using rig = await startXenOrchestraStage();
   const { stage } = rig;

@@ -126,11 +126,13 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     const { tasks: before } = stock;
     const isLikely = names.every((name) => this.#asked.has(name) || isPending(before, name));
     if (!isLikely || names.length === 0) return {};
+    const beganMs = clock.monotonic();
     const tasks = await listTasks(this.#api, machines, signal);
     if (tasks === undefined) return {};
     const now = toTasks(tasks);
     if (this.#last === undefined || !names.every((name) => isPending(now, name))) return { tasks };
-    return { view: { ...this.#last, atMs: clock.now(), stock: { ...stock, tasks: now } } };
+    const times = { observedAtMs: beganMs, atMs: clock.now() };
+    return { view: { ...this.#last, ...times, stock: { ...stock, tasks: now } } };
   }
 
   plan(view: View, spec: MachineSpec, text: string | undefined): Plan {
