@@ -30,7 +30,7 @@ import type {
 import { toNameOfOwner } from "../words.ts";
 import { provePools, type Shown } from "./pools_proof.ts";
 import { toMacs } from "./to_macs.ts";
-import { toStock } from "./to_stock.ts";
+import { toStock, toTasks } from "./to_stock.ts";
 import { toVm } from "./to_vm.ts";
 import type { LookingUser, View } from "./view.ts";
 import { toHost, toVmsView } from "./vms_view.ts";
@@ -87,8 +87,9 @@ export async function takeLook(
   const listed = new Set([...templates.objects, ...vms.objects].map(({ $pool }) => $pool));
   const isListed = before.pools.every(({ id }) => listed.has(id));
   const close = await listClose(api, { vms, templates, names }, signal);
-  // What is shown with all its parts needs no proof that nothing is hidden.
-  const isWhole = names.size > 0 && isShownWhole(names, vms.objects, close);
+  // What is shown with all its parts, or is being made, needs no proof that nothing is hidden.
+  const made = names.difference(listPending(tasks ?? []));
+  const isWhole = names.size > 0 && isShownWhole(made, vms.objects, close);
   // Every pool has templates, but not every user may see those of each.
   const others = isListed || isWhole ? [] : await api.listLoadedPools(signal);
   const [after, servers] = isWhole
@@ -193,6 +194,13 @@ async function listClose(
   const known = { names, seen: new Set(seen) };
   const adrift = await listAdrift(api, disks.objects, known, signal);
   return { vifs: vifs.objects, links: links.objects, disks: disks.objects, adrift };
+}
+
+/** Names of the VMs that Xen Orchestra makes now. */
+function listPending(tasks: readonly RawTask[]): ReadonlySet<string> {
+  const all = [...toTasks(tasks)];
+  const pending = all.filter(([, some]) => some.some(({ status }) => status === "pending"));
+  return new Set(pending.map(([name]) => name));
 }
 
 /** Whether each machine has one VM, in the list of its time, and all parts that it names are listed after it. */
