@@ -72,7 +72,7 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
         `service/jumphost-${OLD}`,
         `service/${LB}-${OLD}`,
         `service/loadbalancer-worker-${OLD}`,
-        `serviceaccount/jumphost-${OLD}`,
+        `serviceaccount/landfall-jumphost-${OLD}`,
       ]);
     },
     TIMEOUT_MS,

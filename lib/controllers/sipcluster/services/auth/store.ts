@@ -2,9 +2,9 @@
  * Whose the store of Dex is.
  *
  * Dex keeps its state once in each namespace, without the name of its issuer. From this store it takes requests of
- * logins, codes, device codes and refresh tokens of any Dex, and compares only some of them with the ID
- * of a client. A login at one provider would count at every other one in the namespace. So only one may run there, and
- * it must not start with what another one left.
+ * logins, codes, device codes and refresh tokens of any Dex, and compares only some of them with the ID of a client. A
+ * login at one provider would count at every other one in the namespace. So only one may run there, and it must not
+ * start with what another one left.
  * @module
  */
 import type { KubeClient } from "../../../../kube/api/client.ts";
