@@ -145,7 +145,11 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
 
   async apply(step: Step, context: MachineStepContext, signal: AbortSignal): Promise<void> {
     const { session, clock, own } = this.#options;
-    if (step.change.kind === "create") this.#asked.add(toMachineName(step.identity));
+    if (step.change.kind === "create") {
+      const name = toMachineName(step.identity);
+      this.#asked.add(name);
+      own.begun.add(name);
+    }
     await applyStep({ api: this.#api, session, own, clock }, step, { context, signal });
   }
 

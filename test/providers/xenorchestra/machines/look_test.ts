@@ -177,6 +177,7 @@ const NONE: StockLists = {
   disks: [],
   adrift: [],
   unnamable: new Set(),
+  begun: new Set(),
   noteUnused: () => new Map(),
   noteIdle: () => new Map(),
 };

@@ -411,6 +411,27 @@ describe("a seed that was just attached", () => {
     await expectOnce();
   });
 
+  test("is deleted if another one came late, which a process had asked for that ended", async () => {
+    await rig.step(await rig.plan(spec()), spec());
+    await rig.clock.advance(10_000);
+    await rig.restart();
+    await rig.make(spec());
+    const seed = rig.list("vdis").find((one) => String(one["name_label"]).endsWith("-cidata"));
+    rig.simulator.state.put("vdis", { ...seed, id: "late", uuid: "late", $VBDs: [] });
+    const needsLook = async (): Promise<boolean | undefined> => {
+      await rig.refresh();
+      const view = await rig.machines.observe({ isForChange: false }, rig.signal);
+      return rig.machines.plan(view, spec(), rig.record(spec())).needsLook;
+    };
+    expect(await needsLook()).toBeUndefined();
+    await rig.clock.advance(1_800_000);
+    expect(await needsLook()).toBe(true);
+    expect(await rig.make(spec())).toMatchObject({ state: "Ready", problems: [] });
+    expect(rig.simulator.state.read("vdis", "late")).toBeUndefined();
+    expect(rig.simulator.requests.count("DELETE /vdis/{id}")).toBe(1);
+    expect(await needsLook()).toBeUndefined();
+  });
+
   test("is deleted once nothing has used it for ten seconds", async () => {
     rig.simulator.faults.set({ kind: "reset" }, { route: "POST /vbds" });
     await untilAttached().catch(() => undefined);

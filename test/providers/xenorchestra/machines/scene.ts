@@ -236,6 +236,7 @@ export function toView(options: SceneOptions = {}): FullView {
     orphans: loose.map((one) => ({ unusedMs: 60_000, ...one })),
     adrift: [],
     unnamable: new Set(),
+    begun: new Set([NAME]),
     ...options.stock,
   };
   return {

@@ -109,6 +109,7 @@ export async function takeLook(
     noteUnused,
     noteIdle: (ids) => own.noteIdle(ids, observedAtMs),
     unnamable: own.listUnnamable(close.disks),
+    begun: own.begun,
     pools: before.pools,
     templates: templates.objects,
     tasks,

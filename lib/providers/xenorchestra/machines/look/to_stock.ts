@@ -40,6 +40,7 @@ export interface StockLists {
   readonly disks: readonly RawVdi[];
   readonly adrift: readonly RawVdi[];
   readonly unnamable: ReadonlySet<string>;
+  readonly begun: ReadonlySet<string>;
   /** For how long disks are known to be unused, by their IDs. */
   readonly noteUnused: (diskIds: readonly string[]) => ReadonlyMap<string, number>;
   /** For how long no VM has been made of templates, by their IDs. */
@@ -71,6 +72,7 @@ export function toStock(lists: StockLists): Stock {
     attached: toAttached(lists.links, disks),
     orphans: orphans.map((disk) => ({ ...disk, unusedMs: unused.get(disk.id) ?? 0 })),
     unnamable: lists.unnamable,
+    begun: lists.begun,
     adrift: lists.adrift.map(toDisk),
   };
 }

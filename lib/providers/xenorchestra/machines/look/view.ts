@@ -165,6 +165,8 @@ export interface Stock {
   readonly attached: ReadonlyMap<string, readonly Attached[]>;
   /** Disks with a name of our form that are attached to nothing, and for how long that is known, in milliseconds. */
   readonly orphans: readonly (Disk & { readonly unusedMs: number })[];
+  /** Names of the VMs that this process asked for. */
+  readonly begun: ReadonlySet<string>;
   /** IDs of disks that the user of Landfall has no right to rename. */
   readonly unnamable: ReadonlySet<string>;
   /**

@@ -184,14 +184,16 @@ function toFirstStart({ view, spec, vm }: UnfinishedQuestion): readonly Step[] {
 }
 
 /** The last mark, with the protection from deletion. */
-function toReady({ spec, vm, record }: UnfinishedQuestion): Step {
+function toReady({ view, spec, vm, record }: UnfinishedQuestion): Step {
   const tags = [...listOwnTags(spec), ...listOthers(vm), toReadyTag(toSpecHash(spec))];
   const fields = {
     tags: spec.isStarted ? [...tags, START_TAG] : tags,
     blockedOperations: { destroy: BLOCK_REASON },
     nameDescription: toDescription(spec, vm, true),
   };
-  const { templates, doubtAt, uploadAt } = record;
+  const { templates, uploadAt } = record;
+  // The process that began it may have sent an upload that a proxy holds back.
+  const doubtAt = record.doubtAt ?? (view.stock.begun.has(vm.name) ? undefined : view.atMs);
   const had = listHad(spec);
   const next = {
     vm: vm.id,

@@ -119,6 +119,9 @@ export class OwnChanges {
     }
   }
 
+  /** Names of the VMs that this process asked for: of others, an earlier process may have asked for more. */
+  readonly begun: Set<string> = new Set<string>();
+
   /** Notes that a look begins. @returns For how long it may lack what an earlier process did, in milliseconds */
   noteLook(atMs: number): number {
     this.#isUnsure = false;
