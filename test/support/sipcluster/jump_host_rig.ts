@@ -279,7 +279,8 @@ export class JumpHostRig implements AsyncDisposable {
     if (spec === undefined) throw new Error("Cannot start a Deployment without a Pod");
     const hostKeys = `${name}-host-keys`;
     const secret = await this.client.read(SECRETS, { namespace: TENANT, name: hostKeys }, signal);
-    const token = await this.cluster.createServiceAccountToken(path, TOKEN_S);
+    const account = { namespace: TENANT, name: spec.serviceAccountName ?? "default" };
+    const token = await this.cluster.createServiceAccountToken(account, TOKEN_S);
     const pod = await startCrunPod({
       store: this.store,
       tag: IMAGE,
