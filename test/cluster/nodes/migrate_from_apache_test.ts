@@ -8,6 +8,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
+import { VERSION } from "../../../lib/cli/version.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
@@ -164,7 +165,7 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
     expect(await readDeployment()).toMatchObject({ spec: { replicas: 1 } });
     await runScript(findBlock("set image"));
     expect(JSON.stringify(await readDeployment())).toContain(
-      '"registry.example.org/landfall:0.1.0"',
+      `"registry.example.org/landfall:${VERSION}"`,
     );
   }, 90_000);
 

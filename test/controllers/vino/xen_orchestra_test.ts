@@ -378,7 +378,7 @@ test("a disk that the spec gets is made and attached while the machine runs, and
   await until("the host says what the machine has", hasBoth, 15_000);
   await stage.untilCondition("edge", "Ready", READY);
   expect(findInterfaces(rig).vm).toMatchObject({ id: vm.id, power_state: "Running" });
-  expect(stage.listEvents("edge").join("\n")).toMatch(
+  expect(stage.listEvents("edge-worker-0").join("\n")).toMatch(
     /MachineChanged .*: add disk data to vino-\w+-worker-0/,
   );
 });
