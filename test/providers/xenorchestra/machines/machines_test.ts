@@ -115,6 +115,15 @@ describe("a disk that is added to the spec of a complete machine", () => {
     },
   );
 
+  test("leaves nothing if the machine goes after the addition was interrupted", async () => {
+    await rig.make(before());
+    rig.simulator.faults.set({ kind: "resetAfter" }, { route: "POST /vdis" });
+    await rig.step(await rig.plan(rig.spec()), rig.spec()).catch(() => undefined);
+    rig.simulator.faults.clear();
+    expect(await rig.remove(rig.spec())).toMatchObject({ state: "Absent", problems: [] });
+    expect(listOwn()).toEqual([]);
+  });
+
   test("is not made in place of one that a person deleted, until the spec was without it", async () => {
     const spec = rig.spec();
     await rig.make(spec);

@@ -5,10 +5,10 @@
 import { formatTime } from "../../../../core/clock.ts";
 import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { findShown } from "../look/vms_view.ts";
-import type { Attached, CreateTask, View, Vm } from "../look/view.ts";
+import type { Attached, CreateTask, Disk, View, Vm } from "../look/view.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
-import { isDiskNameOf, isMarkOf, parseDiskMark } from "../words.ts";
+import { isDiskNameOf, isMarkOf, parseDiskMark, toDiskName } from "../words.ts";
 import { type Found, findMachine, type FullView, toDeletion } from "./find/find.ts";
 import { findEarlier, toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
@@ -109,7 +109,7 @@ function planRest(
 ): Plan {
   const gone = new Set(record.disks);
   const mustGo = ({ disk, isSeed }: OrphanDisk): boolean =>
-    isSeed || record.vm === undefined || gone.has(disk.id);
+    isSeed || record.vm === undefined || gone.has(disk.id) || isOfAddition(identity, record, disk);
   const loose = findOrphanDisks(view, identity).filter(mustGo);
   if (loose.length > 0) {
     const due = loose.filter(({ waitMs }) => waitMs === 0);
@@ -130,6 +130,16 @@ function planRest(
   const message = `${what}: Landfall looks until ${formatTime(view.atMs + leftMs)}`;
   const problems = [toNotice("MayComeLate", message)];
   return toPlan("Removing", { problems, againMs: Math.min(leftMs, LATE_MS) });
+}
+
+/** Whether an addition that was interrupted left a disk, before a guest ever had it. */
+function isOfAddition(
+  identity: MachineIdentity,
+  { adding }: VmRecord,
+  { name, description }: Pick<Disk, "description" | "name">,
+): boolean {
+  if (adding === undefined || description !== "") return false;
+  return name === toDiskName(toMachineName(identity), adding);
 }
 
 /** Shuts it down, takes away disks that are not ours, and deletes it. */
