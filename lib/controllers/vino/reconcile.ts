@@ -13,6 +13,7 @@ import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
 import { MachineReconciler, type MachinesResult } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
+import { MachineObjectError } from "./machines/object_error.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
 import { describeCause } from "../kinds/problems.ts";
@@ -332,6 +333,7 @@ function findObstacle(
 function findWhy(error: unknown): Obstacle | undefined {
   if (error instanceof CloudError) return "silent";
   if (error instanceof IpPoolError) return "poolsRefused";
+  if (error instanceof MachineObjectError) return "objectRefused";
   return isKubeError(error, "forbidden") ? "forbidden" : undefined;
 }
 

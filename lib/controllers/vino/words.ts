@@ -47,6 +47,7 @@ type EventName =
   | "noAddress"
   | "addressesDiffer"
   | "poolsRefused"
+  | "objectRefused"
   | "forbidden"
   | "poolVanished"
   | "tooMany"
@@ -215,6 +216,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "Kubernetes refuses the IPPools, for example because the namespace of --ip-pool-namespace does not exist. The " +
       "message says what to do. Nothing is changed until then.",
+  },
+  objectRefused: {
+    reason: "VinoMachineFailure",
+    type: "Warning",
+    meaning:
+      "Kubernetes refuses the VinoMachine of a machine. The message names it, with the answer of the API server. " +
+      "Nothing is changed until that ends.",
   },
   forbidden: {
     reason: "Forbidden",

@@ -358,6 +358,61 @@ test("a right that is missing is in the status and in one Event, and the work is
   expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
 });
 
+describe("a VinoMachine that Kubernetes refuses", () => {
+  /** @returns The Vino's conditions of machines after each try */
+  async function refuse(what: string, error: Error, rig: ReconcilerRig): Promise<string[]> {
+    rig.objects.onWrite = (write) => {
+      if (write === what) throw error;
+    };
+    const said: string[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      await expect(rig.reconcile()).rejects.toThrow(error.message);
+      const [ready, machines] = rig.server?.status?.conditions ?? [];
+      said.push(`${ready?.reason} ${machines?.reason}: ${machines?.message}`);
+      await rig.clock.advance(10_000);
+    }
+    return said;
+  }
+
+  const INVALID = new KubeError("invalid", "422 Invalid: too many");
+  const WORD = "VinoMachineFailure";
+  const SAID = `${WORD} ${WORD}: the API server refuses VinoMachine edge-worker-1: 422 Invalid: too many`;
+
+  test.each(["create edge-worker-1", "status edge-worker-1"])(
+    "at %s is named in the status and in one Event",
+    async (what) => {
+      const rig = await startReady(1);
+      rig.edit({ spec: toVinoSpec(2) });
+      expect(await refuse(what, INVALID, rig)).toEqual([SAID, SAID, SAID]);
+      expect(rig.events.filter((one) => one === WORD)).toHaveLength(1);
+      rig.objects.onWrite = () => undefined;
+      await rig.reconcile();
+      expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+      expect(rig.server?.status?.conditions?.[0]?.status).toBe("True");
+    },
+  );
+
+  test.each(["conflict", "unavailable", "alreadyExists"] as const)(
+    "with %s is named when that goes on",
+    async (kind) => {
+      const rig = await startReady(1);
+      rig.edit({ spec: toVinoSpec(2) });
+      const [first, , last] = await refuse("create edge-worker-1", new KubeError(kind, "no"), rig);
+      expect(first).toStartWith("ReconciliationSucceeded ");
+      expect(last).toBe(`${WORD} ${WORD}: the API server refuses VinoMachine edge-worker-1: no`);
+    },
+  );
+
+  test("stops the end of a Vino, and is named", async () => {
+    const rig = await startReady(2);
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    if (rig.server) rig.edit({ metadata: { ...rig.server.metadata, deletionTimestamp } });
+    const said = await refuse("spec edge-worker-1", INVALID, rig);
+    expect(said[2]).toBe(SAID.replace(WORD, "UnableToDecommission"));
+    expect(rig.events).toContain(WORD);
+  });
+});
+
 describe("a silent cloud", () => {
   test.each(["create", "configure", "complete"] as const)(
     "at %s is said, and nothing is lost",

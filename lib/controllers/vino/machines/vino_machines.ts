@@ -31,6 +31,7 @@ import {
 import { toChange, toForm, toSpec, toStatus } from "../status/machine_status.ts";
 import type { MachineReport } from "../status/outcome.ts";
 import { EVENT_WORDS, FINALIZER } from "../words.ts";
+import { explainRefusal } from "./object_error.ts";
 import { toOwner } from "./steps/spec.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 
@@ -59,6 +60,9 @@ export class VinoMachines implements KeySource {
   readonly #byVino = new Map<string, Map<Key, VinoMachine>>();
   /** Records of Vinos that are being deleted, of machines without an object, by UID of the Vino and name. */
   readonly #ending = new Map<string, Map<string, string | undefined>>();
+
+  /** Since when Kubernetes refuses objects, in monotonic time, by UID of the Vino and name of the object. */
+  readonly #refusals = new Map<string, Map<string, number>>();
 
   /** Follows the objects from now on, for as long as they are watched. */
   constructor(options: VinoMachinesOptions) {
@@ -133,7 +137,8 @@ export class VinoMachines implements KeySource {
 
   /** Makes objects say what is reported of their machines. A Vino that is being deleted gets no new ones. */
   async write(vino: Vino, reports: readonly MachineReport[], signal: AbortSignal): Promise<void> {
-    await forEachAtOnce(reports, { atOnce: AT_ONCE, signal }, async (report, both) => {
+    const toName = ({ entry }: MachineReport): string => toPath(vino, entry).name;
+    await this.#forEach(vino, reports, toName, signal, async (report, both) => {
       if (this.findForeign(vino, report.entry) !== undefined) return;
       const found = this.find(vino, report.entry);
       if (found === undefined && isEnding(vino)) return;
@@ -155,9 +160,8 @@ export class VinoMachines implements KeySource {
   /** Lets objects go of whose machines nothing is left, or that nothing wants. @param kept Names of the others */
   async release(vino: Vino, kept: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const gone = this.list(vino).filter(({ spec }) => !kept.has(spec?.machineName ?? ""));
-    await forEachAtOnce(gone, { atOnce: AT_ONCE, signal }, async (one, both) => {
-      await this.#release(one, both);
-    });
+    const toName = ({ metadata: { name } }: VinoMachine): string => name;
+    await this.#forEach(vino, gone, toName, signal, (one, both) => this.#release(one, both));
   }
 
   /**
@@ -179,6 +183,31 @@ export class VinoMachines implements KeySource {
   /** Forgets a Vino that is gone. */
   forget(vinoUid: string): void {
     this.#ending.delete(vinoUid);
+    this.#refusals.delete(vinoUid);
+  }
+
+  /** Works on objects of a Vino. @throws {MachineObjectError} if Kubernetes refuses one, and not only for a moment */
+  async #forEach<T>(
+    { metadata: { uid = "" } }: Vino,
+    items: readonly T[],
+    toName: (item: T) => string,
+    signal: AbortSignal,
+    work: (item: T, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const known = this.#refusals.get(uid) ?? new Map<string, number>();
+    this.#refusals.set(uid, known);
+    await forEachAtOnce(items, { atOnce: AT_ONCE, signal }, async (item, both) => {
+      const name = toName(item);
+      try {
+        await work(item, both);
+      } catch (error) {
+        const nowMs = this.#options.clock.monotonic();
+        const sinceMs = known.get(name) ?? nowMs;
+        known.set(name, sinceMs);
+        throw explainRefusal(error, name, nowMs - sinceMs);
+      }
+      known.delete(name);
+    });
   }
 
   async #save(

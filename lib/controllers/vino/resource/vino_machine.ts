@@ -79,6 +79,9 @@ export interface VinoMachineSpec extends MachineFormSpec {
   readonly hostDisplayName?: string;
 }
 
+/** How many disks, interfaces and differences an object lists at most. */
+export const PARTS_MAX = 64;
+
 /** How far a machine is. */
 export interface VinoMachineStatus {
   readonly conditions?: readonly Condition[];

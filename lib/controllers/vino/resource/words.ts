@@ -22,6 +22,7 @@ export type MachinesWord =
   | "noAddress"
   | "addressesDiffer"
   | "poolsRefused"
+  | "objectRefused"
   | "forbidden"
   | "failed"
   | "tooMany";
@@ -92,6 +93,11 @@ const MACHINES_NOT_READY: Readonly<Record<Exclude<MachinesWord, "done" | "waitin
       "IPPoolFailure",
       "Kubernetes refuses the IPPools, for example because their namespace does not exist. The message says what " +
         "to do. Nothing is changed until then.",
+    ),
+    objectRefused: no(
+      "VinoMachineFailure",
+      "Kubernetes refuses the VinoMachine of a machine. The message names it, with the answer of the API server. " +
+        "Nothing is changed until that ends.",
     ),
     forbidden: no(
       "Forbidden",

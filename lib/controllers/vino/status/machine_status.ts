@@ -3,18 +3,23 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { MachineOwner, MachineProblem } from "../../../cloud/capabilities/machines.ts";
+import type {
+  MachineOwner,
+  MachinePart,
+  MachineProblem,
+} from "../../../cloud/capabilities/machines.ts";
 import { type Finding, toConditions, toFinding } from "../../kinds/conditions.ts";
 import type { ReasonWord } from "../../kinds/words.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
 import { MACHINE_CONDITION_WORDS } from "../resource/machine_words.ts";
-import type {
-  HostState,
-  MachineEntry,
-  MachineFormSpec,
-  VinoMachine,
-  VinoMachineSpec,
-  VinoMachineStatus,
+import {
+  type HostState,
+  type MachineEntry,
+  type MachineFormSpec,
+  PARTS_MAX,
+  type VinoMachine,
+  type VinoMachineSpec,
+  type VinoMachineStatus,
 } from "../resource/vino_machine.ts";
 import type { MachineReport } from "./outcome.ts";
 
@@ -94,9 +99,16 @@ export function toStatus(
     ...(address !== undefined && { address }),
     ...(power !== undefined && { power }),
     ...(bareMetalHost !== undefined && { bareMetalHost }),
-    ...(differences.length > 0 && { differences }),
+    ...(differences.length > 0 && { differences: cutParts(differences) }),
     ...(before.record !== undefined && { record: before.record }),
   };
+}
+
+/** The last one says how many more there are. */
+function cutParts(parts: readonly MachinePart[]): readonly MachinePart[] {
+  if (parts.length <= PARTS_MAX) return parts;
+  const shown = parts.slice(0, PARTS_MAX - 1);
+  return [...shown, { name: `and ${parts.length - shown.length} more` }];
 }
 
 function listFindings(report: MachineReport): Finding<keyof typeof MACHINE_CONDITION_WORDS>[] {

@@ -58,7 +58,7 @@ export interface MachinesReport {
 }
 
 /** What stops the work on all machines of a Vino until it ends. */
-export type Obstacle = "forbidden" | "poolsRefused" | "silent";
+export type Obstacle = "forbidden" | "objectRefused" | "poolsRefused" | "silent";
 
 /** What a reconcile came to. */
 export type Outcome =

@@ -37,7 +37,8 @@ export function findWarning(outcome: Outcome): Warning | undefined {
     }
     case "deleting": {
       const { why, obstacle: message } = outcome;
-      return why === "poolsRefused" && message !== undefined ? { word: why, message } : undefined;
+      const isRefused = why === "poolsRefused" || why === "objectRefused";
+      return isRefused && message !== undefined ? { word: why, message } : undefined;
     }
   }
 }

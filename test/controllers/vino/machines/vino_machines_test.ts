@@ -220,6 +220,15 @@ describe("VinoMachines.write()", () => {
     expect(objects.writes).toHaveLength(2);
   });
 
+  test("lists as many differences as an object may have, and says how many more there are", async () => {
+    const objects = new MachineObjects();
+    const parts = Array.from({ length: 66 }, (_, at) => ({ name: `disk ${at}`, actual: "1 GiB" }));
+    await open(objects).write(VINO, [toReport(0, {}, { parts })], signal);
+    const { differences = [] } = objects.server.get("edge-worker-0")?.status ?? {};
+    expect(differences).toHaveLength(64);
+    expect(differences.slice(-2).map(({ name }) => name)).toEqual(["disk 62", "and 3 more"]);
+  });
+
   test("keeps the record and what was decided, and takes away what is over", async () => {
     const objects = new MachineObjects();
     const machines = open(objects);

@@ -23,13 +23,12 @@ import {
   MACHINE_STATES,
   type MachineDiskSpec,
   type MachineInterfaceSpec,
+  PARTS_MAX,
   type VinoMachineSpec,
   type VinoMachineStatus,
 } from "../vino_machine.ts";
 import { namePart } from "./fields.ts";
 
-/** No VM has more of them. */
-const PARTS_MAX = 64;
 const TEXT = text(256);
 
 const DISK: Schema<MachineDiskSpec> = object<MachineDiskSpec>({
