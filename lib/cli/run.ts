@@ -207,11 +207,13 @@ function requireFitting(
 ): readonly ControllerDefinition[] {
   const { provider, named, sections, known, log } = options;
   if (provider === undefined) return chosen;
-  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
+  const fitted = fitControllers(chosen, { provider, named, sections });
+  const { fitting, leftOut, useless, refusals } = fitted;
   if (refusals.length > 0) {
     throw new ConfigError(refusals.map((message) => ({ source: "--controllers", message })));
   }
   for (const one of leftOut) log.info("A controller does not run", { ...one });
+  for (const why of useless) log.warn("A controller can do nothing", { why });
   for (const idle of listIdleSettings(known, sections ?? new Map(), fitting)) {
     log.warn("Cloud settings", { warning: formatConfigIssue(idle) });
   }

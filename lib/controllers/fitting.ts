@@ -16,6 +16,8 @@ interface FittedControllers {
    * starts without them.
    */
   readonly leftOut: readonly LeftOut[];
+  /** One line for each controller that runs only to say on its objects what the cloud lacks. */
+  readonly useless: readonly string[];
   /** One line for each controller that cannot run, although `--controllers` names it. The process must not start. */
   readonly refusals: readonly string[];
 }
@@ -44,17 +46,20 @@ export function fitControllers(
 ): FittedControllers {
   const fitting: ControllerDefinition[] = [];
   const leftOut: LeftOut[] = [];
+  const useless: string[] = [];
   const refusals: string[] = [];
   for (const one of chosen) {
     const standIns = one.standIn?.list(findSettings(one.section, sections)) ?? [];
     const needs = one.needs?.filter((capability) => !standIns.includes(capability)) ?? [];
     const lacking = listLacking(provider, needs);
-    if (lacking.length === 0 || one.reportsLack === true) {
-      fitting.push(one);
-      continue;
-    }
     const what = lacking.map((capability) => CAPABILITIES[capability]).join(" and ");
     const lack = `the cloud ${provider.name} cannot ${what}`;
+    if (lacking.length === 0 || one.reportsLack === true) {
+      fitting.push(one);
+      if (lacking.length > 0)
+        useless.push(`controller ${one.name} only says on each ${one.kind.kind} that ${lack}`);
+      continue;
+    }
     if (named.has(one.name) && one.mayBeLeftOut !== true) {
       refusals.push(`controller ${one.name} cannot run: ${lack}`);
     } else {
@@ -62,5 +67,5 @@ export function fitControllers(
       leftOut.push({ why, ...(one.standIn && { advice: one.standIn.advice }) });
     }
   }
-  return { fitting, leftOut, refusals };
+  return { fitting, leftOut, useless, refusals };
 }

@@ -31,14 +31,14 @@ test.each<[string, FakeProvider, readonly string[], object]>([
   ],
 ])("fitControllers() %s", (_, provider, named, wanted) => {
   const fitted = fitControllers([plain, listener], { provider, named: new Set(named) });
-  expect(fitted).toEqual({ fitting: [], leftOut: [], refusals: [], ...wanted });
+  expect(fitted).toEqual({ fitting: [], leftOut: [], useless: [], refusals: [], ...wanted });
 });
 
 test("fitControllers() leaves out one that was named and may be left out", () => {
   const optional = { ...listener, mayBeLeftOut: true };
   const options = { provider: new FakeProvider(), named: new Set(["listener"]) };
   const fitted = fitControllers([plain, optional], options);
-  expect(fitted).toEqual({ fitting: [plain], leftOut: [{ why: WHY }], refusals: [] });
+  expect(fitted).toEqual({ fitting: [plain], leftOut: [{ why: WHY }], useless: [], refusals: [] });
 });
 
 test("fitControllers() runs one whose settings stand in for what the cloud lacks", () => {
@@ -54,10 +54,11 @@ test("fitControllers() runs one whose settings stand in for what the cloud lacks
     const sections = new Map([["mine", isSet]]);
     return fitControllers([standing], { provider: new FakeProvider(), named: new Set(), sections });
   };
-  expect(fit(true)).toEqual({ fitting: [standing], leftOut: [], refusals: [] });
+  expect(fit(true)).toEqual({ fitting: [standing], leftOut: [], useless: [], refusals: [] });
   expect(fit(false)).toEqual({
     fitting: [],
     leftOut: [{ why: WHY, advice: "set mine" }],
+    useless: [],
     refusals: [],
   });
 });
@@ -68,6 +69,7 @@ test("fitControllers() runs one that reports by itself what the cloud lacks", ()
   expect(fitControllers([reporting], options)).toEqual({
     fitting: [reporting],
     leftOut: [],
+    useless: [`controller listener only says on each ${plain.kind.kind} that ${LACK}`],
     refusals: [],
   });
 });

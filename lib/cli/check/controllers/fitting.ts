@@ -26,11 +26,16 @@ export function fit(
 ): { readonly fitting: readonly ControllerDefinition[]; readonly step: SettingsStep } {
   const { step, provider, named, sections, known } = options;
   if (provider === undefined) return { fitting: chosen, step };
-  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
+  const fitted = fitControllers(chosen, { provider, named, sections });
+  const { fitting, leftOut, useless, refusals } = fitted;
   const place = { code: "capability", source: "--controllers" };
   const findings = [
     toAssumption(fitting, named),
-    ...refusals.map((message): CheckFinding => ({ level: "failure", ...place, message })),
+    ...[...refusals, ...useless].map((message): CheckFinding => ({
+      level: "failure",
+      ...place,
+      message,
+    })),
     ...leftOut.map(({ why, ...more }): CheckFinding => ({
       level: "ok",
       ...place,

@@ -2,6 +2,7 @@
  * Services of type LoadBalancer, for `landfall check`: who serves them, and which ones wait.
  * @module
  */
+import { asksForDhcp, parseWishes } from "../../../cloud/pools/wishes.ts";
 import type { ProviderInstall } from "../../../cloud/provider_definition.ts";
 import type { ControllerDefinition, FlagValues } from "../../../controllers/definition.ts";
 import { CLASSLESS_FLAG, readClasses } from "../../../controllers/service/flags.ts";
@@ -86,7 +87,8 @@ function listWaiting(served: readonly Service[]): CheckFinding[] {
   }
   if (waiting.length === 0)
     return [{ level: "ok", code, message: `${total}, each with an address` }];
-  const message = `${waiting.length} of ${total} have no address yet: ${nameFirst(waiting)}`;
+  const what = `${waiting.length} of ${total} have no address yet, or another one than they ask for`;
+  const message = `${what}: ${nameFirst(waiting)}`;
   const advice =
     "kubectl describe service shows why one waits; if it shows no Event of Landfall, none runs with the controller " +
     "service: see its --controllers";
@@ -154,9 +156,22 @@ async function findManager(
   }
 }
 
-/** Whether a Service has no address yet. */
-export function isWaiting({ status }: Service): boolean {
-  return (status?.loadBalancer?.ingress ?? []).length === 0;
+/** Whether a Service has no address yet, or not the one that it asks for. */
+export function isWaiting({ metadata, spec, status }: Service): boolean {
+  const shown = status?.loadBalancer?.ingress ?? [];
+  if (shown.length === 0) return true;
+  const ingress = shown.flatMap(({ ip }) => (ip === undefined ? [] : [{ ip }]));
+  const { annotations = {} } = metadata;
+  const { loadBalancerIP: address } = spec ?? {};
+  const { [RECORD]: record } = annotations;
+  const texts = {
+    ...(address !== undefined && { address }),
+    ...(record !== undefined && { record }),
+  };
+  const claim = { annotations, ingress, ...texts };
+  if (asksForDhcp(claim)) return false;
+  const has = new Set(ingress.map(({ ip }) => ip));
+  return [...parseWishes(claim, false).addresses.values()].some((one) => !has.has(one));
 }
 
 /** The names of a few: `web/a, web/b`. */

@@ -73,7 +73,15 @@ describe("checkServices() with the controller service", () => {
     [
       "a Service waits",
       toPage([["a", READY], ["b"]]),
-      "warning services: 1 of 2 Services of type LoadBalancer have no address yet: web/b",
+      "1 of 2 Services of type LoadBalancer have no address yet, or another one than they ask for: web/b",
+    ],
+    [
+      "a Service has another address than it asks for",
+      toPage([
+        ["a", READY],
+        ["b", { ...READY, spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.99" } }],
+      ]),
+      "1 of 2 Services of type LoadBalancer have no address yet, or another one than they ask for: web/b",
     ],
     [
       "many wait",
