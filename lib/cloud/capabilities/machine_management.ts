@@ -80,9 +80,10 @@ export interface MachineManagement {
   /** Whether this process may act. Another one answers if not. */
   isLeading(): boolean;
   /**
-   * The IDs of the machines whose user and password these are, in order. None: no machine has them.
+   * The IDs of the machines whose user and password these are, in order. None: no machine has them. Only machines that
+   * the cloud shows under their ID: what is asked for next is about the same machine.
    *
-   * @param askedId A machine that is left out only if it has others now. @default {none}
+   * @param askedId A machine that is left out only if it has others now, or the cloud does not show it. @default {none}
    */
   findSystems(
     credentials: MachineCredentials,

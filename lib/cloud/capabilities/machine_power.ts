@@ -93,6 +93,13 @@ export interface MachinePower {
    */
   read(id: string, signal: AbortSignal): Promise<MachineReading | undefined>;
   /**
+   * Reads the name of a machine. It may be as old as the last inventory.
+   *
+   * @returns `undefined` if it does not exist, or is not one of our complete machines
+   * @throws {CloudError} when the cloud cannot answer
+   */
+  readName(id: string, signal: AbortSignal): Promise<string | undefined>;
+  /**
    * Reads the network interfaces of a machine now. Whether it is one of ours may be as old as the last inventory.
    *
    * @returns `undefined` if it does not exist, or is not one of our complete machines

@@ -449,6 +449,7 @@ function createLazyMachines(options: LazyMachinesOptions): LazyMachines {
     inspect: async (use, signal) => await (await load()).inspect(use, signal),
     power: {
       read: async (id, signal) => await (await load()).power.read(id, signal),
+      readName: async (id, signal) => await (await load()).power.readName(id, signal),
       readInterfaces: async (id, signal) => await (await load()).power.readInterfaces(id, signal),
       act: async (...asked) => await (await load()).power.act(...asked),
       setBootOrder: async (...asked) => await (await load()).power.setBootOrder(...asked),

@@ -75,6 +75,10 @@ export class MachinePowerDouble implements MachinePower {
     return this.#call(`read ${id}`, () => this.machines.get(id));
   }
 
+  readName(id: string): Promise<string | undefined> {
+    return this.#call(`read name ${id}`, () => this.machines.get(id)?.name);
+  }
+
   readInterfaces(id: string): Promise<MachineInterfaces | undefined> {
     return this.#call(`read interfaces ${id}`, () => {
       const name = this.machines.get(id)?.name;

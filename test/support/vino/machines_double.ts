@@ -81,6 +81,7 @@ export class MachinesDouble
 
   readonly power: Machines["power"] = {
     read: () => Promise.resolve(undefined),
+    readName: () => Promise.resolve(undefined),
     readInterfaces: () => Promise.resolve(undefined),
     act: () => Promise.reject(new CloudError("protocol", "no power here")),
     setBootOrder: () => Promise.reject(new CloudError("protocol", "no power here")),

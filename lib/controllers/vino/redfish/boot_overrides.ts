@@ -20,7 +20,7 @@ import { isRefusedForGood, RefusedOrderError } from "./order_refusal.ts";
 import { planOverride } from "./override_plan.ts";
 import { isSameOrder, type OverrideRecord, toOverrideOrder } from "./override_record.ts";
 import type { OverrideStore, StoredOverride } from "./override_store.ts";
-import type { ManagedMachine } from "./secret_cache.ts";
+import { type ManagedMachine, toMachineKey } from "./secret_cache.ts";
 
 /** What {@linkcode BootOverrides} need. */
 interface BootOverridesOptions {
@@ -67,13 +67,13 @@ export class BootOverrides {
     const entry = await this.#options.store.read(machine, signal);
     try {
       const state = await this.#settle(machine, entry, signal);
-      this.#refusedMs.delete(machine.id);
+      this.#refusedMs.delete(toMachineKey(machine));
       return state;
     } catch (error) {
       if (!this.#wasNeverGiven(machine, error)) throw error;
       const { store } = this.#options;
       await store.write(machine, store.find(machine) ?? entry, undefined, signal);
-      this.#refusedMs.delete(machine.id);
+      this.#refusedMs.delete(toMachineKey(machine));
       return "over";
     }
   }
@@ -132,15 +132,16 @@ export class BootOverrides {
   }
 
   /** Whether an order is refused for so long, without any effect, that no earlier attempt can still have one. */
-  #wasNeverGiven({ id }: ManagedMachine, error: unknown): boolean {
+  #wasNeverGiven(machine: ManagedMachine, error: unknown): boolean {
+    const key = toMachineKey(machine);
     const isHarmless = isRefusedForGood(error) && error.isOriginal;
     if (!isHarmless) {
-      this.#refusedMs.delete(id);
+      this.#refusedMs.delete(key);
       return false;
     }
     const nowMs = this.#options.clock.monotonic();
-    const sinceMs = this.#refusedMs.get(id) ?? nowMs;
-    this.#refusedMs.set(id, sinceMs);
+    const sinceMs = this.#refusedMs.get(key) ?? nowMs;
+    this.#refusedMs.set(key, sinceMs);
     return nowMs - sinceMs >= LOST_MS;
   }
 

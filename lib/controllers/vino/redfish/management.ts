@@ -12,7 +12,7 @@ import {
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type Fence, LeadershipLostError } from "../../../core/fence.ts";
-import { Locks } from "../../../core/concurrency.ts";
+import { Locks, mapAtOnce } from "../../../core/concurrency.ts";
 import type { Logger } from "../../../core/log.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import type {
@@ -44,6 +44,8 @@ interface VinoManagementOptions {
   /** Tells the people of a Vino what they must do. Called once for each new message about a machine. */
   readonly warn: (machine: ManagedMachine, message: string) => void;
 }
+
+const READS_AT_ONCE = 8;
 
 /** The machines of all Vinos. */
 export class VinoManagement implements MachineManagement {
@@ -101,8 +103,8 @@ export class VinoManagement implements MachineManagement {
   }
 
   /** Says what user and password a machine is about to have. */
-  expect(machineId: string, credentials: MachineCredentials): void {
-    this.#secrets.expect(machineId, credentials);
+  expect(machine: Pick<ManagedMachine, "id" | "name">, credentials: MachineCredentials): void {
+    this.#secrets.expect(machine, credentials);
   }
 
   findSystems(
@@ -111,14 +113,23 @@ export class VinoManagement implements MachineManagement {
     askedId?: string,
   ): Promise<ManagementAnswer<readonly string[]>> {
     const machines = this.#options.listMachines();
-    return this.#answer(() => this.#secrets.findMachines(machines, credentials, signal, askedId));
+    return this.#answer(async () => {
+      const found = await this.#secrets.findMachines(machines, credentials, signal, askedId);
+      const options = { atOnce: READS_AT_ONCE, signal };
+      const shown = await mapAtOnce(found, options, async (one, both) => {
+        const isShown = (await this.#options.power.readName(one.id, both)) === one.name;
+        return isShown ? [one.id] : [];
+      });
+      return shown.flat();
+    });
   }
 
   read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>> {
     return this.#answer(async () => {
-      const machine = this.#find(id);
-      const seen = machine && (await this.#options.power.read(id, signal));
-      if (machine === undefined || seen?.name !== machine.name) return undefined;
+      if (!this.#isListed(id)) return undefined;
+      const seen = await this.#options.power.read(id, signal);
+      const machine = this.#find(id, seen?.name);
+      if (machine === undefined || seen === undefined) return undefined;
       const boot = toBootOverride(this.#store.find(machine)?.override);
       if (boot.duration === "once") this.#waiting.hurry(machine);
       return { ...seen, boot, firmwares: listFirmwares(machine, seen) };
@@ -130,9 +141,9 @@ export class VinoManagement implements MachineManagement {
     signal: AbortSignal,
   ): Promise<ManagementAnswer<readonly MachineInterface[] | undefined>> {
     return this.#answer(async () => {
-      const machine = this.#find(id);
-      const seen = machine && (await this.#options.power.readInterfaces(id, signal));
-      return machine && seen?.name === machine.name ? seen.interfaces : undefined;
+      if (!this.#isListed(id)) return undefined;
+      const seen = await this.#options.power.readInterfaces(id, signal);
+      return this.#find(id, seen?.name) && seen?.interfaces;
     });
   }
 
@@ -140,7 +151,7 @@ export class VinoManagement implements MachineManagement {
     return this.#answer(() =>
       this.#alone(id, signal, async () => {
         const { power, fence, log } = this.#options;
-        const machine = this.#require(id);
+        const machine = await this.#require(id, signal);
         const isOnce = await this.#settleBefore(machine, action, signal);
         const { power: state } = await this.#requireSeen(machine, signal);
         // Only a start from off certainly uses the order that is set.
@@ -161,7 +172,7 @@ export class VinoManagement implements MachineManagement {
   ): Promise<ManagementAnswer<void>> {
     return this.#answer(() =>
       this.#alone(id, signal, async () => {
-        const machine = this.#require(id);
+        const machine = await this.#require(id, signal);
         await this.#changeFirmware(machine, change, signal);
         const { device, duration } = change;
         if (device === undefined && duration === undefined) return;
@@ -177,9 +188,12 @@ export class VinoManagement implements MachineManagement {
 
   #toMediaManagement(media: VirtualMedia): MachineManagement["media"] {
     return {
-      read: (id, signal) => this.#answer(() => media.read(this.#require(id), signal)),
-      insert: (id, url, signal) => this.#answer(() => media.insert(this.#require(id), url, signal)),
-      eject: (id, signal) => this.#answer(() => media.eject(this.#require(id), signal)),
+      read: (id, signal) =>
+        this.#answer(async () => media.read(await this.#requireNow(id, signal), signal)),
+      insert: (id, url, signal) =>
+        this.#answer(async () => media.insert(await this.#requireNow(id, signal), url, signal)),
+      eject: (id, signal) =>
+        this.#answer(async () => media.eject(await this.#requireNow(id, signal), signal)),
     };
   }
 
@@ -243,14 +257,27 @@ export class VinoManagement implements MachineManagement {
     throw toMissing();
   }
 
-  #find(id: string): ManagedMachine | undefined {
-    return this.#options.listMachines().find((one) => one.id === id);
+  #isListed(id: string): boolean {
+    return this.#options.listMachines().some((one) => one.id === id);
   }
 
-  #require(id: string): ManagedMachine {
-    const machine = this.#find(id);
+  /** The machine that the cloud shows under an ID with this name. Others that are listed with the ID are wrong. */
+  #find(id: string, name: string | undefined): ManagedMachine | undefined {
+    return this.#options.listMachines().find((one) => one.id === id && one.name === name);
+  }
+
+  async #require(id: string, signal: AbortSignal): Promise<ManagedMachine> {
+    if (!this.#isListed(id)) throw toMissing();
+    const machine = this.#find(id, await this.#options.power.readName(id, signal));
     if (machine) return machine;
     throw toMissing();
+  }
+
+  /** As {@linkcode #require}, by what the cloud shows now. */
+  async #requireNow(id: string, signal: AbortSignal): Promise<ManagedMachine> {
+    const machine = await this.#require(id, signal);
+    await this.#requireSeen(machine, signal);
+    return machine;
   }
 
   async #answer<T>(work: () => Promise<T>): Promise<ManagementAnswer<T>> {

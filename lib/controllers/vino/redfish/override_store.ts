@@ -12,7 +12,7 @@ import { type Secret, SECRETS } from "../../../kube/kinds/secret.ts";
 import { MACHINE_ID, VINO_NAME } from "../hosts/words.ts";
 import { VINOES } from "../resource/vino.ts";
 import { formatOverride, type OverrideRecord, parseOverride } from "./override_record.ts";
-import type { ManagedMachine } from "./secret_cache.ts";
+import { type ManagedMachine, toMachineKey } from "./secret_cache.ts";
 import { BOOT_OVERRIDE } from "./words.ts";
 
 /** What is written down about a machine. */
@@ -40,15 +40,15 @@ export class OverrideStore {
   }
 
   /** What is known of a machine from its last read. */
-  find({ id }: Pick<ManagedMachine, "id">): StoredOverride | undefined {
-    return this.#entries.get(id);
+  find(machine: Pick<ManagedMachine, "id" | "name">): StoredOverride | undefined {
+    return this.#entries.get(toMachineKey(machine));
   }
 
   /** Reads what was never read, and forgets machines that are gone. @throws {KubeError} */
   async learn(machines: readonly ManagedMachine[], signal: AbortSignal): Promise<void> {
-    const ids = new Set(machines.map(({ id }) => id));
-    for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
-    const unknown = machines.filter(({ id }) => !this.#entries.has(id));
+    const keys = new Set(machines.map(toMachineKey));
+    for (const key of this.#entries.keys()) if (!keys.has(key)) this.#entries.delete(key);
+    const unknown = machines.filter((one) => !this.#entries.has(toMachineKey(one)));
     await forEachAtOnce(unknown, { atOnce: READS_AT_ONCE, signal }, async (machine, both) => {
       await this.read(machine, both);
     });
@@ -107,7 +107,7 @@ export class OverrideStore {
 
   #note(machine: ManagedMachine, secret: Secret | undefined): StoredOverride {
     const entry = secret === undefined ? {} : toStored(machine, secret);
-    this.#entries.set(machine.id, entry);
+    this.#entries.set(toMachineKey(machine), entry);
     return entry;
   }
 }

@@ -100,7 +100,7 @@ async function addBmc(
     return { ...host, bmcProblem: found.problem };
   }
   const { username, password, notice } = found;
-  management.expect(host.machineId, found);
+  management.expect({ id: host.machineId, name: host.machineName }, found);
   const address = toBmcAddress(settings, host.machineId);
   const bmc = {
     address,

@@ -29,6 +29,11 @@ export interface ManagedMachine {
   readonly isInstalled: boolean;
 }
 
+/** What is kept about a machine is kept by this: several Vinos may name the same ID, and only one is right. */
+export function toMachineKey({ id, name }: Pick<ManagedMachine, "id" | "name">): string {
+  return `${id} ${name}`;
+}
+
 interface Known {
   /** Absent: no client has access. */
   readonly username?: string;
@@ -57,6 +62,7 @@ export class SecretCache {
   readonly #client: SecretCacheOptions["client"];
   readonly #clock: Clock;
   readonly #misses: RateBudget;
+  /** By the keys of machines, as what is expected. */
   readonly #entries = new Map<string, Known>();
   /** What the Secrets of machines will have, if it is not there yet. */
   readonly #expected = new Map<string, Buffer>();
@@ -69,8 +75,8 @@ export class SecretCache {
   }
 
   /** Says what Landfall is about to write in the Secret of a machine. */
-  expect(machineId: string, credentials: MachineCredentials): void {
-    remember(this.#expected, machineId, this.#digest(credentials), EXPECTED_MAX);
+  expect(machine: Pick<ManagedMachine, "id" | "name">, credentials: MachineCredentials): void {
+    remember(this.#expected, toMachineKey(machine), this.#digest(credentials), EXPECTED_MAX);
   }
 
   /**
@@ -86,14 +92,15 @@ export class SecretCache {
     credentials: MachineCredentials,
     signal: AbortSignal,
     askedId?: string,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly ManagedMachine[]> {
     this.#forgetOthers(machines);
     const digest = this.#digest(credentials);
     const asked = machines.filter(({ id }) => askedId === undefined || id === askedId);
     // Landfall itself changes them, so that no client with the new password is ever refused.
-    const isNew = ({ id }: ManagedMachine): boolean => isSame(this.#expected.get(id), digest);
+    const isNew = (one: ManagedMachine): boolean =>
+      isSame(this.#expected.get(toMachineKey(one)), digest);
     const unread = asked.filter(
-      (one) => !this.#entries.has(one.id) || (isNew(one) && !this.#has(one, digest)),
+      (one) => !this.#entries.has(toMachineKey(one)) || (isNew(one) && !this.#has(one, digest)),
     );
     await this.#readAll(unread, signal);
     const found = asked.filter((one) => this.#has(one, digest));
@@ -102,7 +109,7 @@ export class SecretCache {
         ? found.filter((one) => this.#isOlder(one, GOOD_MS))
         : this.#pickMissed(asked, credentials, askedId);
     await this.#readAll(again, signal);
-    return asked.filter((one) => this.#has(one, digest)).map(({ id }) => id);
+    return asked.filter((one) => this.#has(one, digest));
   }
 
   /** The machines whose Secrets another program may have changed to what a client gives. */
@@ -114,7 +121,7 @@ export class SecretCache {
     const own = toCredentialsName(username);
     const missed = machines.filter((one) => {
       if (one.id === askedId) return true;
-      const { username: known = username } = this.#entries.get(one.id) ?? {};
+      const { username: known = username } = this.#entries.get(toMachineKey(one)) ?? {};
       return (one.secretName === own || known === username) && this.#isOlder(one, MISS_MS);
     });
     return missed.filter(() => {
@@ -126,25 +133,28 @@ export class SecretCache {
 
   async #readAll(machines: readonly ManagedMachine[], signal: AbortSignal): Promise<void> {
     await forEachAtOnce(machines, { atOnce: READS_AT_ONCE, signal }, async (machine, both) => {
-      const { id, namespace, secretName: name } = machine;
+      const { namespace, secretName: name } = machine;
       const secret = await readIfPresent(this.#client, SECRETS, { namespace, name }, both);
       const found = findCredentials(secret);
       const known = found && { username: found.username, digest: this.#digest(found) };
-      this.#entries.set(id, { readMs: this.#clock.monotonic(), ...known });
+      this.#entries.set(toMachineKey(machine), { readMs: this.#clock.monotonic(), ...known });
     });
   }
 
-  #isOlder({ id }: ManagedMachine, ageMs: number): boolean {
-    return (this.#entries.get(id)?.readMs ?? -Infinity) <= this.#clock.monotonic() - ageMs;
+  #isOlder(machine: ManagedMachine, ageMs: number): boolean {
+    return (
+      (this.#entries.get(toMachineKey(machine))?.readMs ?? -Infinity) <=
+      this.#clock.monotonic() - ageMs
+    );
   }
 
-  #has({ id }: ManagedMachine, digest: Buffer): boolean {
-    return isSame(this.#entries.get(id)?.digest, digest);
+  #has(machine: ManagedMachine, digest: Buffer): boolean {
+    return isSame(this.#entries.get(toMachineKey(machine))?.digest, digest);
   }
 
   #forgetOthers(machines: readonly ManagedMachine[]): void {
-    const ids = new Set(machines.map(({ id }) => id));
-    for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
+    const keys = new Set(machines.map(toMachineKey));
+    for (const key of this.#entries.keys()) if (!keys.has(key)) this.#entries.delete(key);
   }
 
   /** Without blanks around them: metal3 sends them so. */

@@ -7,7 +7,7 @@ import { describeError } from "../../../core/errors.ts";
 import { type Logger, MessageDedup } from "../../../core/log.ts";
 import { isRefusedForGood } from "./order_refusal.ts";
 import type { OverrideStore } from "./override_store.ts";
-import type { ManagedMachine } from "./secret_cache.ts";
+import { type ManagedMachine, toMachineKey } from "./secret_cache.ts";
 
 /** What {@linkcode WaitingOverrides} need. */
 interface WaitingOverridesOptions {
@@ -51,7 +51,7 @@ export class WaitingOverrides {
 
   /** Looks at a machine soon, and then less and less often. */
   hurry(machine: ManagedMachine): void {
-    const { looks } = this.#waiting.get(machine.id) ?? { looks: 1 };
+    const { looks } = this.#waiting.get(toMachineKey(machine)) ?? { looks: 1 };
     // A client that asks again and again does not make more requests to the cloud.
     if (looks === 0) return;
     this.#put(machine, 0);
@@ -84,10 +84,11 @@ export class WaitingOverrides {
     } catch (error) {
       if (!signal.aborted) log.warn("Cannot read the Secrets of boot overrides", { error });
     }
-    const ids = new Set(machines.map(({ id }) => id));
-    for (const id of this.#waiting.keys()) if (!ids.has(id)) this.#waiting.delete(id);
+    const keys = new Set(machines.map(toMachineKey));
+    for (const key of this.#waiting.keys()) if (!keys.has(key)) this.#waiting.delete(key);
     for (const machine of machines) {
-      if (store.find(machine)?.override && !this.#waiting.has(machine.id)) this.#put(machine, 0);
+      const isKnown = this.#waiting.has(toMachineKey(machine));
+      if (store.find(machine)?.override && !isKnown) this.#put(machine, 0);
     }
   }
 
@@ -96,7 +97,7 @@ export class WaitingOverrides {
     try {
       const waits = await settle(machine, signal);
       told.end();
-      if (!waits) this.#waiting.delete(machine.id);
+      if (!waits) this.#waiting.delete(toMachineKey(machine));
       else this.#put(machine, looks + 1);
     } catch (error) {
       if (signal.aborted) return;
@@ -118,8 +119,8 @@ export class WaitingOverrides {
     const { clock } = this.#options;
     const dueMs = clock.monotonic() + toBackoffMs(looks + 1, LOOK);
     const { told = new MessageDedup({ clock, afterMs: REMIND_MS }) } =
-      this.#waiting.get(machine.id) ?? {};
-    this.#waiting.set(machine.id, { machine, looks, dueMs, told });
+      this.#waiting.get(toMachineKey(machine)) ?? {};
+    this.#waiting.set(toMachineKey(machine), { machine, looks, dueMs, told });
   }
 }
 

@@ -173,6 +173,20 @@ describe("virtual media", () => {
     expect((await eject(b)).status).toBe(204);
   });
 
+  test("touches no machine whose name in the cloud is another one since the last inventory", async () => {
+    const [a = ""] = ids;
+    await insert(a, "ok/a.iso");
+    await rig.refresh();
+    const vm = rig.simulator.state.read("vms", a);
+    if (vm) vm["name_label"] = "vino-99999999-worker-0";
+    expect((await ask(a, CD)).status).toBe(404);
+    expect((await insert(a, "ok/b.iso")).status).toBe(404);
+    expect((await eject(a)).status).toBe(404);
+    expect(fetched).toEqual(["/ok/a.iso"]);
+    if (vm) vm["name_label"] = "vino-1b4e28ba-worker-0";
+    expect(await drive(a)).toMatchObject({ Inserted: true, Image: `${source.url}ok/a.iso` });
+  });
+
   test("boots a machine once from the CD", async () => {
     const [a = ""] = ids;
     await insert(a, "ok/a.iso");

@@ -348,13 +348,20 @@ function createBook(ids = ["a", "b"]): {
   return { rig, secrets: new SecretCache({ client: rig.secrets, clock: rig.clock }) };
 }
 
+async function findIds(
+  secrets: SecretCache,
+  ...args: Parameters<SecretCache["findMachines"]>
+): Promise<readonly string[]> {
+  return (await secrets.findMachines(...args)).map(({ id }) => id);
+}
+
 test("SecretCache finds every machine with a user and password, and no other", async () => {
   const { rig, secrets } = createBook(["a", "b", "c"]);
   rig.secrets.set("c-bmc-credentials", loginOf("a"));
   const { machines } = rig;
-  expect(await secrets.findMachines(machines, loginOf("a"), signal)).toEqual(["a", "c"]);
+  expect(await findIds(secrets, machines, loginOf("a"), signal)).toEqual(["a", "c"]);
   const mixed = { username: loginOf("a").username, password: loginOf("b").password };
-  expect(await secrets.findMachines(machines, mixed, signal)).toEqual([]);
+  expect(await findIds(secrets, machines, mixed, signal)).toEqual([]);
 });
 
 test.each<[title: string, texts: Record<string, string> | undefined]>([
@@ -370,16 +377,16 @@ test.each<[title: string, texts: Record<string, string> | undefined]>([
     { username: "u", password: "" },
     { username: "", password: "" },
   ]) {
-    expect(await secrets.findMachines(rig.machines, login, signal)).toEqual([]);
+    expect(await findIds(secrets, rig.machines, login, signal)).toEqual([]);
   }
 });
 
 test("SecretCache reads each Secret once, and again only after five minutes of use", async () => {
   const { rig, secrets } = createBook();
-  for (let at = 0; at < 5; at += 1) await secrets.findMachines(rig.machines, loginOf("a"), signal);
+  for (let at = 0; at < 5; at += 1) await findIds(secrets, rig.machines, loginOf("a"), signal);
   expect(rig.secrets.reads).toBe(2);
   await rig.clock.advance(300_000);
-  await secrets.findMachines(rig.machines, loginOf("a"), signal);
+  await findIds(secrets, rig.machines, loginOf("a"), signal);
   expect(rig.secrets.reads).toBe(3);
 });
 
@@ -387,7 +394,7 @@ test("SecretCache notices a new password at once, and takes an old one for at mo
   const { rig, secrets } = createBook(["a"]);
   const fresh = { ...loginOf("a"), password: "new" };
   const find = (login: typeof fresh, id?: string) =>
-    secrets.findMachines(rig.machines, login, signal, id);
+    findIds(secrets, rig.machines, login, signal, id);
   expect(await find(loginOf("a"))).toEqual(["a"]);
   rig.secrets.set(SECRET, fresh);
   expect(await find(fresh, "a")).toEqual(["a"]);
@@ -407,7 +414,7 @@ test("SecretCache leaves out blanks around texts, as metal3 does", async () => {
     { username: "admin", password: "pa55 word" },
     { username: "admin", password: "pa55 word\n" },
   ]) {
-    expect(await secrets.findMachines(rig.machines, login, signal)).toEqual(["a"]);
+    expect(await findIds(secrets, rig.machines, login, signal)).toEqual(["a"]);
   }
 });
 
@@ -416,7 +423,7 @@ test("SecretCache reads no Secret for a guess of a user that no machine has, and
   const { rig, secrets } = createBook(ids);
   const guess = async (username: string, id?: string): Promise<number> => {
     const { reads } = rig.secrets;
-    await secrets.findMachines(rig.machines, { username, password: "guess" }, signal, id);
+    await findIds(secrets, rig.machines, { username, password: "guess" }, signal, id);
     return rig.secrets.reads - reads;
   };
   await guess("nobody");
@@ -428,7 +435,7 @@ test("SecretCache reads no Secret for a guess of a user that no machine has, and
   let reads = 0;
   for (let at = 0; at < 1_000; at += 1) reads += await guess("nobody", `m${at % 50}`);
   expect(reads).toBeLessThanOrEqual(300);
-  expect(await secrets.findMachines(rig.machines, loginOf("m9"), signal, "m9")).toEqual(["m9"]);
+  expect(await findIds(secrets, rig.machines, loginOf("m9"), signal, "m9")).toEqual(["m9"]);
 });
 
 test("SecretCache knows nobody if a Secret cannot be read", async () => {
@@ -436,29 +443,29 @@ test("SecretCache knows nobody if a Secret cannot be read", async () => {
   rig.secrets.onCall = (call) => {
     if (call === "get b-bmc-credentials") throw new KubeError("forbidden", "no");
   };
-  await expect(secrets.findMachines(rig.machines, loginOf("a"), signal)).rejects.toThrow(KubeError);
+  await expect(findIds(secrets, rig.machines, loginOf("a"), signal)).rejects.toThrow(KubeError);
 });
 
 test("SecretCache forgets machines that are gone", async () => {
   const { rig, secrets } = createBook();
-  await secrets.findMachines(rig.machines, loginOf("a"), signal);
-  await secrets.findMachines(rig.machines.slice(1), loginOf("b"), signal);
+  await findIds(secrets, rig.machines, loginOf("a"), signal);
+  await findIds(secrets, rig.machines.slice(1), loginOf("b"), signal);
   const { reads } = rig.secrets;
-  await secrets.findMachines(rig.machines, loginOf("a"), signal);
+  await findIds(secrets, rig.machines, loginOf("a"), signal);
   expect(rig.secrets.reads).toBe(reads + 1);
 });
 
 test("SecretCache reads the Secret of the machine that is asked for again before it leaves it out", async () => {
   const { rig, secrets } = createBook();
   const shared = { username: "admin", password: "shared" };
-  const find = (id: string) => secrets.findMachines(rig.machines, shared, signal, id);
+  const find = (id: string) => findIds(secrets, rig.machines, shared, signal, id);
   expect(await find("a")).toEqual([]);
   rig.secrets.set(SECRET, shared);
   expect(await find("a")).toEqual(["a"]);
   rig.secrets.set("b-bmc-credentials", shared);
   expect(await find("a")).toEqual(["a"]);
   expect(await find("b")).toEqual(["b"]);
-  expect(await secrets.findMachines(rig.machines, shared, signal)).toEqual(["a", "b"]);
+  expect(await findIds(secrets, rig.machines, shared, signal)).toEqual(["a", "b"]);
   const { reads } = rig.secrets;
   expect(await find("b")).toEqual(["b"]);
   expect(rig.secrets.reads).toBe(reads);

@@ -68,12 +68,16 @@ export class XenOrchestraPower implements MachinePower {
     };
   }
 
-  async readInterfaces(id: string, signal: AbortSignal): Promise<MachineInterfaces | undefined> {
-    const { api, findListed } = this.#options;
-    const listed = findListed(id);
+  async readName(id: string, signal: AbortSignal): Promise<string | undefined> {
+    const listed = this.#options.findListed(id);
     const vm = listed && isOurs(listed) ? listed : await this.#find(id, signal);
-    if (vm === undefined) return undefined;
-    const vifs = await api.list("vifs", signal, `$VM:${id}`);
+    return vm?.name;
+  }
+
+  async readInterfaces(id: string, signal: AbortSignal): Promise<MachineInterfaces | undefined> {
+    const name = await this.readName(id, signal);
+    if (name === undefined) return undefined;
+    const vifs = await this.#options.api.list("vifs", signal, `$VM:${id}`);
     const interfaces = vifs.objects
       .filter(({ $VM }) => $VM === id)
       .toSorted((one, other) => Number(one.device) - Number(other.device))
@@ -81,7 +85,7 @@ export class XenOrchestraPower implements MachinePower {
         mac: MAC.toLowerCase(),
         ...(network ? { network } : {}),
       }));
-    return { name: vm.name, interfaces };
+    return { name, interfaces };
   }
 
   async act(id: string, action: PowerAction, fence: Fence, signal: AbortSignal): Promise<void> {
