@@ -3,7 +3,7 @@
  * @module
  */
 import process from "node:process";
-import type { Clock } from "../core/clock.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
 
 /** The signals that ask a process to stop. */
 type StopSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
@@ -51,20 +51,30 @@ export function followParent(clock: Pick<Clock, "sleep">, signal: AbortSignal): 
 }
 
 /**
- * Listens for signals. The first one aborts the signal, for an orderly stop; the second one ends the process at once,
+ * Listens for signals. The first one aborts the signal, for an orderly stop; a further one ends the process at once,
  * with 128 plus its number. Needed even without any cleanup: for process 1 of a container the kernel drops signals
  * without a listener.
  *
  * @param names Which ones. @default {SIGTERM and SIGINT}
+ * @param patienceMs How long after the first one further ones change nothing, even after `close()`: with npm, Ctrl-C
+ *   sends two. @default {0}
  */
-export function watchSignals(names: readonly StopSignal[] = ["SIGTERM", "SIGINT"]): SignalWatch {
+export function watchSignals(
+  names: readonly StopSignal[] = ["SIGTERM", "SIGINT"],
+  patienceMs = 0,
+): SignalWatch {
   const stop = new AbortController();
+  let patientUntilMs = 0;
   const listen = (name: StopSignal): void => {
-    if (stop.signal.aborted) process.exit(EXIT_CODES[name]);
-    else stop.abort(new StopRequest(name));
+    const nowMs = systemClock.monotonic();
+    if (!stop.signal.aborted) {
+      patientUntilMs = nowMs + patienceMs;
+      stop.abort(new StopRequest(name));
+    } else if (nowMs >= patientUntilMs) process.exit(EXIT_CODES[name]);
   };
   for (const name of names) process.on(name, listen);
   const close = (): void => {
+    if (systemClock.monotonic() < patientUntilMs) return;
     for (const name of names) process.off(name, listen);
   };
   return { signal: stop.signal, close, [Symbol.dispose]: close };

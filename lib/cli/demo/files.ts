@@ -3,20 +3,23 @@
  * @module
  */
 import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { ControllerDefinition, FlagValues } from "../../controllers/definition.ts";
 import { ConfigError, describeError, findErrorCode } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import { formatDuration } from "../../core/text/values.ts";
+import type { Environment } from "../../cloud/provider_definition.ts";
 import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";
 import type { CloudClients } from "./cloud.ts";
 
 /** Paths of the files. */
 export interface DemoFiles {
   readonly kubeconfig: string;
-  /** A shell reads it, so that `kubectl` and `landfall` use the demo. */
+  /** A shell reads it, so that `kubectl` and `landfall` use the demo. The same with `.fish` is for fish. */
   readonly env: string;
+  /** Whether the user's shell is fish. */
+  readonly isFish: boolean;
   /** Settings of the cloud, if its provider takes none from the environment. */
   readonly cloudConfig: string;
 }
@@ -28,6 +31,21 @@ export interface DemoEndpoints {
   readonly debugAddress: ListenAddress;
   /** Flags by which `landfall check` looks at what the demo runs. */
   readonly checkFlags: readonly string[];
+}
+
+/** The files of a demo. @param kubeconfig Where the user wants it. @default {in the folder} */
+export function toDemoFiles(
+  folder: string,
+  { SHELL = "" }: Environment,
+  kubeconfig: string = join(folder, "kubeconfig"),
+): DemoFiles {
+  const isFish = SHELL.endsWith("fish");
+  return {
+    kubeconfig,
+    env: join(folder, "env"),
+    isFish,
+    cloudConfig: join(folder, "cloud-config"),
+  };
 }
 
 /** The process that runs the demo: the other terminal runs the same program. */
@@ -44,12 +62,12 @@ export async function writeKubeconfig(path: string, server: string): Promise<voi
 }
 
 /**
- * Writes the file for a shell, and the settings of the cloud if it needs them, readable by this user only.
+ * Writes the files for shells, and the settings of the cloud if it needs them, readable by this user only.
  *
  * @throws {ConfigError} when a file exists or cannot be written
  */
 export async function writeEnv(
-  { kubeconfig, env, cloudConfig }: DemoFiles,
+  { kubeconfig, env, cloudConfig }: Omit<DemoFiles, "isFish">,
   { clients, debugAddress, checkFlags }: DemoEndpoints,
   process: DemoProcess,
 ): Promise<void> {
@@ -60,24 +78,64 @@ export async function writeEnv(
     ...clients.env,
     [DEBUG_ADDRESS_VARIABLE]: formatListenAddress(toAbsolute(debugAddress)),
   };
-  const program = toProgram(process).map(quote).join(" ");
+  const program = toProgram(process);
   const cloudFlags =
     settings === undefined
       ? []
       : [`--cloud-provider=${settings.provider}`, `--cloud-config=${cloudConfig}`];
-  const flags = [...cloudFlags, ...checkFlags].map(quote).join(" ");
-  // A function works in scripts, too. Without its flags, check would look at what the demo does not run.
-  const lines = [
-    ...Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`),
-    "unalias landfall 2>/dev/null || :",
-    "landfall() {",
-    '  case "${1-}" in',
-    `    check) shift; ${program} check ${flags} "$@" ;;`,
-    `    *) ${program} "$@" ;;`,
-    "  esac",
-    "}",
-  ];
-  await writeNew(env, lines.map((line) => `${line}\n`).join(""));
+  // Without its flags, check would look at what the demo does not run, and `services --kept` would miss the cloud.
+  const commands = {
+    check: [...program, "check", ...cloudFlags, ...checkFlags],
+    ...(cloudFlags.length > 0 && { services: [...program, "services", ...cloudFlags] }),
+  };
+  const shown = { variables, commands, program };
+  await writeNew(env, toPosix(shown));
+  await writeNew(`${env}.fish`, toFish(shown));
+}
+
+/** What a shell gets. */
+interface ShellEnv {
+  readonly variables: Readonly<Record<string, string>>;
+  /** The words of commands that have more flags than the user gives. */
+  readonly commands: Readonly<Record<string, readonly string[]>>;
+  readonly program: readonly string[];
+}
+
+/** A function works in scripts, too. */
+function toPosix({ variables, commands, program }: ShellEnv): string {
+  const join = (words: readonly string[]): string => words.map(quote).join(" ");
+  return `\
+${Object.entries(variables)
+  .map(([name, value]) => `export ${name}=${quote(value)}\n`)
+  .join("")}\
+unalias landfall 2>/dev/null || :
+landfall() {
+  case "\${1-}" in
+${Object.entries(commands)
+  .map(([name, words]) => `    ${name}) shift; ${join(words)} "$@" ;;\n`)
+  .join("")}\
+    *) ${join(program)} "$@" ;;
+  esac
+}
+`;
+}
+
+function toFish({ variables, commands, program }: ShellEnv): string {
+  const join = (words: readonly string[]): string => words.map(quoteFish).join(" ");
+  return `\
+${Object.entries(variables)
+  .map(([name, value]) => `set -gx ${name} ${quoteFish(value)}\n`)
+  .join("")}\
+function landfall
+  switch "$argv[1]"
+${Object.entries(commands)
+  .map(([name, words]) => `    case ${name}\n      ${join(words)} $argv[2..-1]\n`)
+  .join("")}\
+    case '*'
+      ${join(program)} $argv
+  end
+end
+`;
 }
 
 /** The other terminal may be in another folder. */
@@ -85,9 +143,13 @@ function toAbsolute(address: ListenAddress): ListenAddress {
   return address.kind === "unix" ? { ...address, path: resolve(address.path) } : address;
 }
 
-/** The line that makes a shell use the demo. */
-export function toEnvCommand({ env }: Pick<DemoFiles, "env">): string {
-  return `. ${quote(env)}`;
+/** Says in which shells the line works that makes a terminal use the demo, and shows it. */
+export function toEnvLines({ env, isFish }: Pick<DemoFiles, "env" | "isFish">): string {
+  const line = isFish ? `source ${quoteFish(`${env}.fish`)}` : `. ${quote(env)}`;
+  return `\
+The first line makes that terminal use the demo, in ${isFish ? "fish" : "bash, zsh or sh"}:
+
+  ${line}`;
 }
 
 /** Flags by which `landfall check` looks at these controllers, with their own flags. */
@@ -108,7 +170,7 @@ interface Ending {
   readonly isOnce: boolean;
   /** What is left, as a sentence. @default {nothing is said} */
   readonly left?: string;
-  readonly files: Pick<DemoFiles, "env">;
+  readonly files: Pick<DemoFiles, "env" | "isFish">;
   readonly debugAddress: ListenAddress;
   /** Path of the page to begin with. */
   readonly page: string;
@@ -119,13 +181,11 @@ interface Ending {
 /** Says whether the cluster goes on, and what to try. Without a newline at its end. */
 export function toEnding({ isOnce, left, files, debugAddress, page, commands }: Ending): string {
   if (isOnce) return "\nThe demo is over: its cluster and its files are gone.";
-  const lines = ["landfall check", ...commands].map((command) => `  ${command}\n`).join("");
+  const lines = ["landfall check", ...commands].map((command) => `\n  ${command}`).join("");
   return `
 The cluster keeps running until you press Ctrl-C.${left === undefined ? "" : ` ${left}`}
-Try this in another terminal:
-${toPageLine(debugAddress, page)}
-  ${toEnvCommand(files)}
-${lines}
+Try this in another terminal. ${toEnvLines(files)}${lines}${toPageLine(debugAddress, page)}
+
 Press Ctrl-C to stop. The cluster and its files go with it.`;
 }
 
@@ -161,6 +221,11 @@ clusters: [{ name: demo, cluster: { server: "${server}" } }]
 users: [{ name: demo, user: {} }]
 contexts: [{ name: demo, context: { cluster: demo, user: demo } }]
 `;
+}
+
+/** One word of fish. */
+function quoteFish(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 }
 
 /** One word of a POSIX shell. */

@@ -5,7 +5,7 @@
 import { formatDuration } from "../../core/text/values.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
 import type { DemoCloud } from "./cloud.ts";
-import { type DemoFiles, toEnvCommand, toPageLine } from "./files.ts";
+import { type DemoFiles, toEnvLines, toPageLine } from "./files.ts";
 import { SILENCE_MS } from "./kubelets.ts";
 import {
   DELETION,
@@ -18,7 +18,7 @@ import {
 /** What the introduction shows. */
 export interface Introduced {
   readonly cloud: Pick<DemoCloud, "title" | "url" | "summary">;
-  readonly files: Pick<DemoFiles, "env">;
+  readonly files: Pick<DemoFiles, "env" | "isFish">;
   /** Of the debug pages, with the real port. */
   readonly debugAddress: ListenAddress;
   /** URL of the simulated API server. */
@@ -49,9 +49,7 @@ ${hasOutOfService ? `  outOfService.graceDuration ${grace}   usually 30s\n` : ""
 ${hasServices ? `  --service-sync-period      ${syncPeriod}   usually 10m\n` : ""}\
   kubelet silent: NotReady   ${silence}   usually 50s
 
-Watch it in another terminal. The first line makes that terminal use the demo:
-
-  ${toEnvCommand(files)}
+Watch it in another terminal. ${toEnvLines(files)}
   kubectl get nodes -w -L topology.kubernetes.io/zone
   landfall check${toPageLine(debugAddress, "/debug/")}`;
 }

@@ -15,7 +15,14 @@ import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
 import { startCloud } from "./clouds/mod.ts";
 import { countWrites, formatFigures } from "./figures.ts";
-import { type DemoFiles, toCheckFlags, toEnding, writeEnv, writeKubeconfig } from "./files.ts";
+import {
+  type DemoFiles,
+  toCheckFlags,
+  toDemoFiles,
+  toEnding,
+  writeEnv,
+  writeKubeconfig,
+} from "./files.ts";
 import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { toIntroduction } from "./introduction.ts";
 import { Kubelets } from "./kubelets.ts";
@@ -24,6 +31,9 @@ import { printChanges } from "./printer.ts";
 import type { Stage } from "./story/stage.ts";
 import { playStory, type Setting, toStory } from "./story/mod.ts";
 import { DELETION } from "./waits.ts";
+
+/** The clean-up takes less time, in milliseconds. */
+const PATIENCE_MS = 2_000;
 
 /**
  * Runs the demo.
@@ -34,8 +44,8 @@ import { DELETION } from "./waits.ts";
 export async function demo(argv: readonly string[], context: CommandContext): Promise<number> {
   const flags = parseDemoFlags(argv);
   if (flags === undefined) return await printHelp(context, "demo");
-  // A terminal that closes must leave no files.
-  using stop = watchSignals(["SIGTERM", "SIGINT", "SIGHUP"]);
+  // A terminal that closes must leave no files, nor must Ctrl-C, which comes from the terminal and again from npm.
+  using stop = watchSignals(["SIGTERM", "SIGINT", "SIGHUP"], PATIENCE_MS);
   // npm passes on some signals only.
   const signal = context.env["npm_lifecycle_event"]
     ? followParent(context.clock ?? systemClock, stop.signal)
@@ -69,10 +79,9 @@ async function play(
   const { clock = systemClock } = context;
   const kubernetes = startKubernetesSimulator({ clock });
   const setting = await startCloud(flags.cloud, clock);
-  const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
-  const files = { kubeconfig, env: join(folder, "env"), cloudConfig: join(folder, "cloud-config") };
+  const files = toDemoFiles(folder, context.env, flags.kubeconfig);
   try {
-    await writeKubeconfig(kubeconfig, kubernetes.url);
+    await writeKubeconfig(files.kubeconfig, kubernetes.url);
     return await perform({ flags, context, clock, files, kubernetes, setting }, signal);
   } finally {
     await Promise.all([kubernetes.stop(), setting.cloud.stop()]);

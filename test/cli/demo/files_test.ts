@@ -9,17 +9,19 @@ import {
   type DemoEndpoints,
   toCheckFlags,
   toEnding,
-  toEnvCommand,
+  toDemoFiles,
+  toEnvLines,
   writeEnv,
   writeKubeconfig,
 } from "../../../lib/cli/demo/files.ts";
+import { lacksShell } from "../../support/process/shells.ts";
 
 const run = promisify(execFile);
 const SERVER = "http://127.0.0.1:1";
 const ENDPOINTS: DemoEndpoints = {
   debugAddress: { kind: "tcp", host: "127.0.0.1", port: 3 },
   checkFlags: ["--controllers=sipcluster"],
-  clients: { env: { XOA_URL: "http://127.0.0.1:2", XOA_TOKEN: "it's $1" } },
+  clients: { env: { XOA_URL: "http://127.0.0.1:2", XOA_TOKEN: "it's \\ $1" } },
 };
 const COMPILED = { execPath: "/opt/landfall", argv: ["bun", "/$bunfs/root/landfall", "demo"] };
 let folder = "";
@@ -27,11 +29,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "landfall-demo-files-"));
 });
 afterEach(() => rm(folder, { recursive: true }));
-const files = () => ({
-  kubeconfig: join(folder, "kubeconfig"),
-  env: join(folder, "env"),
-  cloudConfig: join(folder, "cloud-config"),
-});
+const files = (shell = "/bin/sh") => toDemoFiles(folder, { SHELL: shell });
 
 test("writeKubeconfig() and writeEnv() write what clients need, for this user alone", async () => {
   const { kubeconfig, env, cloudConfig } = files();
@@ -47,34 +45,49 @@ test("writeKubeconfig() and writeEnv() write what clients need, for this user al
   }
 });
 
-test("writeEnv() makes a shell use the demo, also in scripts, with any character in a path or a token", async () => {
-  const script = join(folder, "my main.ts");
-  await writeFile(
-    script,
-    'console.log(...process.argv.slice(2), process.env["XOA_TOKEN"], process.env["LANDFALL_DEBUG_ADDRESS"])',
-  );
-  await writeEnv(files(), ENDPOINTS, { ...process, argv: [process.execPath, script] });
-  await writeFile(
-    join(folder, "script"),
-    [
-      "set -eu",
-      toEnvCommand(files()),
-      'echo "$KUBECONFIG" "$XOA_URL"',
-      "landfall check -o json",
-      'landfall nodes "a b"',
-      "landfall",
-    ].join("\n"),
-  );
-  const { stdout } = await run("sh", [join(folder, "script")]);
-  const { XOA_URL, XOA_TOKEN } = ENDPOINTS.clients.env;
-  expect(stdout.split("\n")).toEqual([
-    `${files().kubeconfig} ${XOA_URL}`,
-    `check --controllers=sipcluster -o json ${XOA_TOKEN} 127.0.0.1:3`,
-    `nodes a b ${XOA_TOKEN} 127.0.0.1:3`,
-    `${XOA_TOKEN} 127.0.0.1:3`,
-    "",
-  ]);
-});
+test.each([
+  ["sh", "set -eu"],
+  ["fish", ""],
+])(
+  "writeEnv() makes %s use the demo, also in scripts, with any character in a path or a token",
+  async (shell, first) => {
+    if (lacksShell(shell)) return;
+    const script = join(folder, "my main.ts");
+    await writeFile(
+      script,
+      'console.log(...process.argv.slice(2), process.env["XOA_TOKEN"], process.env["LANDFALL_DEBUG_ADDRESS"])',
+    );
+    const settings = { provider: "p", text: "" };
+    const clients = { ...ENDPOINTS.clients, settings };
+    const endpoints = { ...ENDPOINTS, clients };
+    await writeEnv(files(), endpoints, { ...process, argv: [process.execPath, script] });
+    await writeFile(
+      join(folder, "script"),
+      [
+        first,
+        toEnvLines(files(`/bin/${shell}`))
+          .split("\n")
+          .at(-1),
+        'echo "$KUBECONFIG" "$XOA_URL"',
+        "landfall check -o json",
+        'landfall nodes "a b"',
+        "landfall services --kept",
+        "landfall",
+      ].join("\n"),
+    );
+    const { stdout } = await run(shell, [join(folder, "script")]);
+    const cloud = `--cloud-provider=p --cloud-config=${files().cloudConfig}`;
+    const { XOA_URL, XOA_TOKEN } = ENDPOINTS.clients.env;
+    expect(stdout.split("\n")).toEqual([
+      `${files().kubeconfig} ${XOA_URL}`,
+      `check ${cloud} --controllers=sipcluster -o json ${XOA_TOKEN} 127.0.0.1:3`,
+      `nodes a b ${XOA_TOKEN} 127.0.0.1:3`,
+      `services ${cloud} --kept ${XOA_TOKEN} 127.0.0.1:3`,
+      `${XOA_TOKEN} 127.0.0.1:3`,
+      "",
+    ]);
+  },
+);
 
 test("writeEnv() writes the path of a socket for any folder", async () => {
   const debugAddress = { kind: "unix", path: "./debug.sock" } as const;
@@ -106,6 +119,7 @@ test("writeEnv() gives check the settings of the cloud, if there are any", async
   await writeEnv(files(), ENDPOINTS, COMPILED);
   await expect(stat(files().cloudConfig)).rejects.toThrow("ENOENT");
   await rm(files().env);
+  await rm(`${files().env}.fish`);
   const settings = { provider: "external-cloudstack", text: "[Global]\n" };
   await writeEnv(files(), { ...ENDPOINTS, clients: { env: {}, settings } }, COMPILED);
   expect(await readFile(files().env, "utf8")).toContain(
@@ -131,7 +145,7 @@ test("toEnding() says truly whether the cluster goes on, and what to try", () =>
   expect(lines[1]).toContain("The cluster keeps running until you press Ctrl-C. No Vino is left.");
   for (const line of [
     "  in a browser: http://127.0.0.1:3/debug/vinos",
-    `  ${toEnvCommand(files())}`,
+    `  . ${files().env}`,
     "  landfall check",
     "  landfall vinos",
   ]) {

@@ -10,7 +10,7 @@ const SHOWN: Introduced = {
     url: "http://127.0.0.1:2/client/api",
     summary: "one VM",
   },
-  files: { env: "/d/env" },
+  files: { env: "/d/env", isFish: false },
   debugAddress: { kind: "tcp", host: "127.0.0.1", port: 3 },
 };
 test("toIntroduction() says what runs, and how to watch it", () => {

@@ -138,6 +138,31 @@ test("demo() prints nothing when its port is taken", async () => {
   expect(out).toBe("");
 });
 
+test("demo() leaves no files after Ctrl-C, which comes twice under npm", async () => {
+  const main = join(ROOT, "main.ts");
+  const child = spawn(
+    process.execPath,
+    [main, "demo", "sipcluster", "--debug-address=127.0.0.1:0"],
+    { env: { ...process.env, SHELL: "/bin/sh" }, stdio: ["ignore", "pipe", "inherit"] },
+  );
+  let out = "";
+  const told = Promise.withResolvers<string>();
+  const ended = Promise.withResolvers<readonly [number | null, NodeJS.Signals | null]>();
+  child.stdout.on("data", (data) => {
+    out += String(data);
+    const [, folder] = /^ +\. (.*)\/env$/m.exec(out) ?? [];
+    if (folder !== undefined && out.includes("until you press Ctrl-C")) told.resolve(folder);
+  });
+  child.on("exit", (code, received) => ended.resolve([code, received]));
+  const folder = await told.promise;
+  child.kill("SIGINT");
+  // The second follows at once: later, the process may be gone.
+  await Bun.sleep(1);
+  child.kill("SIGINT");
+  expect(await ended.promise).toEqual([0, null]);
+  await expect(readdir(folder)).rejects.toThrow("ENOENT");
+}, 30_000);
+
 test.each<[string, NodeJS.Signals, Record<string, string>]>([
   ["a terminal that closes", "SIGHUP", {}],
   ["an npm that is killed", "SIGKILL", { npm_lifecycle_event: "demo" }],
@@ -148,7 +173,7 @@ test.each<[string, NodeJS.Signals, Record<string, string>]>([
     // The shell stands for npm. The kernel tells all processes of a terminal that it closed.
     const shell = spawn("sh", ["-c", `${command}; true`], {
       detached: true,
-      env: { ...process.env, ...env },
+      env: { ...process.env, SHELL: "/bin/sh", ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
     let out = "";

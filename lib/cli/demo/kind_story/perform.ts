@@ -2,7 +2,6 @@
  * Performs a demo of one kind of objects: real controllers, a world of its own, and a story.
  * @module
  */
-import { join } from "node:path";
 import { runApp } from "../../../app/app.ts";
 import type { Provider } from "../../../cloud/provider.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
@@ -24,7 +23,8 @@ import type { CloudClients } from "../cloud.ts";
 import {
   toCheckFlags,
   toEnding,
-  toEnvCommand,
+  toDemoFiles,
+  toEnvLines,
   toPageLine,
   writeEnv,
   writeKubeconfig,
@@ -64,7 +64,7 @@ export interface KindStory {
   /**
    * The text before the story.
    *
-   * @param shown.env Command that makes a terminal use the demo
+   * @param shown.env Lines that make a terminal use the demo
    * @param shown.page Line with the address of the page; empty if a browser cannot open it
    */
   introduce(shown: { readonly env: string; readonly page: string }): string;
@@ -85,8 +85,8 @@ export async function performKindStory(
   signal: AbortSignal,
 ): Promise<number> {
   const { flags, folder, context } = options;
-  const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
-  const files = { kubeconfig, env: join(folder, "env"), cloudConfig: join(folder, "cloud-config") };
+  const files = toDemoFiles(folder, context.env, flags.kubeconfig);
+  const { kubeconfig } = files;
   const tell = (line: string): void => context.print(`${line}\n`);
   const ended = new AbortController();
   const running = AbortSignal.any([signal, ended.signal]);
@@ -99,7 +99,7 @@ export async function performKindStory(
     const checkFlags = toCheckFlags(story.controllers, story.flags);
     await writeEnv(files, { clients: story.clients, debugAddress, checkFlags }, process);
     await story.writeFiles?.(folder);
-    tell(story.introduce({ env: toEnvCommand(files), page: toPageLine(debugAddress, story.page) }));
+    tell(story.introduce({ env: toEnvLines(files), page: toPageLine(debugAddress, story.page) }));
     const isTrue = await Promise.race([story.play(tell, running), failing(landfall.ends)]);
     tell(isTrue ? "\nEvery step succeeded." : "\nA step failed.");
     const { left, page } = story;

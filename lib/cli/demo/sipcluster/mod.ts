@@ -58,9 +58,7 @@ operator, of its provider for Cluster API, and of what starts Pods. Landfall its
 --${HOST_NAMESPACES_FLAG.name}=${HOSTS}: SIPClusters may take the hosts of that namespace. A host
 that is in error is replaced after a second: --${ERROR_GRACE_FLAG.name}=1s, usually 10m.
 
-Watch it in another terminal. The first line makes that terminal use the demo:
-
-  ${env}
+Watch it in another terminal. ${env}
   kubectl get -n tenants sipclusters -w${page}
 
 Racks are drawn after each step:

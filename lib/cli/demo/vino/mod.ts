@@ -83,9 +83,7 @@ waits are shorter than usual:
   refreshInterval        ${REFRESH_INTERVAL}   usually 30s
   deletion.fleetWindow   ${formatDuration(DELETION.fleetWindowMs)}   usually 10m
 
-Watch it in another terminal. The first line makes that terminal use the demo:
-
-  ${env}
+Watch it in another terminal. ${env}
   kubectl get -n ${METAL} vino -w
   kubectl get -n ${METAL} vinomachines -w
   kubectl get -n ${METAL} bmh -L vino.airshipit.org/host

@@ -52,7 +52,9 @@ async function perform(isTrue: boolean): Promise<{ code: number; out: string }> 
 test("performKindStory() introduces the world, plays, and ends with 0 if every step succeeded", async () => {
   const { code, out } = await perform(true);
   expect(code).toBe(0);
-  expect(out).toMatch(/^use \. .*\/env\n {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/sip/);
+  expect(out).toMatch(
+    /^use The first line.*, in bash, zsh or sh:\n\n {2}\. .*\/env\n {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/sip/,
+  );
   expect(out).toContain("the story\n\nEvery step succeeded.\n");
   expect(out).toContain("its cluster and its files are gone");
 });
