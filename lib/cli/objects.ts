@@ -132,7 +132,7 @@ async function ask(
   if (answer === undefined) {
     throw new Error(
       `no Landfall process answers at ${where}. Give --debug-address, or run ` +
-        "kubectl -n kube-system port-forward daemonset/landfall 10260. " +
+        `kubectl -n kube-system port-forward ${findWorkload(controller)} 10260. ` +
         `kubectl get -A ${resource} shows the status without Landfall`,
     );
   }
@@ -145,6 +145,12 @@ async function ask(
     throw new Error(`cannot read each ${noun} from ${where}: status ${answer.status}`);
   }
   return answer.body;
+}
+
+/** What its guide installs. */
+function findWorkload(controller: string): string {
+  const folder = CONTROLLERS.find(({ name }) => name === controller)?.folder;
+  return folder === undefined ? "daemonset/landfall" : `deployment/landfall-${folder}`;
 }
 
 /** The namespace and name of an object, as a path. @param name `name` or `namespace/name` */

@@ -98,11 +98,16 @@ test("what other programs named does not move the cursor of a terminal", async (
 });
 
 describe("without the process or its controller", () => {
-  test("the command says what to do", async () => {
-    const { code, problem } = await landfall("vinos", "--debug-address=127.0.0.1:1");
+  test.each([
+    ["vinos", "vinoes", "deployment/landfall-vino"],
+    ["sipclusters", "sipclusters", "deployment/landfall-sipcluster"],
+    ["services", "services", "daemonset/landfall"],
+  ])("the command says what to do: %s", async (command, resource, workload) => {
+    const { code, problem } = await landfall(command, "--debug-address=127.0.0.1:1");
     expect(code).toBe(1);
     expect(problem).toContain("no Landfall process answers at 127.0.0.1:1.");
-    expect(problem).toContain("kubectl get -A vinoes");
+    expect(problem).toContain(`port-forward ${workload} 10260. `);
+    expect(problem).toContain(`kubectl get -A ${resource}`);
   });
 
   test("it names the controller that does not run", async () => {
