@@ -140,7 +140,7 @@ class StaticProvider implements Provider {
   }
 
   findInstance(inventory: Inventory, node: NodeIdentity): Presence {
-    return findInstance(this.#scheme, inventory.instances, node);
+    return this.#find(inventory.instances, node);
   }
 
   async readInstance(_: Inventory, node: NodeIdentity, signal: AbortSignal): Promise<Presence> {
@@ -151,7 +151,7 @@ class StaticProvider implements Provider {
       signal.throwIfAborted();
       return toUnanswered(error);
     }
-    const found = findInstance(this.#scheme, this.#inventory, node);
+    const found = this.#find(this.#inventory, node);
     if (found.kind !== "unknown" || found.reason !== "notListed") return found;
     const parsed = node.providerId && parseProviderId(this.#scheme, node.providerId);
     if (!parsed || parsed.kind !== "ours") return toUnknown("notFound", found.message);
@@ -163,10 +163,19 @@ class StaticProvider implements Provider {
     return parsed.kind === "ours" ? parsed.id : undefined;
   }
 
+  #find(instances: ReadonlyMap<string, Instance>, node: NodeIdentity): Presence {
+    const isDeleted = (id: string): boolean => this.#isDeleted(id);
+    return findInstance({ scheme: this.#scheme, instances, isDeleted }, node);
+  }
+
+  /** Whether the file lists it as deleted. */
+  #isDeleted(id: string): boolean {
+    return this.#file.instances.some((entry) => entry.id === id && entry.state === "deleted");
+  }
+
   #toEvidence(id: string): string {
     const where = this.#options.deps.configFile?.path ?? "the inventory";
-    const deleted = this.#file.instances.some((entry) => entry.id === id);
-    return deleted
+    return this.#isDeleted(id)
       ? `${where} says that "${id}" is deleted`
       : `${where} was read in full and does not list "${id}"`;
   }
@@ -264,11 +273,18 @@ function toAddresses({ addresses }: StaticEntry): InstanceAddress[] {
  * If a Node has a provider ID, only that ID counts: it never changes, and a machine with the same name is another
  * machine.
  *
- * @param scheme The text before `://` in provider IDs
+ * @param inventory.scheme The text before `://` in provider IDs
  */
 function findInstance(
-  scheme: string,
-  instances: ReadonlyMap<string, Instance>,
+  {
+    scheme,
+    instances,
+    isDeleted,
+  }: {
+    readonly scheme: string;
+    readonly instances: ReadonlyMap<string, Instance>;
+    isDeleted(id: string): boolean;
+  },
   node: NodeIdentity,
 ): Presence {
   const { providerId } = node;
@@ -278,10 +294,8 @@ function findInstance(
   if (parsed.kind === "malformed") return toUnknown("malformedProviderId", parsed.message);
   const instance = instances.get(parsed.id);
   if (instance !== undefined) return { kind: "present", instance, matchedBy: "providerId" };
-  return toUnknown(
-    "notListed",
-    `Cannot find instance "${parsed.id}": the inventory file does not list it`,
-  );
+  const why = isDeleted(parsed.id) ? "says that it is deleted" : "does not list it";
+  return toUnknown("notListed", `Cannot find instance "${parsed.id}": the inventory file ${why}`);
 }
 
 function findByMachine(instances: ReadonlyMap<string, Instance>, node: NodeIdentity): Presence {

@@ -76,6 +76,7 @@ async function find(node: NodeIdentity) {
       { id: "i-2", name: "two" },
       { id: "i-3", name: "twin" },
       { id: "i-4", name: "twin" },
+      { id: "i-5", name: "gone", state: "deleted" },
     ],
   });
   return provider.findInstance(await provider.listInventory([], signal), node);
@@ -106,6 +107,12 @@ describe("findInstance()", () => {
   const not: [string, NodeIdentity, string, string][] = [
     ["C-05 the name of two", { name: "twin" }, "ambiguous", "i-3, i-4"],
     ["a name whose UUID differs", { name: "one", systemUuid: "y" }, "ambiguous", UUID],
+    [
+      "the ID of one that is deleted",
+      { name: "gone", providerId: "test://i-5" },
+      "notListed",
+      "is deleted",
+    ],
     ["C-02 no such name", { name: "three" }, "notListed", '"three"'],
     [
       "no such provider ID, though the name fits",
