@@ -28,8 +28,8 @@ export interface RightsManifest {
   readonly path: string;
   /** Names of the controllers whose rights it grants. */
   readonly controllers: ReadonlySet<string>;
-  /** The folder that installs the controllers in a cluster. */
-  readonly folder: string;
+  /** The command that installs the controllers in a cluster, or installs them again. */
+  readonly installing: string;
   /** The user as whom they run then. */
   readonly serviceAccount: string;
 }
@@ -56,7 +56,11 @@ export function findRightsManifest({
   const name = isAlone ? `${MANIFEST_USER}-${only.folder}` : MANIFEST_USER;
   return {
     path: toManifest(from, "rbac-user.yaml"),
-    folder: toManifest(from, "").slice(0, -1),
+    // A cloud without manifests of its own has the chart.
+    installing:
+      from === undefined
+        ? "helm upgrade landfall deploy/chart --namespace kube-system --values values.yaml"
+        : `kubectl apply -k ${toManifest(from, "").slice(0, -1)}`,
     serviceAccount: `system:serviceaccount:kube-system:${name}`,
     controllers: new Set(controllers.map(({ name }) => name)),
   };

@@ -164,7 +164,7 @@ function adviseManifest(
   const lease = missing.find(({ resource }) => resource === "leases");
   const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
   const apply = `kubectl apply -f ${manifest.path}`;
-  const own = user === manifest.serviceAccount ? `kubectl apply -k ${manifest.folder}` : apply;
+  const own = user === manifest.serviceAccount ? manifest.installing : apply;
   const grant =
     user === MANIFEST_USER || user === manifest.serviceAccount
       ? `grant what is missing to this user: ${own}`

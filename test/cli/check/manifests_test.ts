@@ -26,7 +26,9 @@ test.each(
   "findRightsManifest() names the service account that the folder of %s makes",
   async (_name, controller) => {
     const question = { registry: CONTROLLERS, chosen: [controller], install: undefined };
-    const { folder, serviceAccount } = findRightsManifest(question);
+    const { installing, serviceAccount } = findRightsManifest(question);
+    const folder = `deploy/manifests/${controller.folder}`;
+    expect(installing).toBe(`kubectl apply -k ${folder}`);
     const text = await Bun.file(join(ROOT, folder, "deployment.yaml")).text();
     const [, , namespace, name] = serviceAccount.split(":");
     expect(text).toContain(`kind: ServiceAccount\nmetadata:\n  name: ${name}\n`);
@@ -34,6 +36,17 @@ test.each(
     expect(await Bun.file(join(ROOT, folder, "kustomization.yaml")).exists()).toBe(true);
   },
 );
+
+test.each([
+  ["xenorchestra", "kubectl apply -k deploy/manifests"],
+  ["cloudstack", "kubectl apply -k deploy/manifests/cloudstack"],
+  ["static", "helm upgrade landfall deploy/chart "],
+])("findRightsManifest() names what installs Landfall for %s", async (cloud, command) => {
+  const { install } = await requireProvider(cloud);
+  const chosen = CONTROLLERS.filter(({ folder }) => folder === undefined);
+  const { installing } = findRightsManifest({ registry: CONTROLLERS, chosen, install });
+  expect(installing).toStartWith(command);
+});
 
 test("findRightsManifest() names that of the one controller that runs, if it has one", () => {
   const registry = [...CONTROLLERS, twinController];

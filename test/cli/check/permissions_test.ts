@@ -15,7 +15,7 @@ const SERVICE_ACCOUNT = "system:serviceaccount:kube-system:landfall-m";
 const MANIFEST = {
   path: "m/rbac-user.yaml",
   controllers: ALL.controllers,
-  folder: "m",
+  installing: "kubectl apply -k m",
   serviceAccount: SERVICE_ACCOUNT,
 };
 
