@@ -53,7 +53,7 @@ test("performKindStory() introduces the world, plays, and ends with 0 if every s
   const { code, out } = await perform(true);
   expect(code).toBe(0);
   expect(out).toMatch(
-    /^use The first line.*, in bash, zsh or sh:\n\n {2}\. .*\/env\n {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/sip/,
+    /^use The .*, in bash, zsh or sh:\n\n {2}\. .*\/env\n {2}in a browser: http:\/\/127[\d.]+:\d+\/debug\/sip/,
   );
   expect(out).toContain("the story\n\nEvery step succeeded.\n");
   expect(out).toContain("its cluster and its files are gone");
