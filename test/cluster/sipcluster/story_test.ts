@@ -135,8 +135,9 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
       await rig.addHosts([{ name: "r011", flavors: { worker: 1 } }]);
       const before = await show("configmap", `loadbalancer-worker-${OLD}`, ".data");
       await rig.setHostStatus("worker-1", toHostStatus("available", "the power supply failed"));
-      await rig.untilTrue("another host", async () => {
-        return (await rig.listHosts(OLD)).some((host) => host.startsWith("r011-worker-1 "));
+      await rig.untilTrue("another host in its place", async () => {
+        const hosts = await rig.listHosts(OLD);
+        return hosts.includes("r011-worker-1 Worker") && !hosts.includes("worker-1 Worker");
       });
       await rig.untilCondition(OLD, "Ready", READY);
       expect(await rig.listHosts(OLD)).toEqual([
