@@ -53,8 +53,8 @@ interface LifeEnd {
   /** What must not happen in the cloud, and did. */
   readonly violations: readonly string[];
   /**
-   * Whether the Vino still waits in the end, with an address: an upload was interrupted, and for two minutes the cloud
-   * may show something of it.
+   * Whether the Vino still waits in the end, with an address and the object of the machine: an upload was interrupted,
+   * and for two minutes the cloud may show something of it.
    */
   readonly waits: boolean;
   /** What is left of the machine in the cloud and in Kubernetes, and what of others was changed. */
@@ -73,6 +73,7 @@ const toSpec = (machines: number): VinoSpec =>
   toXenOrchestraSpec(machines, { deletionPolicy: "Delete" });
 const MAY_LEAVE = "may still leave something";
 const ADDRESS = toSpec(1).networks?.[0]?.staticAllocationStart;
+const MACHINE = `${VINO_MACHINES.plural}/edge-worker-0`;
 
 /** Lives it once: a Vino is created, becomes ready, is deleted, and is gone. */
 export async function live(program: Program, death?: Death): Promise<LifeEnd> {
@@ -141,13 +142,19 @@ class Life implements AsyncDisposable {
     });
     await this.#until("the Vino is gone", () => this.#read() === undefined || this.#waits);
     await this.#again;
-    const waits = this.#waits;
+    // It may have gone on while xo-server began again.
+    let waits = false;
+    await this.#until("the Vino is gone, or waits", () => {
+      waits = this.#waits;
+      return waits || this.#read() === undefined;
+    });
+    const waiting = waits ? [ADDRESS, MACHINE] : [];
     return {
       calls: this.#journal.map(({ method }) => method),
       running,
       violations: this.#watcher.violations,
       waits,
-      left: waits ? this.#listLeft().filter((one) => one !== ADDRESS) : this.#listLeft(),
+      left: this.#listLeft().filter((one) => !waiting.includes(one)),
     };
   }
 
