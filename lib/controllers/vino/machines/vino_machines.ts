@@ -19,6 +19,7 @@ import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts"
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { trimObject } from "../../../kube/kinds/resource.ts";
 import { ObjectWriter } from "../../kinds/object_writer.ts";
+import { nameSome } from "../../kinds/problems.ts";
 import { toHostName } from "../hosts/names.ts";
 import { type Vino, VINOES } from "../resource/vino.ts";
 import {
@@ -108,11 +109,11 @@ export class VinoMachines implements KeySource {
     return found && isOf(found, vino, machine) && !isReleased(found) ? found : undefined;
   }
 
-  /** Name of an object that has the place of this one, and that is not of the machine. */
-  findForeign(vino: Vino, machine: MachineKey): string | undefined {
+  /** An object that has the place of this one: it is not of the machine, or only finalizers of others hold it. */
+  findForeign(vino: Vino, machine: MachineKey): VinoMachine | undefined {
     const found = this.reader.get(toMachineKey(vino, machine));
-    if (found === undefined || isReleased(found)) return undefined;
-    return this.find(vino, machine) === undefined ? found.metadata.name : undefined;
+    if (found === undefined || isGone(found)) return undefined;
+    return this.find(vino, machine) === undefined ? found : undefined;
   }
 
   /** Records a Warning on an object, unless it was recorded a short time ago. @returns Whether it was */
@@ -165,17 +166,18 @@ export class VinoMachines implements KeySource {
   }
 
   /**
-   * Lets an object go that is being deleted, and whose Vino does not exist: a person took the finalizer of the Vino, or
-   * restored the object from a backup.
+   * Lets an object go that is being deleted, and of which no Vino needs anything: a person took the finalizer of the
+   * Vino, or restored the object from a backup, or the object is a copy that is not of the machine of its name. A Vino
+   * that ends and has no finalizer of ours needs nothing any more.
    */
   async releaseOrphan(object: VinoMachine, signal: AbortSignal): Promise<void> {
     const { metadata, spec } = object;
     const { namespace = "", deletionTimestamp } = metadata;
     if (deletionTimestamp === undefined || isReleased(object)) return;
-    if (spec !== undefined) {
+    if (spec !== undefined && isOfItsName(object)) {
       const path = { namespace, name: spec.vinoName };
       const vino = await readIfPresent(this.#options.client, VINOES, path, signal);
-      if (vino?.metadata.uid === spec.vinoUid) return;
+      if (vino?.metadata.uid === spec.vinoUid && !hasEnded(vino)) return;
     }
     await this.#release(object, signal);
   }
@@ -268,8 +270,9 @@ export class VinoMachines implements KeySource {
     const live = await readIfPresent(client, VINO_MACHINES, { namespace, name }, signal);
     const object = live && trimObject(VINO_MACHINES, live);
     if (object === undefined) return object;
-    if (isOfItsName(object) && isOf(object, vino, identity)) return object;
-    throw new Error(`Cannot keep the record of a machine: ${describeForeign(name)}`);
+    const isOwn = isOfItsName(object) && isOf(object, vino, identity);
+    if (isOwn && !isReleased(object)) return object;
+    throw new Error(`Cannot keep the record of a machine: ${describeForeign(object)}`);
   }
 
   async #writeSpec(
@@ -295,8 +298,8 @@ export class VinoMachines implements KeySource {
         await client.create(VINO_MACHINES, { namespace }, body, signal),
       );
     }
-    const { resourceVersion, finalizers = [], deletionTimestamp } = found.metadata;
-    const isHeld = finalizers.includes(FINALIZER) || deletionTimestamp !== undefined;
+    const { resourceVersion, finalizers = [] } = found.metadata;
+    const isHeld = finalizers.includes(FINALIZER);
     const change = toChange(found.spec ?? {}, spec);
     if (isHeld && change === undefined) return found;
     const metadata = {
@@ -324,9 +327,11 @@ export class VinoMachines implements KeySource {
   }
 }
 
-/** Says what has the place of the object of a machine; no full stop. @param name Of the object */
-export function describeForeign(name: string): string {
-  return `VinoMachine ${name} is not for this machine`;
+/** Says what has the place of the object of a machine; no full stop. */
+export function describeForeign(object: VinoMachine): string {
+  const { name, finalizers = [] } = object.metadata;
+  if (!isReleased(object)) return `VinoMachine ${name} is not for this machine`;
+  return `VinoMachine ${name} is being deleted, and finalizers of others hold it: ${nameSome(finalizers)}`;
 }
 
 /**
@@ -367,8 +372,20 @@ function isEnding({ metadata }: Vino): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
+/** Whether a Vino ends and is not held for its machines. */
+function hasEnded(vino: Vino): boolean {
+  return isEnding(vino) && vino.metadata.finalizers?.includes(FINALIZER) !== true;
+}
+
+/** Whether nothing of ours holds an object that is being deleted. What others hold says nothing about a new machine. */
+export function isReleased({
+  metadata: { deletionTimestamp, finalizers = [] },
+}: VinoMachine): boolean {
+  return deletionTimestamp !== undefined && !finalizers.includes(FINALIZER);
+}
+
 /** The API server has removed it, and the watch has yet to say so. */
-function isReleased({ metadata: { deletionTimestamp, finalizers = [] } }: VinoMachine): boolean {
+function isGone({ metadata: { deletionTimestamp, finalizers = [] } }: VinoMachine): boolean {
   return deletionTimestamp !== undefined && finalizers.length === 0;
 }
 

@@ -43,6 +43,7 @@ import type { PublishRequest } from "../../../../lib/controllers/vino/hosts/publ
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
+import { ReconcilerRig, toVinoSpec } from "../../../support/vino/reconciler_rig.ts";
 import { MachinesDouble } from "../../../support/vino/machines_double.ts";
 
 const { signal } = new AbortController();
@@ -173,7 +174,8 @@ test.each(FOREIGN)("an object %s is never read, written or deleted", async (_wha
   const objects = new MachineObjects([{ ...object, status: { record: "forged", state: "Ready" } }]);
   const machines = open(objects);
   expect(machines.listEntries(VINO)).toEqual([]);
-  expect(machines.findForeign(VINO, { role: "worker", index: 0 })).toBe("edge-worker-0");
+  const found = machines.findForeign(VINO, { role: "worker", index: 0 });
+  expect(found?.metadata.name).toBe("edge-worker-0");
   expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
   await expect(save(machines, "a")).rejects.toThrow("is not for this machine");
   await machines.write(VINO, [toReport(0)], signal);
@@ -271,6 +273,41 @@ describe("VinoMachines.write()", () => {
   });
 });
 
+describe("an object that only finalizers of others hold while something deletes it", () => {
+  const object = toGoing(toObject(toEntry("worker", 0, { record: "old" })));
+  const finalizers = ["example.org/a"];
+  const held = { ...object, metadata: { ...object.metadata, finalizers } };
+  const TEXT =
+    "VinoMachine edge-worker-0 is being deleted, and finalizers of others hold it: example.org/a";
+
+  test("is as good as gone, and gets no record of a new machine", async () => {
+    const objects = new MachineObjects([held]);
+    const machines = open(objects);
+    expect(machines.listEntries(VINO)).toEqual([]);
+    expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
+    await expect(save(machines, "new")).rejects.toThrow(TEXT);
+    await machines.write(VINO, [toReport(0)], signal);
+    expect(objects.entries).toMatchObject([{ record: "old" }]);
+  });
+
+  test("lets nothing be made until it is gone, and the Vino says so", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(1));
+    rig.objects.set(held);
+    await rig.pass();
+    expect(rig.steps).toEqual([]);
+    const [ready] = rig.server?.status?.conditions ?? [];
+    expect(ready).toMatchObject({ reason: "DecisionNeeded" });
+    expect(ready?.message).toContain(TEXT);
+    expect(ready?.message).toContain("Landfall goes on with the machine when that object is gone");
+    rig.objects.server.clear();
+    rig.objects.show();
+    await rig.clock.advance(600_000);
+    await rig.pass();
+    await rig.pass();
+    expect(rig.machines).toEqual(["worker-0 Ready"]);
+  });
+});
+
 describe("VinoMachines.release()", () => {
   test("lets objects go that are not kept, and keeps finalizers of others", async () => {
     const [first, second] = [0, 1].map((index) => toObject(toEntry("worker", index)));
@@ -302,6 +339,20 @@ describe("an object whose Vino is gone", () => {
     for (const vino of [undefined, another]) {
       expect((await release(toGoing(object), vino)).server.size).toBe(0);
     }
+  });
+
+  test("goes when its Vino ends without our finalizer, as while others hold the Vino", async () => {
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    const [ended, ending] = [["foregroundDeletion"], [FINALIZER]].map((finalizers) => ({
+      metadata: { ...VINO.metadata, deletionTimestamp, finalizers },
+    }));
+    expect((await release(toGoing(object), ended)).server.size).toBe(0);
+    expect((await release(toGoing(object), ending)).server.size).toBe(1);
+  });
+
+  test("goes if it is not of its name, such as a copy, also while its Vino exists", async () => {
+    const copy = { ...object, metadata: { ...object.metadata, name: "copy" } };
+    expect((await release(toGoing(copy), VINO)).server.size).toBe(0);
   });
 
   test("stays while its Vino exists, whatever the cache shows, and while nothing deletes it", async () => {

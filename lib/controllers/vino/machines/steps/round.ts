@@ -13,7 +13,7 @@ import type { MachinesReport } from "../../status/outcome.ts";
 import type { NeverComplete } from "../removal/never_complete.ts";
 import { findForeignHost, findHostUse } from "../host_use.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "../types.ts";
-import { describeForeign as describeForeignObject } from "../vino_machines.ts";
+import { describeForeign as describeForeignObject, isReleased } from "../vino_machines.ts";
 import { pickDue } from "./pick_due.ts";
 import type { Progress, ProgressTracker } from "./progress_tracker.ts";
 import { type StepInput, runSteps } from "./run_steps.ts";
@@ -120,9 +120,14 @@ function checkStep(
   { hosts, machineEvents, objects, tracker }: RoundOptions,
 ): string | undefined {
   const other = objects.findForeign(vino, identity);
-  if (other !== undefined) {
+  const isLeft = other !== undefined && isReleased(other);
+  // Of a Vino that ends, what a machine needs is kept in memory.
+  const isEnd = goal.kind === "remove" && vino.metadata.deletionTimestamp !== undefined;
+  if (other !== undefined && !(isLeft && isEnd)) {
     const why = "Landfall keeps there what it must know about the machine after a restart";
-    const advice = "Delete that object if nothing needs it, or give this Vino another name";
+    const advice = isLeft
+      ? "Landfall goes on with the machine when that object is gone"
+      : "Delete that object if nothing needs it, or give this Vino another name";
     return `${describeForeignObject(other)}. ${why}. ${advice}`;
   }
   if (goal.kind === "remove") {
