@@ -277,10 +277,11 @@ class VinoConvergence implements Convergence<Task, undefined> {
   }
 
   async #write(vino: Vino, outcome: Outcome): Promise<void> {
-    const { clock, signal, writer } = this.#options;
+    const { clock, objects, signal, writer } = this.#options;
     this.#writtenMs = clock.monotonic();
     const warning = findWarning(outcome);
     if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
+    objects.warnLeaving(vino);
     await writer.writeOutcome(vino, outcome, signal);
   }
 }

@@ -358,6 +358,19 @@ test("a right that is missing is in the status and in one Event, and the work is
   expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
 });
 
+test("a VinoMachine that something deletes says why it stays, also while the spec cannot be used", async () => {
+  for (const spec of [toVinoSpec(1), { nodes: [{ name: "" }] }]) {
+    const rig = await startReady(1);
+    rig.edit({ spec });
+    const [object] = rig.objects.server.values();
+    if (object === undefined) throw new Error("there is an object");
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    rig.objects.set({ ...object, metadata: { ...object.metadata, deletionTimestamp } });
+    await rig.reconcile();
+    expect(rig.events.filter((one) => one === "DeletionWaits")).toHaveLength(1);
+  }
+});
+
 describe("a VinoMachine that Kubernetes refuses", () => {
   /** @returns The Vino's conditions of machines after each try */
   async function refuse(what: string, error: Error, rig: ReconcilerRig): Promise<string[]> {

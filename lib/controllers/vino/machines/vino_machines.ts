@@ -149,13 +149,19 @@ export class VinoMachines implements KeySource {
       const { status = {} } = object;
       const change = toChange(status, toStatus(report, object, this.#options.clock.now()));
       if (change !== undefined) await this.#writer.patchStatus(object, change, both);
-      if (object.metadata.deletionTimestamp !== undefined && !isEnding(vino)) {
-        const message =
-          `Landfall keeps this VinoMachine until nothing of its machine is left. To remove the machine, lower count ` +
-          `of role ${entry.role} in Vino ${vino.metadata.name}`;
-        this.warn(object, EVENT_WORDS.deletionWaits, message);
-      }
     });
+  }
+
+  /** Says of objects that something deletes why they stay. */
+  warnLeaving(vino: Vino): void {
+    if (isEnding(vino)) return;
+    for (const object of this.list(vino)) {
+      if (object.metadata.deletionTimestamp === undefined) continue;
+      const message =
+        `Landfall keeps this VinoMachine until nothing of its machine is left. To remove the machine, lower count ` +
+        `of role ${object.spec?.role} in Vino ${vino.metadata.name}`;
+      this.warn(object, EVENT_WORDS.deletionWaits, message);
+    }
   }
 
   /** Lets objects go of whose machines nothing is left, or that nothing wants. @param kept Names of the others */

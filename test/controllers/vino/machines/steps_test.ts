@@ -551,9 +551,9 @@ describe("listSetbacks()", () => {
 test("keepFound() keeps failures beside notices, as long as a look is needed", () => {
   const notice = toProblem("notice", "n");
   const before = toPlan({ problems: [notice, OLD] });
-  const kept = keepFound(toPlan({ needsLook: true }), before);
+  const kept = keepFound(toPlan({ needsLook: true }), before, []);
   expect(kept.problems).toEqual([OLD, notice]);
-  expect(keepFound(toPlan({}), before).problems).toEqual([]);
+  expect(keepFound(toPlan({}), before, []).problems).toEqual([]);
 });
 
 test("holds() only what a look found that no failure followed", () => {

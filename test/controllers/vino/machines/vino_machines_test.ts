@@ -264,7 +264,9 @@ describe("VinoMachines.write()", () => {
 
   test("keeps an object that something deletes, and says how to remove its machine", async () => {
     const objects = new MachineObjects([toGoing(toObject(toEntry("worker", 0, { record: "r" })))]);
-    await open(objects).write(VINO, [toReport(0)], signal);
+    const machines = open(objects);
+    await machines.write(VINO, [toReport(0)], signal);
+    machines.warnLeaving(VINO);
     expect(objects.entries).toMatchObject([{ record: "r", state: "Ready" }]);
     expect(objects.events).toEqual([
       "DeletionWaits edge-worker-0: Landfall keeps this VinoMachine until nothing of its machine is left. To remove " +

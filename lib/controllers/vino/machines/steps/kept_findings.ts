@@ -2,7 +2,11 @@
  * What looks found of a machine, for as long as no look and no inventory shows anything else. Pure.
  * @module
  */
-import type { MachinePlan, MachineProblem } from "../../../../cloud/capabilities/machines.ts";
+import type {
+  MachinePlan,
+  MachinePool,
+  MachineProblem,
+} from "../../../../cloud/capabilities/machines.ts";
 
 /** Whether a look found that a machine differs, and nothing to do; and the inventory shows nothing else since. */
 export function holds(
@@ -24,9 +28,18 @@ export function holds(
   return isFound && differs && isSame && plan.steps.length === 0;
 }
 
-/** Adds to the plan from an inventory what was found before. @param before The plan so far, of the same goal */
-export function keepFound(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
-  return before === undefined ? plan : keepDisks(keepProblems(plan, before), before);
+/**
+ * Adds to the plan from an inventory what was found before.
+ *
+ * @param before The plan so far, of the same goal
+ * @param pools Of the inventory
+ */
+export function keepFound(
+  plan: MachinePlan,
+  before: MachinePlan | undefined,
+  pools: readonly MachinePool[],
+): MachinePlan {
+  return before === undefined ? plan : keepDisks(keepProblems(plan, before, pools), before);
 }
 
 /**
@@ -56,7 +69,11 @@ function keepDisks(plan: MachinePlan, before: MachinePlan): MachinePlan {
 }
 
 /** What a person must decide, or should know, stands until a look or an inventory shows that it is over. */
-function keepProblems(plan: MachinePlan, before: MachinePlan): MachinePlan {
+function keepProblems(
+  plan: MachinePlan,
+  before: MachinePlan,
+  pools: readonly MachinePool[],
+): MachinePlan {
   if (plan.needsLook !== true) return plan;
   const { state, problems, parts } = before;
   if (problems.some(({ kind }) => kind === "decision")) return { ...plan, state, problems };
@@ -64,6 +81,14 @@ function keepProblems(plan: MachinePlan, before: MachinePlan): MachinePlan {
   const wasLost = state === "Unknown";
   // A look says more about a pool that is lost, and how a person can say that it is gone.
   if (isLost && wasLost && problems.length > 0) return { ...plan, problems };
+  // Only a look knows that a machine may be in a lost pool that is not that of the spec.
+  const hides = ({ missingPoolId: id }: MachineProblem): boolean =>
+    id === undefined
+      ? pools.some(({ isComplete }) => !isComplete)
+      : !pools.some((pool) => pool.id === id && pool.isComplete);
+  if (plan.state === "Absent" && wasLost && problems.some(hides)) {
+    return { ...plan, state, problems };
+  }
   // A pool that is lost, or answers again, is other news. So is a machine that came or went.
   const isSame = !isLost && !wasLost && plan.machine?.id === before.machine?.id;
   const failures = isSame ? problems.filter(isRetry) : [];

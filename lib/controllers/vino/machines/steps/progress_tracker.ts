@@ -104,7 +104,7 @@ export class ProgressTracker {
       const dueMs = foundMs + HOLDS_MS;
       return this.#set({ ...before, task, plan, observedAtMs: view.observedAtMs, dueMs });
     }
-    const plan = keepAgain(keepFound(next, before?.plan), before, nowMs);
+    const plan = keepAgain(keepFound(next, before?.plan, view.pools), before, nowMs);
     const { foundMs, sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
     const isOver = before?.isOver === true && plan.needsLook === true;
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);

@@ -233,6 +233,26 @@ test("ProgressTracker.review() keeps why a look does not know until an inventory
   expect(tracker.review(toTask(), look(3), undefined).plan.problems).toEqual([]);
 });
 
+test.each<[string, MachineProblem, MachinesView["pools"]]>([
+  ["is not shown", { ...problem("retry"), missingPoolId: "pool-9" }, []],
+  ["is disconnected", problem("retry"), [{ id: "pool-9", name: "lyon", isComplete: false }]],
+])(
+  "ProgressTracker.review() keeps that a machine may be in a pool that %s, until it answers",
+  (_what, lost, pools) => {
+    const { tracker, plans, look } = startTracker();
+    plans.next = { state: "Unknown", problems: [lost] };
+    tracker.look(toTask(), look(1), undefined);
+    plans.next = { state: "Absent", needsLook: true };
+    for (const at of [2, 3]) {
+      const { plan } = tracker.review(toTask(), { ...look(at), pools }, undefined);
+      expect(plan).toMatchObject({ state: "Unknown", problems: [lost], needsLook: true });
+    }
+    const answering = [{ id: "pool-9", name: "lyon", isComplete: true }];
+    const { plan } = tracker.review(toTask(), { ...look(4), pools: answering }, undefined);
+    expect(plan).toMatchObject({ state: "Absent", problems: [] });
+  },
+);
+
 test("ProgressTracker.review() keeps the disks that a look showed, until the machine has other parts", () => {
   const { tracker, plans, look } = startTracker();
   const machine = toMachine("worker", 0);
