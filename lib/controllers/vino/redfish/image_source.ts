@@ -14,7 +14,7 @@ export class ImageError extends Error {
 }
 
 /** An image that is being read. */
-interface OpenImage {
+export interface OpenImage {
   /** In bytes. */
   readonly length: number;
   /** Fails if there are more or fewer bytes. */

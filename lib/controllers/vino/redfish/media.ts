@@ -2,8 +2,9 @@
  * Virtual media: copies images from URLs to a storage of the cloud, and puts them into the drives of machines.
  *
  * There is one copy for each Vino and URL. Its name says which, so that another process knows it. A copy that no
- * machine has in its drive is removed. Nothing shows whether an image is complete: only what this process copied, or
- * what is in a drive, is taken for complete.
+ * machine has in its drive is removed. A machine waits for one copy at a time, so that one password does not fill a
+ * storage: what it asked for before is given up. Nothing shows whether an image is complete: only what this process
+ * copied, or what is in a drive, is taken for complete.
  * @module
  */
 import { MACHINE_PREFIX, toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
@@ -18,10 +19,11 @@ import { CloudError } from "../../../cloud/errors.ts";
 import { type Clock, startDeadline } from "../../../core/clock.ts";
 import { Limiter, Locks } from "../../../core/concurrency.ts";
 import type { Fence } from "../../../core/fence.ts";
+import { formatHostPort } from "../../../core/http/connection.ts";
 import type { Logger } from "../../../core/log.ts";
 import { hashContent } from "../../../core/text/label.ts";
-import { openImage, parseImageUrl } from "./image_source.ts";
-import type { ManagedMachine } from "./secret_cache.ts";
+import { ImageError, type OpenImage, openImage, parseImageUrl } from "./image_source.ts";
+import { type ManagedMachine, toMachineKey } from "./secret_cache.ts";
 
 /** What an administrator allows. */
 export interface MediaSettings {
@@ -44,9 +46,14 @@ interface VirtualMediaOptions {
 /** An image that is copied, or was. */
 interface Copy {
   readonly url: string;
+  readonly storage: MediaStorage;
+  /** Gives it up. */
+  readonly ended: AbortController;
   /** @throws if it could not be made */
   readonly made: Promise<MediaImage>;
   bytes: number;
+  /** When the last bytes came, in monotonic milliseconds. */
+  movedMs: number;
   /** Absent: not known yet. */
   length?: number;
 }
@@ -55,6 +62,8 @@ interface Copy {
 const WAIT_MS = 15_000;
 /** A copy that takes longer is given up. */
 const COPY_MS = 1_800_000;
+/** So is one of which nothing comes for so long: others wait for its place. */
+const STILL_MS = 60_000;
 const COPIES_AT_ONCE = 2;
 /** How often images that no machine has are looked for. */
 const SWEEP_MS = 600_000;
@@ -68,6 +77,8 @@ export class VirtualMedia {
   readonly #limiter = new Limiter(COPIES_AT_ONCE);
   /** By the storage and the name of the image. */
   readonly #copies = new Map<string, Copy>();
+  /** The key of the copy that each machine waits for, by the key of the machine. */
+  readonly #wanted = new Map<string, string>();
   /** Of images: one is not removed while it is put into a drive. */
   readonly #locks = new Locks();
   readonly #ended = new AbortController();
@@ -97,11 +108,14 @@ export class VirtualMedia {
     const storage = await media.findStorage(machine.id, settings.storage, signal);
     const key = toKey(storage, toName(machine, url.href));
     const copy = this.#copies.get(key) ?? this.#begin(key, storage, machine, url);
+    this.#want(toMachineKey(machine), key);
     const image = await this.#wait(copy, signal);
     using _ = await this.#locks.take(machine.id, signal);
     const before = await media.readDrive(machine.id, signal);
-    if (before?.id === image.id) return;
-    await this.#put(machine, image, key, signal);
+    const isThere = before?.id === image.id;
+    if (!isThere) await this.#put(machine, image, key, signal);
+    if (this.#wanted.get(toMachineKey(machine)) === key) this.#wanted.delete(toMachineKey(machine));
+    if (isThere) return;
     log.info("A management controller inserted an image", {
       machine: machine.name,
       from: url.origin,
@@ -154,25 +168,55 @@ export class VirtualMedia {
   }
 
   #begin(key: string, storage: MediaStorage, machine: ManagedMachine, url: URL): Copy {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([this.#ended.signal, ended.signal]);
     const copy: Copy = {
       url: url.href,
+      storage,
+      ended,
       bytes: 0,
-      made: this.#limiter.run(() => this.#make(copy, storage, machine, url), this.#ended.signal),
+      movedMs: 0,
+      made: this.#limiter.run(() => this.#make(copy, machine, url, signal), signal),
     };
     this.#copies.set(key, copy);
     // The next request begins again.
-    copy.made.catch(() => this.#copies.delete(key));
+    copy.made.catch(() => this.#forget(key, copy));
     return copy;
+  }
+
+  #forget(key: string, copy: Copy): void {
+    if (this.#copies.get(key) === copy) this.#copies.delete(key);
+  }
+
+  /** Notes which copy a machine waits for. @param key Absent: none any more */
+  #want(machineKey: string, key?: string): void {
+    const before = this.#wanted.get(machineKey);
+    if (key === undefined) this.#wanted.delete(machineKey);
+    else this.#wanted.set(machineKey, key);
+    if (before === undefined || before === key) return;
+    const copy = this.#copies.get(before);
+    if (copy === undefined || this.#isWanted(before)) return;
+    const message = "Another image was asked for meanwhile; ask again if this one is meant";
+    copy.ended.abort(new RefusedPowerError("busy", message));
+    copy.made.then(
+      (image) => this.#release(copy.storage, image),
+      () => {},
+    );
+  }
+
+  #isWanted(key: string): boolean {
+    return [...this.#wanted.values()].includes(key);
   }
 
   async #make(
     copy: Copy,
-    storage: MediaStorage,
     machine: ManagedMachine,
     url: URL,
+    until: AbortSignal,
   ): Promise<MediaImage> {
     const { media, fence, clock, log, settings } = this.#options;
-    using deadline = startDeadline(this.#ended.signal, COPY_MS, clock);
+    const { storage } = copy;
+    using deadline = startDeadline(until, COPY_MS, clock);
     const { signal } = deadline;
     const name = toName(machine, url.href);
     for (const old of await media.listImages(storage, name, signal)) {
@@ -181,20 +225,41 @@ export class VirtualMedia {
     }
     const broken = new AbortController();
     const both = AbortSignal.any([signal, broken.signal]);
-    const count = (bytes: number): void => void (copy.bytes += bytes);
-    const image = await openImage(url, settings.sources, count, both);
-    const { length, stream } = image;
-    copy.length = length;
+    const count = (bytes: number): void => {
+      copy.bytes += bytes;
+      copy.movedMs = clock.monotonic();
+    };
+    copy.movedMs = clock.monotonic();
+    this.#watch(copy, url, both).catch(() => {});
+    let image: OpenImage | undefined;
     try {
+      image = await openImage(url, settings.sources, count, both);
+      const { length, stream } = image;
+      copy.length = length;
       const content = { stream, length, timeoutMs: COPY_MS };
       const id = await media.upload(storage, name, content, fence, signal);
       log.info("Copied an image of a CD", { image: name, from: url.origin, bytes: length });
       return { id, name, isInUse: false };
     } catch (error) {
-      throw image.findProblem() ?? error;
+      copy.ended.signal.throwIfAborted();
+      throw image?.findProblem() ?? error;
     } finally {
       broken.abort();
     }
+  }
+
+  /** Gives a copy up of which nothing comes any more. The cloud may take its time with what it has. */
+  async #watch(copy: Copy, url: URL, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let leftMs = STILL_MS;
+    while (leftMs > 0) {
+      await clock.sleep(leftMs, signal);
+      if (copy.bytes === copy.length) return;
+      leftMs = copy.movedMs + STILL_MS - clock.monotonic();
+    }
+    const why = `nothing more of it came for ${STILL_MS / 1_000} seconds`;
+    const from = formatHostPort(url.href);
+    copy.ended.abort(new ImageError(`Cannot copy the image from ${from}: ${why}`));
   }
 
   async #wait({ made, bytes, length }: Copy, signal: AbortSignal): Promise<MediaImage> {
@@ -234,7 +299,7 @@ export class VirtualMedia {
       using _ = await this.#locks.take(key, signal);
       await clock.sleep(LAG_MS, signal);
       const [image] = await media.listImages(storage, name, signal);
-      if (image?.id !== id || image.isInUse) return;
+      if (image?.id !== id || image.isInUse || this.#isWanted(key)) return;
       this.#copies.delete(key);
       await media.deleteImage(id, fence, signal);
     } catch (error) {
@@ -244,19 +309,34 @@ export class VirtualMedia {
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { media, settings, listMachines } = this.#options;
-    const perVino = new Map(listMachines().map((one) => [one.vino.uid, one]));
+    const { listMachines, log } = this.#options;
+    const machines = listMachines();
+    const keys = new Set(machines.map(toMachineKey));
+    for (const key of this.#wanted.keys()) if (!keys.has(key)) this.#want(key);
+    const perVino = new Map(machines.map((one) => [one.vino.uid, one]));
     for (const machine of perVino.values()) {
-      const storage = await media.findStorage(machine.id, settings.storage, signal);
-      const images = await media.listImages(storage, toPrefix(machine), signal);
-      for (const image of images) {
-        if (image.isInUse) continue;
-        const key = toKey(storage, image.name);
-        const copy = this.#copies.get(key);
-        // One that is copied has its name already; one that was copied waits for its client until the next look.
-        if (copy === undefined) await this.#release(storage, image);
-        else if (!(await isPending(copy.made))) this.#copies.delete(key);
-      }
+      // Its pool may have no storage for ISOs: those of other Vinos are looked at all the same.
+      await this.#sweepVino(machine, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        const fields = { vino: machine.vino.name, namespace: machine.namespace, error };
+        log.warn("Cannot look for images of CDs that no machine of a Vino has", fields);
+      });
+    }
+  }
+
+  async #sweepVino(machine: ManagedMachine, signal: AbortSignal): Promise<void> {
+    const { media, settings } = this.#options;
+    const storage = await media.findStorage(machine.id, settings.storage, signal);
+    const images = await media.listImages(storage, toPrefix(machine), signal);
+    for (const image of images) {
+      if (image.isInUse) continue;
+      const key = toKey(storage, image.name);
+      const copy = this.#copies.get(key);
+      // One that is copied has its name already; one that was copied waits for its client until the next look.
+      if (copy && (await isPending(copy.made))) continue;
+      for (const [one, wanted] of this.#wanted) if (wanted === key) this.#wanted.delete(one);
+      if (copy === undefined) await this.#release(storage, image);
+      else this.#copies.delete(key);
     }
   }
 }

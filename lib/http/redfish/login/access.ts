@@ -76,12 +76,12 @@ export class Access {
     address: string,
     { system, signal }: Asked,
   ): Promise<Visitor> {
-    if (!this.#attempts.mayTry(address, credentials)) {
+    if (!this.#attempts.mayTry(address, credentials, system)) {
       this.#metrics.countLoginFailure("throttled");
       throw toTooMany();
     }
     const systems = requireDone(await this.#management.findSystems(credentials, signal, system));
-    this.#attempts.note(address, credentials, systems.length > 0);
+    this.#attempts.note(address, credentials, systems.length > 0, system);
     if (systems.length > 0) return { credentials, systems };
     this.#metrics.countLoginFailure("wrong");
     const which = system === undefined ? "No machine" : "No machine with this ID";

@@ -15,7 +15,7 @@ import type { MachineCredentials } from "../../../cloud/capabilities/machine_man
  */
 const LIMITS = { max: 100, perSecond: 10 } as const;
 const CLIENTS_MAX = 4_096;
-const GOOD_MAX = 2_048;
+const GOOD_MAX = 8_192;
 /** A client can have as many addresses of IPv6 as it likes, with so many bits in common. */
 const COMMON_BITS = 64;
 
@@ -34,17 +34,26 @@ export class Attempts {
     this.#clock = clock;
   }
 
-  /** Whether these credentials may be looked at. */
-  mayTry(address: string, { username, password }: MachineCredentials): boolean {
+  /**
+   * Whether these credentials may be looked at.
+   *
+   * @param system The machine that is asked for: what is wrong for one that is gone stays right for another
+   */
+  mayTry(address: string, { username, password }: MachineCredentials, system = ""): boolean {
     const client = toClient(address);
-    if (this.#good.has(this.#toHash(client, username, password))) return true;
+    if (this.#good.has(this.#toHash(client, username, password, system))) return true;
     return this.#budgets.get(this.#toHash(client, username))?.hasRoom ?? true;
   }
 
   /** Notes whether the credentials were right. */
-  note(address: string, { username, password }: MachineCredentials, isRight: boolean): void {
+  note(
+    address: string,
+    { username, password }: MachineCredentials,
+    isRight: boolean,
+    system = "",
+  ): void {
     const client = toClient(address);
-    const hash = this.#toHash(client, username, password);
+    const hash = this.#toHash(client, username, password, system);
     if (isRight) {
       remember(this.#good, hash, true, GOOD_MAX);
       return;

@@ -69,7 +69,7 @@ function listImages(): readonly string[] {
     .filter((name) => name.includes("-iso."));
 }
 
-function lead(media: Partial<MediaSettings> = {}): void {
+function lead(media: Partial<MediaSettings> = {}, others: readonly ManagedMachine[] = []): void {
   const vino = { name: OWNER.name, uid: OWNER.uid };
   const machines = ids.map((id, index): ManagedMachine => {
     const name = `vino-1b4e28ba-worker-${index}`;
@@ -82,7 +82,7 @@ function lead(media: Partial<MediaSettings> = {}): void {
   const write = (line: string): void => void lines.push(line);
   const log = createLogger({ format: "text", write, now: () => 0 });
   const management = new VinoManagement({
-    listMachines: () => machines,
+    listMachines: () => [...others, ...machines],
     power: rig.machines.power,
     client: secrets,
     fence,
@@ -328,6 +328,66 @@ describe("virtual media", () => {
       expect(own.every(({ message }) => message.includes(isoStorage))).toBe(true);
     },
   );
+
+  test("removes what is left over also after a Vino whose pool has no storage", async () => {
+    const [, b = ""] = ids;
+    await insert(b, "ok/b.iso");
+    ended.abort();
+    await settle(Promise.resolve(rig.machines.power.media?.eject(b, rig.fence, rig.signal)));
+    const uid = "aaaaaaaa-2fa1-41d2-883f-0016d3cca427";
+    lead({}, [
+      {
+        id: "gone",
+        name: "vino-aaaaaaaa-worker-0",
+        vino: { name: "other", uid },
+        isInstalled: true,
+        namespace: "metal",
+        secretName: "gone",
+        overrideName: "gone-o",
+      },
+    ]);
+    await settle(rig.clock.sleep(20_000, rig.signal));
+    expect(listImages()).toEqual([]);
+    expect(lines.filter((line) => line.includes("no machine of a Vino has"))).toHaveLength(1);
+  });
+
+  test("copies one image at a time for a machine, and the copy of another comes in between", async () => {
+    const [a = "", b = ""] = ids;
+    const all = Array.from({ length: 10 }, (_one, at) => insert(a, `ok/slow?${at}`));
+    const told = await Promise.all(all);
+    expect(told.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 503));
+    expect((await insert(b, "ok/b.iso")).status).toBe(204);
+    const last = insert(a, "ok/slow?last");
+    open();
+    expect((await last).status).toBe(204);
+    await settle(rig.clock.sleep(5_000, rig.signal));
+    expect(listImages()).toHaveLength(2);
+  });
+
+  test("removes an image that a machine never took when it asks for another", async () => {
+    const [a = ""] = ids;
+    expect((await insert(a, "ok/slow")).status).toBe(503);
+    open();
+    await settle(rig.clock.sleep(5_000, rig.signal));
+    expect(listImages()).toHaveLength(1);
+    expect((await insert(a, "ok/a.iso")).status).toBe(204);
+    await settle(rig.clock.sleep(5_000, rig.signal));
+    expect(listImages()).toHaveLength(1);
+    expect(await drive(a)).toMatchObject({ Image: `${source.url}ok/a.iso` });
+  });
+
+  test("gives a copy up of which nothing comes for a minute", async () => {
+    const [a = ""] = ids;
+    expect((await insert(a, "ok/slow")).status).toBe(503);
+    await settle(rig.clock.sleep(35_000, rig.signal));
+    const told = await insert(a, "ok/slow");
+    expect([told.status, JSON.stringify(told.json)]).toEqual([
+      400,
+      expect.stringContaining("nothing more of it came for 60 seconds"),
+    ]);
+    open();
+    expect((await insert(a, "ok/slow")).status).toBe(204);
+  });
 
   test("says that there is no such storage", async () => {
     ended.abort();

@@ -150,3 +150,15 @@ test("Access knows nobody while what is behind it is silent, and counts no guess
   rig.backend.findSystems = find;
   expect((await rig.ask(SYSTEMS, { as: A })).status).toBe(200);
 });
+
+test("Access lets the right password of a machine in that also asks for machines that are gone", async () => {
+  const rig = createRig();
+  const gone = async (times: number): Promise<void> => {
+    for (let at = 0; at < times; at += 1) await rig.ask(`${SYSTEMS}/gone-${at % 15}`, { as: A });
+  };
+  await gone(15);
+  expect((await rig.ask(`${SYSTEMS}/a`, { as: A })).status).toBe(200);
+  await gone(150);
+  expect((await rig.ask(`${SYSTEMS}/gone-1`, { as: A })).status).toBe(429);
+  expect((await rig.ask(`${SYSTEMS}/a`, { as: A })).status).toBe(200);
+});
