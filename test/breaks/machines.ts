@@ -57,8 +57,8 @@ export const MACHINE_BREAKS: readonly Break[] = [
     id: "sweep-what-was-taken-away",
     rule: "a disk that a person detached from a complete VM stays",
     file: "lib/providers/xenorchestra/machines/plan/removal.ts",
-    from: "isSeed || record.vm === undefined || gone.has(disk.id);",
-    to: "isSeed || record.vm === undefined || !gone.has(disk.id);",
+    from: "record.vm === undefined || gone.has(disk.id) || isOfAddition",
+    to: "record.vm === undefined || !gone.has(disk.id) || isOfAddition",
     caughtBy: "test/providers/xenorchestra/machines/plan/plan_test.ts",
   },
   {

@@ -531,6 +531,18 @@ test("a status from a backup that names a host which others use takes and gives 
   expect(describeWork(stage)).toEqual(before.work);
 });
 
+test("a host in use gets its labels back that it lost while no process ran", async () => {
+  await using stage = await startServed();
+  const before = stage.listHosts("a");
+  stage.consume("r1-worker-1");
+  const path = { namespace: HOSTS, name: "r1-worker-1" };
+  const labels = { "sip.airshipit.org/cluster-name": null };
+  stage.kubernetes.objects.patch("baremetalhosts", path, { metadata: { labels } });
+  expect(stage.listHosts("a")).not.toEqual(before);
+  await stage.run();
+  await until("they are back", () => Bun.deepEquals(stage.listHosts("a"), before));
+});
+
 test("a host in use gets its labels back if Landfall saw it with them", async () => {
   await using stage = await startServed();
   stage.consume("r1-worker-1");

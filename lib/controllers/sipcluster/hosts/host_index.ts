@@ -6,7 +6,8 @@ import type { KeySource } from "../../../engine/object_loop.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import type { Assigned, HostFacts } from "../schedule/types.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
-import type { HostStatus, SipCluster } from "../resource/sip_cluster.ts";
+import type { HostStatus, Role, SipCluster } from "../resource/sip_cluster.ts";
+import { toWanted } from "../schedule/contraction.ts";
 import {
   findLabelled,
   findUser,
@@ -55,6 +56,8 @@ export class HostIndex implements KeySource {
   readonly #claimants = new Map<Key, Map<Key, HostFacts>>();
   /** What clusters record, by the UID of the host. */
   readonly #records = new Map<string, Map<Key, HostStatus>>();
+  /** Roles of clusters of which more hosts are recorded than the spec wants. */
+  readonly #crowded = new Map<Key, ReadonlySet<Role>>();
   readonly #waiting = new Map<Key, (host: HostFacts) => boolean>();
   readonly #listeners = new Set<(keys: Iterable<Key>) => void>();
 
@@ -126,6 +129,8 @@ export class HostIndex implements KeySource {
       const records = this.#records.get(one.uid) ?? new Map<Key, HostStatus>();
       this.#records.set(one.uid, records.set(cluster, one));
     }
+    this.#crowded.set(cluster, listCrowded(now));
+    if (now === undefined) this.#crowded.delete(cluster);
     const hosts = [...before, ...after].map((metadata) => toKey({ metadata }));
     for (const key of new Set(hosts)) this.#update(key);
   }
@@ -145,7 +150,9 @@ export class HostIndex implements KeySource {
   #update(key: Key): void {
     const host = this.find(key);
     const before = this.#entries.get(key);
-    const after = host && toEntry(host, this.#findAssigned(host), before);
+    const assigned = host && this.#findAssigned(host);
+    const isCrowded = assigned && this.#crowded.get(assigned.cluster)?.has(assigned.role);
+    const after = host && toEntry(host, { assigned, isCrowded }, before);
     if (before === after) return;
     if (before !== undefined) this.#remove(key, before);
     if (after !== undefined) this.#add(key, after);
@@ -193,19 +200,34 @@ function removeFrom(map: Map<Key, Map<Key, HostFacts>>, cluster: Key, host: Key)
   if (hosts?.size === 0) map.delete(cluster);
 }
 
+function listCrowded({
+  spec,
+  status,
+}: Pick<SipCluster, "spec" | "status"> = {}): ReadonlySet<Role> {
+  const recorded = Map.groupBy(status?.hosts ?? [], ({ role }) => role);
+  const crowded = [...recorded].filter(([role, hosts]) => {
+    const { active, standby } = toWanted(spec?.nodes?.[role]);
+    return hosts.length > active + standby;
+  });
+  return new Set(crowded.map(([role]) => role));
+}
+
 /** @returns `before` if nothing that counts is different */
 function toEntry(
   host: BareMetalHost,
-  assigned: Assigned | undefined,
+  {
+    assigned,
+    isCrowded = false,
+  }: { readonly assigned?: Assigned | undefined; readonly isCrowded?: boolean | undefined },
   before: Entry | undefined,
 ): Entry {
   const labelled = findLabelled(host.metadata.labels);
   const now = findUser(host);
   const isSame = before?.facts.assigned?.cluster === assigned?.cluster;
   const user = labelled === assigned?.cluster ? now : isSame ? before?.user : undefined;
-  // A status from a backup may name a host that others use since.
-  const isDoubtful =
-    assigned !== undefined && labelled !== assigned.cluster && now !== "" && now !== user;
+  // A status from a backup may name a host that others use since. Then it has too many: labels alone come back.
+  const isUnseen = assigned !== undefined && labelled !== assigned.cluster && now !== user;
+  const isDoubtful = isCrowded && isUnseen && now !== "";
   const facts = toHostFacts(host, assigned, isDoubtful);
   const { networkData, preprovisioningNetworkDataName } = host.spec ?? {};
   const { uid } = host.metadata;
