@@ -6,7 +6,7 @@ import { asksForDhcp, parseWishes } from "../../../cloud/pools/wishes.ts";
 import type { ProviderInstall } from "../../../cloud/provider_definition.ts";
 import type { ControllerDefinition, FlagValues } from "../../../controllers/definition.ts";
 import { CLASSLESS_FLAG, readClasses } from "../../../controllers/service/flags.ts";
-import { isWanted } from "../../../controllers/service/spec.ts";
+import { isWanted, toClaim } from "../../../controllers/service/spec.ts";
 import { NAME, RECORD } from "../../../controllers/service/words.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
@@ -157,20 +157,11 @@ async function findManager(
 }
 
 /** Whether a Service has no address yet, or not the one that it asks for. */
-export function isWaiting({ metadata, spec, status }: Service): boolean {
-  const shown = status?.loadBalancer?.ingress ?? [];
-  if (shown.length === 0) return true;
-  const ingress = shown.flatMap(({ ip }) => (ip === undefined ? [] : [{ ip }]));
-  const { annotations = {} } = metadata;
-  const { loadBalancerIP: address } = spec ?? {};
-  const { [RECORD]: record } = annotations;
-  const texts = {
-    ...(address !== undefined && { address }),
-    ...(record !== undefined && { record }),
-  };
-  const claim = { annotations, ingress, ...texts };
+export function isWaiting(service: Service): boolean {
+  if ((service.status?.loadBalancer?.ingress ?? []).length === 0) return true;
+  const claim = toClaim(service);
   if (asksForDhcp(claim)) return false;
-  const has = new Set(ingress.map(({ ip }) => ip));
+  const has = new Set(claim.ingress.flatMap((one) => ("ip" in one ? one.ip : [])));
   return [...parseWishes(claim, false).addresses.values()].some((one) => !has.has(one));
 }
 
