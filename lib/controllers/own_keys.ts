@@ -30,7 +30,6 @@ const OWN_NAMES: readonly string[] = [
   "shared-address",
   "sip-cluster",
   "sip-service",
-  "sip-unwatched",
   "vino-uid",
   "without-metal3",
 ];

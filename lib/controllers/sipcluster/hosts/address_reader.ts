@@ -89,12 +89,9 @@ export class AddressReader {
     hosts: Iterable<BareMetalHost>,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<Key, HostNetworks>> {
-    const found = new Map<Key, HostNetworks>();
-    const options = { atOnce: READS_MAX, signal };
-    await forEachAtOnce(hosts, options, async (host, signal) => {
-      found.set(toKey(host), await this.#readOne(host, signal));
+    return await this.#readEach(hosts, signal, (error) => {
+      throw error;
     });
-    return found;
   }
 
   /**
@@ -107,12 +104,7 @@ export class AddressReader {
     hosts: Iterable<BareMetalHost>,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<Key, HostNetworks>> {
-    const found = new Map<Key, HostNetworks>();
-    const options = { atOnce: READS_MAX, signal };
-    await forEachAtOnce(hosts, options, async (host, signal) => {
-      found.set(toKey(host), await this.#readOne(host, signal, toUnreadable));
-    });
-    return found;
+    return await this.#readEach(hosts, signal, toUnreadable);
   }
 
   /**
@@ -171,20 +163,29 @@ export class AddressReader {
     return isKnown ? known.networks : undefined;
   }
 
-  /** @param judge What an error says. @default {nothing: it is thrown} */
+  /** @param judge Says what an error means for its host, or throws it */
+  async #readEach(
+    hosts: Iterable<BareMetalHost>,
+    signal: AbortSignal,
+    judge: (error: unknown) => NetworkDataProblem,
+  ): Promise<ReadonlyMap<Key, HostNetworks>> {
+    const found = new Map<Key, HostNetworks>();
+    await forEachAtOnce(hosts, { atOnce: READS_MAX, signal }, async (host, both) => {
+      found.set(toKey(host), await this.#readOne(host, both, judge));
+    });
+    return found;
+  }
+
   async #readOne(
     host: BareMetalHost,
     signal: AbortSignal,
-    judge?: (error: unknown) => NetworkDataProblem,
+    judge: (error: unknown) => NetworkDataProblem,
   ): Promise<HostNetworks> {
     const fresh = this.#find(host);
     if (fresh !== undefined) return fresh;
     const source = findSource(host);
     if ("problem" in source) return source;
-    const networks = await this.#fetch(source, signal).catch((error: unknown) => {
-      if (judge === undefined) throw error;
-      return judge(error);
-    });
+    const networks = await this.#fetch(source, signal).catch(judge);
     const { uid, generation } = host.metadata;
     this.#remember(toKey(host), { source, uid, generation }, networks);
     return networks;

@@ -129,8 +129,8 @@ export class HostIndex implements KeySource {
       const records = this.#records.get(one.uid) ?? new Map<Key, HostStatus>();
       this.#records.set(one.uid, records.set(cluster, one));
     }
-    this.#crowded.set(cluster, listCrowded(now));
     if (now === undefined) this.#crowded.delete(cluster);
+    else this.#crowded.set(cluster, listCrowded(now));
     const hosts = [...before, ...after].map((metadata) => toKey({ metadata }));
     for (const key of new Set(hosts)) this.#update(key);
   }
@@ -200,10 +200,7 @@ function removeFrom(map: Map<Key, Map<Key, HostFacts>>, cluster: Key, host: Key)
   if (hosts?.size === 0) map.delete(cluster);
 }
 
-function listCrowded({
-  spec,
-  status,
-}: Pick<SipCluster, "spec" | "status"> = {}): ReadonlySet<Role> {
+function listCrowded({ spec, status }: SipCluster): ReadonlySet<Role> {
   const recorded = Map.groupBy(status?.hosts ?? [], ({ role }) => role);
   const crowded = [...recorded].filter(([role, hosts]) => {
     const { active, standby } = toWanted(spec?.nodes?.[role]);
