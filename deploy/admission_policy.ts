@@ -97,10 +97,7 @@ const OF_LABELLED = "!(variables.resource in ['configmaps', 'deployments', 'secr
 
 /** An account with the rights of Landfall would not be limited by this policy. */
 function toAccountValidations({ accounts, labels, roleRules }: Confinement): Validation[] {
-  const isOwnName = (name: string): string =>
-    accounts.length === 0
-      ? "false"
-      : `${toList(accounts)}.exists(start, ${name}.startsWith(start))`;
+  const isOwnName = (name: string): string => startsAsOne(name, accounts);
   const allowed = roleRules.map(({ apiGroup, resources, verbs }) =>
     [
       `rule.apiGroups == ['${apiGroup}']`,
@@ -138,11 +135,10 @@ function toPodValidations(accounts: readonly string[]): Validation[] {
   const ofPods = "variables.resource != 'deployments' || variables.isGone || ";
   const name = "variables.pod.serviceAccountName";
   const isNameless = `!has(${name}) || ${name} in ['', 'default']`;
-  const isOwn = `${toList(accounts)}.exists(start, ${name}.startsWith(start))`;
   const getsToken = "variables.pod.automountServiceAccountToken";
   return [
     {
-      expression: `${ofPods}${isNameless}${accounts.length > 0 ? ` || ${isOwn}` : ""}`,
+      expression: `${ofPods}${isNameless} || ${startsAsOne(name, accounts)}`,
       message: "Landfall runs Pods only as ServiceAccounts that it makes",
     },
     {
@@ -175,6 +171,12 @@ function toPodValidations(accounts: readonly string[]): Validation[] {
       message: "Landfall runs no privileged containers",
     },
   ];
+}
+
+/** Whether a name begins as one of ours. */
+function startsAsOne(name: string, accounts: readonly string[]): string {
+  if (accounts.length === 0) return "false";
+  return `${toList(accounts)}.exists(start, ${name}.startsWith(start))`;
 }
 
 /** `spec` of the binding. */
