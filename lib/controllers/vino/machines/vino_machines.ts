@@ -71,7 +71,7 @@ export class VinoMachines implements KeySource {
     this.reader = options.objects;
     this.#writer = new ObjectWriter(VINO_MACHINES, options);
     this.reader.subscribe((key, before, after) => {
-      this.#byVino.get(before?.spec?.vinoUid ?? "")?.delete(key);
+      this.#forgetObject(key, before);
       if (after === undefined) this.#writer.forget(key);
       const uid = after?.spec?.vinoUid;
       if (after === undefined || uid === undefined || !isOfItsName(after)) return;
@@ -192,6 +192,13 @@ export class VinoMachines implements KeySource {
   forget(vinoUid: string): void {
     this.#ending.delete(vinoUid);
     this.#refusals.delete(vinoUid);
+  }
+
+  #forgetObject(key: Key, object: VinoMachine | undefined): void {
+    const uid = object?.spec?.vinoUid ?? "";
+    const known = this.#byVino.get(uid);
+    known?.delete(key);
+    if (known?.size === 0) this.#byVino.delete(uid);
   }
 
   /** Works on objects of a Vino. @throws {MachineObjectError} if Kubernetes refuses one, and not only for a moment */

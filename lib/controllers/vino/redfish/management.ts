@@ -126,10 +126,9 @@ export class VinoManagement implements MachineManagement {
 
   read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>> {
     return this.#answer(async () => {
-      if (!this.#isListed(id)) return undefined;
-      const seen = await this.#options.power.read(id, signal);
-      const machine = this.#find(id, seen?.name);
-      if (machine === undefined || seen === undefined) return undefined;
+      const found = await this.#readNow(id, signal);
+      if (found === undefined) return undefined;
+      const { machine, seen } = found;
       const boot = toBootOverride(this.#store.find(machine)?.override);
       if (boot.duration === "once") this.#waiting.hurry(machine);
       return { ...seen, boot, firmwares: listFirmwares(machine, seen) };
@@ -275,9 +274,20 @@ export class VinoManagement implements MachineManagement {
 
   /** As {@linkcode #require}, by what the cloud shows now. */
   async #requireNow(id: string, signal: AbortSignal): Promise<ManagedMachine> {
-    const machine = await this.#require(id, signal);
-    await this.#requireSeen(machine, signal);
-    return machine;
+    const found = await this.#readNow(id, signal);
+    if (found) return found.machine;
+    throw toMissing();
+  }
+
+  /** The machine that the cloud shows now. `undefined`: none that is listed */
+  async #readNow(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly machine: ManagedMachine; readonly seen: MachineReading } | undefined> {
+    if (!this.#isListed(id)) return undefined;
+    const seen = await this.#options.power.read(id, signal);
+    const machine = this.#find(id, seen?.name);
+    return machine && seen && { machine, seen };
   }
 
   async #answer<T>(work: () => Promise<T>): Promise<ManagementAnswer<T>> {
