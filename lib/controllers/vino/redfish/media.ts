@@ -262,15 +262,16 @@ export class VirtualMedia {
     copy.ended.abort(new ImageError(`Cannot copy the image from ${from}: ${why}`));
   }
 
-  async #wait({ made, bytes, length }: Copy, signal: AbortSignal): Promise<MediaImage> {
+  async #wait(copy: Copy, signal: AbortSignal): Promise<MediaImage> {
     const { clock } = this.#options;
     const ended = new AbortController();
     const late = clock
       .sleep(WAIT_MS, AbortSignal.any([signal, ended.signal]))
       .then(() => "late" as const);
     late.catch(() => {});
-    const first = await Promise.race([made, late]).finally(() => ended.abort());
+    const first = await Promise.race([copy.made, late]).finally(() => ended.abort());
     if (first !== "late") return first;
+    const { bytes, length } = copy;
     const part = length === undefined ? "" : `: ${Math.floor((bytes / length) * 100)} %`;
     const message = `Landfall copies the image to the cloud${part}; ask again`;
     throw new RefusedPowerError("busy", message);

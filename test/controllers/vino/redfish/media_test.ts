@@ -376,6 +376,24 @@ describe("virtual media", () => {
     expect(await drive(a)).toMatchObject({ Image: `${source.url}ok/a.iso` });
   });
 
+  test("says how much of an image is copied when a client has to ask again", async () => {
+    const held = createServer((_request, response) => {
+      response.writeHead(200, { "content-length": IMAGE.length });
+      response.write(IMAGE.subarray(0, IMAGE.length / 2));
+    });
+    await new Promise<void>((resolve) => held.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${Object(held.address()).port}/`;
+    ended.abort();
+    lead({ sources: [url] });
+    const told = await insert(ids[0] ?? "", "", { Image: `${url}a.iso` });
+    expect([told.status, JSON.stringify(told.json)]).toEqual([
+      503,
+      expect.stringMatching(/to the cloud: [1-9]\d? %; ask again/),
+    ]);
+    held.closeAllConnections();
+    held.close();
+  });
+
   test("gives a copy up of which nothing comes for a minute", async () => {
     const [a = ""] = ids;
     expect((await insert(a, "ok/slow")).status).toBe(503);
