@@ -2,8 +2,12 @@
  * Management controllers over machines and Secrets in memory.
  * @module
  */
+import { createRedfish, type Redfish } from "../../../lib/controllers/vino/redfish/redfish.ts";
 import { ALONE, Fence, LeadershipLostError } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createRedfishMetrics } from "../../../lib/http/redfish/metrics.ts";
+import { createRedfishService } from "../../../lib/http/redfish/service.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
@@ -176,4 +180,28 @@ export class ManagementRig {
       kill: () => ended.abort(new LeadershipLostError("killed")),
     };
   }
+}
+
+type RedfishWorld = Pick<
+  Parameters<typeof createRedfish>[0],
+  "client" | "clock" | "objects" | "power" | "vinoes"
+>;
+
+/** The management controllers of Vinos as a process has them that leads, and what answers their clients. */
+export function openRedfish(
+  world: RedfishWorld,
+  signal: AbortSignal,
+): { readonly redfish: Redfish; readonly service: ReturnType<typeof createRedfishService> } {
+  const common = { clock: world.clock, log: silentLogger };
+  const redfish = createRedfish({
+    settings: { address: "0.0.0.0:8443", url: new URL("https://redfish.metal.svc:8443") },
+    fence: new Fence(ALONE),
+    events: { record: () => {} },
+    ...common,
+    ...world,
+  });
+  const { management } = redfish.listener;
+  const metrics = createRedfishMetrics(new MetricsRegistry());
+  const service = createRedfishService({ management, metrics, ...common, version: "1", signal });
+  return { redfish, service };
 }

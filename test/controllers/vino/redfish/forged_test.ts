@@ -4,18 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import { toMachineName } from "../../../../lib/cloud/capabilities/machines.ts";
-import { createRedfish } from "../../../../lib/controllers/vino/redfish/redfish.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
-import { ALONE, Fence } from "../../../../lib/core/fence.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
-import { createRedfishMetrics } from "../../../../lib/http/redfish/metrics.ts";
-import { createRedfishService } from "../../../../lib/http/redfish/service.ts";
 import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toEntry, toObject, VINO_OWNER } from "../../../support/vino/known.ts";
 import { MachineObjects } from "../../../support/vino/machine_objects.ts";
-import { SecretsDouble } from "../../../support/vino/management_rig.ts";
+import { openRedfish, SecretsDouble } from "../../../support/vino/management_rig.ts";
 import { toWanted } from "../../../support/vino/wanted_hosts.ts";
 
 const { signal } = new AbortController();
@@ -49,21 +43,9 @@ function create(order: readonly string[], isOwnerListed = true) {
   const machine = makeMachine("vm-0", { name: toEntry("worker", 0).name, power: "running" });
   const power = new MachinePowerDouble([machine]);
   const clock = new ManualClock();
-  const redfish = createRedfish({
-    settings: { address: "0.0.0.0:8443", url: new URL("https://redfish.metal.svc:8443") },
-    vinoes,
-    objects: objects.open({ vinoes }),
-    power,
-    client: secrets,
-    fence: new Fence(ALONE),
-    clock,
-    log: silentLogger,
-    events: { record: () => {} },
-  });
+  const world = { vinoes, objects: objects.open({ vinoes }), power, client: secrets, clock };
+  const { redfish, service } = openRedfish(world, signal);
   const { management } = redfish.listener;
-  const metrics = createRedfishMetrics(new MetricsRegistry());
-  const log = silentLogger;
-  const service = createRedfishService({ management, metrics, clock, log, version: "1", signal });
   const ask = async ({ username, password }: Login, path: string, body?: object) => {
     const authorization = `Basic ${btoa(`${username}:${password}`)}`;
     const request = new Request(`https://bmc/redfish/v1/Systems/vm-0${path}`, {

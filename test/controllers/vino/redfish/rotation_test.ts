@@ -3,16 +3,10 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { createRedfish } from "../../../../lib/controllers/vino/redfish/redfish.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
-import { ALONE, Fence } from "../../../../lib/core/fence.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
-import { createRedfishMetrics } from "../../../../lib/http/redfish/metrics.ts";
-import { createRedfishService } from "../../../../lib/http/redfish/service.ts";
 import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
-import { SecretsDouble } from "../../../support/vino/management_rig.ts";
+import { openRedfish, SecretsDouble } from "../../../support/vino/management_rig.ts";
 import { OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
 
 const { signal } = new AbortController();
@@ -40,23 +34,17 @@ function createWorld(count: number) {
     wanted.map(({ machineId, machineName }) => makeMachine(machineId, { name: machineName })),
   );
   /** A process that leads. */
-  const lead = () => {
-    const redfish = createRedfish({
-      settings: { address: "0.0.0.0:8443", url: new URL("https://redfish.metal.svc:8443") },
-      vinoes: new Map([[`${namespace}/${name}`, vino]]),
-      objects: { find: () => undefined, listEntries: () => machines },
-      power,
-      client: secrets,
-      fence: new Fence(ALONE),
-      clock,
-      log: silentLogger,
-      events: { record: () => {} },
-    });
-    const { management } = redfish.listener;
-    const metrics = createRedfishMetrics(new MetricsRegistry());
-    const options = { management, clock, log: silentLogger, metrics, version: "1.2.3", signal };
-    return { redfish, service: createRedfishService(options) };
-  };
+  const lead = () =>
+    openRedfish(
+      {
+        vinoes: new Map([[`${namespace}/${name}`, vino]]),
+        objects: { find: () => undefined, listEntries: () => machines },
+        power,
+        client: secrets,
+        clock,
+      },
+      signal,
+    );
   return { wanted, secrets, clock, lead };
 }
 
