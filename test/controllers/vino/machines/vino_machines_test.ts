@@ -162,6 +162,10 @@ describe("a record", () => {
 const FOREIGN: readonly (readonly [string, VinoMachine])[] = [
   ["of another Vino", toObject(toEntry("worker", 0), { ...VINO_OWNER, uid: "another" })],
   ["that names another machine", toObject(toEntry("worker", 0, { name: "web-1" }))],
+  [
+    "that names a machine of another Vino",
+    toObject(toEntry("worker", 0, { name: "vino-99999999-worker-0" })),
+  ],
   ["of another number", { ...toObject(toEntry("worker", 1)), ...withName("edge-worker-0") }],
   ["without a spec", withName("edge-worker-0")],
 ];
