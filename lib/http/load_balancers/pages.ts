@@ -12,6 +12,7 @@ import {
   type Line,
   type Section,
   type TableSection,
+  toWorkStates,
 } from "../page/model.ts";
 import { toReconcileFacts } from "../page/object_page.tsx";
 import { formatSpan, toMs } from "../span.ts";
@@ -24,36 +25,13 @@ import type {
   LoadBalancerView,
 } from "./views.ts";
 
-const STATES: Readonly<Record<LoadBalancerState, KindState>> = {
-  failing: {
-    name: "failing",
-    word: "failing",
-    meaning: "The last attempt failed. Landfall tries again, at least every five minutes.",
-    looksLike: "failing",
-    isTrouble: true,
-  },
-  waiting: {
-    name: "waiting",
-    word: "waiting",
-    meaning:
-      "Something prevents it. Landfall tries again when it changes, and at least every minute.",
-    looksLike: "notReady",
-    isTrouble: true,
-  },
-  working: {
-    name: "working",
-    word: "working",
-    meaning: "Landfall changes it, or waits for its turn.",
-    looksLike: "joining",
-  },
-  ready: {
-    name: "ready",
-    word: "ready",
-    meaning: "It is as the Service asks.",
-    looksLike: "well",
-    isReady: true,
-  },
-};
+const STATES: Readonly<Record<LoadBalancerState, KindState>> = toWorkStates({
+  failing: "The last attempt failed. Landfall tries again, at least every five minutes.",
+  waiting:
+    "Something prevents it. Landfall tries again when it changes, and at least every minute.",
+  working: "Landfall changes it, or waits for its turn.",
+  ready: "It is as the Service asks.",
+});
 
 /** A cluster may have thousands of Nodes. */
 const BACKENDS_MAX = 200;

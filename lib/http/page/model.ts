@@ -39,6 +39,23 @@ export interface KindState extends Look {
   readonly isReady?: boolean;
 }
 
+type WorkState = "failing" | "waiting" | "working" | "ready";
+
+/** The states of objects that a controller works on, the worst first. @param meanings A sentence for each */
+export function toWorkStates(
+  meanings: Readonly<Record<WorkState, string>>,
+): Readonly<Record<WorkState, KindState>> {
+  const toState = (name: WorkState, looksLike: StateName): KindState => {
+    return { name, word: name, meaning: meanings[name], looksLike };
+  };
+  return {
+    failing: { ...toState("failing", "failing"), isTrouble: true },
+    waiting: { ...toState("waiting", "notReady"), isTrouble: true },
+    working: toState("working", "joining"),
+    ready: { ...toState("ready", "well"), isReady: true },
+  };
+}
+
 /** How many things are in a state. */
 export interface Count {
   readonly state: KindState;

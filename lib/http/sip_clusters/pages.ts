@@ -15,6 +15,7 @@ import {
   type Section,
   type TableSection,
   type Tile,
+  toWorkStates,
 } from "../page/model.ts";
 import { toConditionFacts, toReconcileFacts } from "../page/object_page.tsx";
 import { toConditionTable } from "../text_table.ts";
@@ -28,35 +29,12 @@ import type {
 
 const PATH = "sipclusters";
 
-const STATES: Readonly<Record<SipClusterState, KindState>> = {
-  failing: {
-    name: "failing",
-    word: "failing",
-    meaning: "The last attempt failed, or the cluster needs a change, see its conditions.",
-    looksLike: "failing",
-    isTrouble: true,
-  },
-  waiting: {
-    name: "waiting",
-    word: "waiting",
-    meaning: "There are not enough hosts, or hosts of a deleted cluster are in use.",
-    looksLike: "notReady",
-    isTrouble: true,
-  },
-  working: {
-    name: "working",
-    word: "working",
-    meaning: "Landfall takes hosts, or waits for the services of the cluster.",
-    looksLike: "joining",
-  },
-  ready: {
-    name: "ready",
-    word: "ready",
-    meaning: "It is as its spec asks.",
-    looksLike: "well",
-    isReady: true,
-  },
-};
+const STATES: Readonly<Record<SipClusterState, KindState>> = toWorkStates({
+  failing: "The last attempt failed, or the cluster needs a change, see its conditions.",
+  waiting: "There are not enough hosts, or hosts of a deleted cluster are in use.",
+  working: "Landfall takes hosts, or waits for the services of the cluster.",
+  ready: "It is as its spec asks.",
+});
 
 type HostStateName = "broken" | "refused" | "given" | "used" | "standby" | "free";
 

@@ -13,6 +13,7 @@ import {
   type Row,
   type Section,
   type TableSection,
+  toWorkStates,
 } from "../page/model.ts";
 import { toConditionFacts, toReconcileFacts } from "../page/object_page.tsx";
 import { toConditionTable, toPoolTable } from "../text_table.ts";
@@ -28,40 +29,23 @@ import type {
 
 const PATH = "vinos";
 
+const { failing, waiting, working, ready } = toWorkStates({
+  failing: "The last attempt failed, or a person must decide, see its conditions.",
+  waiting: "The cloud does not say enough, or hosts that must go are in use, see its conditions.",
+  working: "Landfall makes machines, or waits for the cloud.",
+  ready: "It is as its spec asks.",
+});
 const STATES: Readonly<Record<VinoState, KindState>> = {
-  failing: {
-    name: "failing",
-    word: "failing",
-    meaning: "The last attempt failed, or a person must decide, see its conditions.",
-    looksLike: "failing",
-    isTrouble: true,
-  },
-  waiting: {
-    name: "waiting",
-    word: "waiting",
-    meaning: "The cloud does not say enough, or hosts that must go are in use, see its conditions.",
-    looksLike: "notReady",
-    isTrouble: true,
-  },
+  failing,
+  waiting,
   deleting: {
     name: "deleting",
     word: "being deleted",
     meaning: "Landfall removes its hosts, and the machines that must go.",
     looksLike: "outOfService",
   },
-  working: {
-    name: "working",
-    word: "working",
-    meaning: "Landfall makes machines, or waits for the cloud.",
-    looksLike: "joining",
-  },
-  ready: {
-    name: "ready",
-    word: "ready",
-    meaning: "It is as its spec asks.",
-    looksLike: "well",
-    isReady: true,
-  },
+  working,
+  ready,
 };
 
 /** More rows are not useful. */
