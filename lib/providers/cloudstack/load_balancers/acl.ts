@@ -9,9 +9,8 @@ import { isAclReason, isAclReasonOf, isOf1x, toAclReason, toNotice, toWaiting } 
 import { isNameOf, type Scene, toGatePort, toIpProtocol, toStep } from "./scene.ts";
 import type { ChangeOf, Step } from "./steps.ts";
 import { type AclItem, type Rule, hasRuleLists } from "./observation.ts";
-import { assert } from "../../../core/errors.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
-import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";
+import { LB_KINDS } from "../wire/objects.ts";
+import { type Acting, sendRemoval, write, type WrittenKind } from "./acting.ts";
 
 /** A port behind an ACL list that can be changed. */
 export interface AclSite extends GateSite {
@@ -276,58 +275,34 @@ function inTheWay({ port, listId }: AclSite, items: readonly AclItem[]): LoadBal
   return toWaiting("PortInUse", message);
 }
 
-/** The result of a job that made or changed an item. */
-const ITEM = { key: "networkacl", schema: LB_SCHEMAS.aclItem } as const;
+const ITEM: WrittenKind<AclItem> = {
+  kind: LB_KINDS.aclItem,
+  key: "networkacl",
+  put: (store, one) => store.putAclItem(one),
+};
 
 /** Lets clients reach one port of a tier. */
 export async function createAclItem(
-  change: ChangeOf<"createAclItem">,
+  { kind: _kind, networkId, port, number, ...rest }: ChangeOf<"createAclItem">,
   acting: Acting,
 ): Promise<void> {
-  const { listId, networkId, protocol, port, cidrs, reason, number } = change;
+  const fields = { ...rest, startPort: port, endPort: port, isIngress: true, isAllow: true };
   const params = {
-    aclid: listId,
     networkid: networkId,
-    protocol,
-    startport: String(port),
-    endport: String(port),
-    cidrlist: toCidrList(cidrs),
     traffictype: "Ingress",
     action: "Allow",
-    reason,
     ...(number !== undefined && { number: String(number) }),
   };
-  const made = await send(acting, { command: "createNetworkACL", params, ...ITEM });
-  acting.store.putAclItem(made);
-  compare(acting, made, {
-    listId,
-    protocol,
-    startPort: port,
-    endPort: port,
-    cidrs: toSorted(cidrs),
-    isIngress: true,
-    isAllow: true,
-    reason,
-  });
+  await write(acting, ITEM, { command: "createNetworkACL", fields, params });
 }
 
 /** Changes the clients of an item, its reason, or both. */
 export async function updateAclItem(
-  { itemId, cidrs, reason }: ChangeOf<"updateAclItem">,
+  { kind: _kind, itemId: id, listId: _list, ...fields }: ChangeOf<"updateAclItem">,
   acting: Acting,
 ): Promise<void> {
-  const params = {
-    id: itemId,
-    partialupgrade: "true",
-    ...(cidrs && { cidrlist: toCidrList(cidrs) }),
-    ...(reason !== undefined && { reason }),
-  };
-  const changed = await send(acting, { command: "updateNetworkACLItem", params, ...ITEM });
-  acting.store.putAclItem(changed);
-  compare(acting, changed, {
-    ...(cidrs && { cidrs: toSorted(cidrs) }),
-    ...(reason !== undefined && { reason }),
-  });
+  const params = { id, partialupgrade: "true" };
+  await write(acting, ITEM, { command: "updateNetworkACLItem", fields, params });
 }
 
 /** Deletes an item. */
@@ -337,10 +312,4 @@ export async function deleteAclItem(
 ): Promise<void> {
   await sendRemoval(acting, "deleteNetworkACL", itemId);
   acting.store.dropAclItem(listId, itemId);
-}
-
-/** CloudStack takes an empty list for everyone. */
-function toCidrList(cidrs: readonly string[]): string {
-  assert(cidrs.length > 0, "an ACL item names at least one block");
-  return cidrs.join(",");
 }

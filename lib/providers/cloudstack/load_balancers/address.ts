@@ -10,7 +10,7 @@ import { toUnusable } from "../../../cloud/address_sharing.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ApiError } from "../session/errors.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
+import { LB_SCHEMAS } from "../wire/objects.ts";
 import { type AskedAddress, isSamePlace, type Place } from "./record.ts";
 import type { ChangeOf } from "./steps.ts";
 import type { PublicAddress, Observation } from "./observation.ts";

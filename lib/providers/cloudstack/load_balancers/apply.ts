@@ -9,7 +9,7 @@ import { remember } from "../../../core/maps.ts";
 import { ApiError, JobOverError } from "../session/errors.ts";
 import { INTERNAL } from "../session/refusal.ts";
 import type { ObserverSource } from "./observer.ts";
-import type { Change, ChangeOf, Step } from "./steps.ts";
+import type { Acts, Change, ChangeOf, Step } from "./steps.ts";
 import { createAclItem, deleteAclItem, updateAclItem } from "./acl.ts";
 import { type Acting, type ActingOptions, RecordWriter } from "./acting.ts";
 import { createFirewallRule, deleteFirewallRule } from "./firewall.ts";
@@ -93,45 +93,33 @@ function endJob({ record, store }: Acting): void {
   if (job !== undefined) store.endJob(job.id);
 }
 
-async function carryOut(change: Change, acting: Acting): Promise<void> {
-  switch (change.kind) {
-    case "takeAddress":
-      return await takeAddress(change, acting);
-    case "tagAddress":
-      return await tagAddress(change, acting);
-    case "releaseAddress":
-      return await releaseAddress(change, acting);
-    case "createRule":
-      return await createRule(change, acting);
-    case "updateRule":
-      return await updateRule(change, acting);
-    case "deleteRule":
-      return await deleteRule(change, acting);
-    case "addBackends":
-      return await addBackends(change, acting);
-    case "removeBackends":
-      return await removeBackends(change, acting);
-    case "createFirewallRule":
-      return await createFirewallRule(change, acting);
-    case "deleteFirewallRule":
-      return await deleteFirewallRule(change, acting);
-    case "createAclItem":
-      return await createAclItem(change, acting);
-    case "updateAclItem":
-      return await updateAclItem(change, acting);
-    case "deleteAclItem":
-      return await deleteAclItem(change, acting);
-    case "createPolicy":
-      return await createPolicy(change, acting);
-    case "deletePolicy":
-      return await deletePolicy(change, acting);
-    case "keepShared":
-      return await acting.record.keepShared(change.ip);
-    case "awaitJob":
-      return await awaitJob(change, acting);
-    case "forgetRecord":
-      return await acting.record.clear();
-  }
+const ACTS: Acts<Acting> = {
+  takeAddress,
+  tagAddress,
+  releaseAddress,
+  createRule,
+  updateRule,
+  deleteRule,
+  addBackends,
+  removeBackends,
+  createFirewallRule,
+  deleteFirewallRule,
+  createAclItem,
+  updateAclItem,
+  deleteAclItem,
+  createPolicy,
+  deletePolicy,
+  keepShared: ({ ip }, { record }) => record.keepShared(ip),
+  awaitJob,
+  forgetRecord: (_change, { record }) => record.clear(),
+};
+
+async function carryOut<K extends Change["kind"]>(
+  change: ChangeOf<K>,
+  acting: Acting,
+): Promise<void> {
+  const act: Acts<Acting>[K] = ACTS[change.kind];
+  await act(change, acting);
 }
 
 /** What the job did, the next look shows. */

@@ -16,9 +16,8 @@ import {
 import { isGoing, type Scene, toIpProtocol, toStep } from "./scene.ts";
 import type { ChangeOf, Step } from "./steps.ts";
 import type { DesiredPort } from "./desired.ts";
-import { assert } from "../../../core/errors.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
-import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";
+import { LB_KINDS } from "../wire/objects.ts";
+import { type Acting, sendRemoval, write, type WrittenKind } from "./acting.ts";
 
 /** What is planned for one port, and in which order: `before` its load-balancer rule is made, and `after`. */
 export interface GatePlan {
@@ -208,28 +207,19 @@ function toCreation({ scene, address, port, networkId }: GateSite, cidrs: readon
   return toStep(scene, summary, { ...change, kind: "createFirewallRule" }, networkId);
 }
 
+const FIREWALL_RULE: WrittenKind<FirewallRule> = {
+  kind: LB_KINDS.firewallRule,
+  key: "firewallrule",
+  put: (store, one) => store.putFirewallRule(one),
+};
+
 /** Opens one port of an address. */
 export async function createFirewallRule(
   { addressId, protocol, port, cidrs }: ChangeOf<"createFirewallRule">,
   acting: Acting,
 ): Promise<void> {
-  // CloudStack takes an empty list for everyone.
-  assert(cidrs.length > 0, "a firewall rule names at least one block");
-  const made = await send(acting, {
-    command: "createFirewallRule",
-    params: {
-      ipaddressid: addressId,
-      protocol,
-      startport: String(port),
-      endport: String(port),
-      cidrlist: cidrs.join(","),
-    },
-    key: "firewallrule",
-    schema: LB_SCHEMAS.firewallRule,
-  });
-  acting.store.putFirewallRule(made);
-  const ports = { startPort: port, endPort: port };
-  compare(acting, made, { addressId, protocol, ...ports, cidrs: toSorted(cidrs) });
+  const fields = { addressId, protocol, startPort: port, endPort: port, cidrs };
+  await write(acting, FIREWALL_RULE, { command: "createFirewallRule", fields });
 }
 
 /** Closes what a firewall rule opened. */

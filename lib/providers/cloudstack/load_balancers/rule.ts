@@ -42,8 +42,8 @@ import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts"
 import { assert } from "../../../core/errors.ts";
 import { ApiError } from "../session/errors.ts";
 import { INTERNAL, INVALID } from "../session/refusal.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
-import { type Acting, compare, send, sendPlain, sendRemoval, toSorted } from "./acting.ts";
+import { LB_KINDS } from "../wire/objects.ts";
+import { type Acting, sendPlain, sendRemoval, write, type WrittenKind } from "./acting.ts";
 
 /** The rule of one port, as it should be. */
 interface RuleSite {
@@ -350,8 +350,11 @@ export function planClosing(
   return [...planFirewallRemoval(scene, rule), ...planAclRemoval(scene, rule, isNeeded)];
 }
 
-/** The result of a job that made or changed a rule. */
-const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
+const RULE: WrittenKind<Rule> = {
+  kind: LB_KINDS.rule,
+  key: "loadbalancer",
+  put: (store, one) => store.putRule(one),
+};
 
 /** What the server says of a rule that the load balancer of the network does not take on any address. */
 const NOT_SUPPORTED =
@@ -364,47 +367,37 @@ const HAS_OTHER_USE = /is already used as (\w+) rather than Lb/i;
 const NOT_ASSIGNED = /Failed to assign load balancer rule due to:/i;
 
 /** Makes a rule without backends. It opens no firewall: that is another step. */
-export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): Promise<void> {
-  const { kind: _, description, cidrs, ...fields } = rule;
-  const params = {
-    name: rule.name,
-    description,
-    publicipid: rule.addressId,
-    networkid: rule.networkId,
-    publicport: String(rule.publicPort),
-    privateport: String(rule.privatePort),
-    protocol: rule.protocol,
-    algorithm: rule.algorithm,
-    openfirewall: "false",
-    ...toCidrParam(cidrs),
-  };
-  const made = await send(acting, { command: "createLoadBalancerRule", params, ...RULE }).catch(
-    (error: unknown) => {
-      throw toUnsupported(rule, error) ?? toUsed(error) ?? error;
-    },
-  );
-  acting.store.putRule(made);
-  compare(acting, made, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
+export async function createRule(
+  { kind: _kind, description, ...fields }: ChangeOf<"createRule">,
+  acting: Acting,
+): Promise<void> {
+  const params = { description, openfirewall: "false" };
+  try {
+    await write(acting, RULE, { command: "createLoadBalancerRule", fields, params });
+  } catch (error) {
+    throw toUnsupported(fields, error) ?? toUsed(error) ?? error;
+  }
 }
 
 /** Changes some fields of a rule. */
-export async function updateRule(change: ChangeOf<"updateRule">, acting: Acting): Promise<void> {
-  const { kind: _, ruleId, cidrs, ...fields } = change;
-  const params = { id: ruleId, ...fields, ...toCidrParam(cidrs) };
+export async function updateRule(
+  { kind: _kind, ruleId, ...fields }: ChangeOf<"updateRule">,
+  acting: Acting,
+): Promise<void> {
   const { store } = acting;
-  const changed = await send(acting, {
-    command: "updateLoadBalancerRule",
-    params,
-    ...RULE,
-  }).catch((error: unknown) => {
+  try {
+    await write(acting, RULE, {
+      command: "updateLoadBalancerRule",
+      fields,
+      params: { id: ruleId },
+    });
+  } catch (error) {
     if (error instanceof ApiError) store.noteUnsent(ruleId);
     const rule = store.view?.rules.get(ruleId);
     throw (rule && toUnsupported({ ...rule, ...fields }, error)) ?? error;
-  });
-  store.putRule(changed);
+  }
   // The answer has the state of before the router took it.
   store.addMembers(ruleId, []);
-  compare(acting, changed, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
 }
 
 /** Deletes a rule with its backends and stickiness policies. */
@@ -472,11 +465,4 @@ function toUsed(error: unknown): RefusedStepError | undefined {
 function toMembers(id: string, vmIds: readonly string[]): Readonly<Record<string, string>> {
   assert(vmIds.length > 0, "a change of backends names at least one VM");
   return { id, virtualmachineids: vmIds.join(",") };
-}
-
-/** CloudStack takes an empty list for everyone. */
-function toCidrParam(cidrs: readonly string[] | undefined): Readonly<Record<string, string>> {
-  if (cidrs === undefined) return {};
-  assert(cidrs.length > 0, "a rule that restricts its clients names at least one block");
-  return { cidrlist: cidrs.join(",") };
 }

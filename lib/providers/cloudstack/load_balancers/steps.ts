@@ -22,75 +22,80 @@ interface RuleFields {
   readonly cidrs?: readonly string[];
 }
 
-/** What each change needs. IDs are CloudStack's. */
-export type Change =
+/** What each kind of change needs. IDs are CloudStack's. */
+interface Changes {
   /** Takes a free address: records it, asks for exactly that one, tags it. Several commands, each safe to repeat. */
-  | {
-      readonly kind: "takeAddress";
-      readonly place: Place;
-      /** The address that the Service names, which must be free. Absent: any. */
-      readonly ip?: string;
-    }
-  | {
-      readonly kind: "tagAddress";
-      readonly addressId: string;
-      readonly tags: ReadonlyMap<string, string>;
-      /** Whether it is the address that the record does not name, because CloudStack chose it. */
-      readonly isUnseen?: true;
-    }
+  readonly takeAddress: {
+    readonly place: Place;
+    /** The address that the Service names, which must be free. Absent: any. */
+    readonly ip?: string;
+  };
+  readonly tagAddress: {
+    readonly addressId: string;
+    readonly tags: ReadonlyMap<string, string>;
+    /** Whether it is the address that the record does not name, because CloudStack chose it. */
+    readonly isUnseen?: true;
+  };
   /** Asks once more what uses the address, right before. */
-  | { readonly kind: "releaseAddress"; readonly addressId: string }
-  | ({ readonly kind: "createRule" } & RuleFields)
-  | ({ readonly kind: "updateRule"; readonly ruleId: string } & Partial<
-      Pick<RuleFields, "name" | "description" | "protocol" | "algorithm" | "cidrs">
-    >)
-  | { readonly kind: "deleteRule"; readonly ruleId: string }
-  | { readonly kind: "addBackends"; readonly ruleId: string; readonly vmIds: readonly string[] }
-  | { readonly kind: "removeBackends"; readonly ruleId: string; readonly vmIds: readonly string[] }
-  | {
-      readonly kind: "createFirewallRule";
-      readonly addressId: string;
-      readonly protocol: "tcp" | "udp";
-      readonly port: number;
-      readonly cidrs: readonly string[];
-    }
-  | { readonly kind: "deleteFirewallRule"; readonly firewallRuleId: string }
-  | {
-      readonly kind: "createAclItem";
-      readonly listId: string;
-      readonly networkId: string;
-      readonly protocol: "tcp" | "udp";
-      readonly port: number;
-      readonly cidrs: readonly string[];
-      readonly reason: string;
-      /** Its place. Absent: the last. */
-      readonly number?: number;
-    }
-  | {
-      readonly kind: "updateAclItem";
-      readonly itemId: string;
-      readonly listId: string;
-      readonly cidrs?: readonly string[];
-      readonly reason?: string;
-    }
-  | { readonly kind: "deleteAclItem"; readonly itemId: string; readonly listId: string }
-  | {
-      readonly kind: "createPolicy";
-      readonly ruleId: string;
-      readonly name: string;
-      readonly method: string;
-      readonly params: ReadonlyMap<string, string>;
-    }
-  | { readonly kind: "deletePolicy"; readonly policyId: string; readonly ruleId: string }
+  readonly releaseAddress: { readonly addressId: string };
+  readonly createRule: RuleFields;
+  readonly updateRule: { readonly ruleId: string } & Partial<
+    Pick<RuleFields, "name" | "description" | "protocol" | "algorithm" | "cidrs">
+  >;
+  readonly deleteRule: { readonly ruleId: string };
+  readonly addBackends: { readonly ruleId: string; readonly vmIds: readonly string[] };
+  readonly removeBackends: { readonly ruleId: string; readonly vmIds: readonly string[] };
+  readonly createFirewallRule: {
+    readonly addressId: string;
+    readonly protocol: "tcp" | "udp";
+    readonly port: number;
+    readonly cidrs: readonly string[];
+  };
+  readonly deleteFirewallRule: { readonly firewallRuleId: string };
+  readonly createAclItem: {
+    readonly listId: string;
+    readonly networkId: string;
+    readonly protocol: "tcp" | "udp";
+    readonly port: number;
+    readonly cidrs: readonly string[];
+    readonly reason: string;
+    /** Its place. Absent: the last. */
+    readonly number?: number;
+  };
+  readonly updateAclItem: {
+    readonly itemId: string;
+    readonly listId: string;
+    readonly cidrs?: readonly string[];
+    readonly reason?: string;
+  };
+  readonly deleteAclItem: { readonly itemId: string; readonly listId: string };
+  readonly createPolicy: {
+    readonly ruleId: string;
+    readonly name: string;
+    readonly method: string;
+    readonly params: ReadonlyMap<string, string>;
+  };
+  readonly deletePolicy: { readonly policyId: string; readonly ruleId: string };
   /** Names an address in the record that the Service uses together with others. */
-  | { readonly kind: "keepShared"; readonly ip: string }
+  readonly keepShared: { readonly ip: string };
   /** Waits for a job that is in the record, such as one that an earlier process started. */
-  | { readonly kind: "awaitJob"; readonly jobId: string; readonly command: string }
+  readonly awaitJob: { readonly jobId: string; readonly command: string };
   /** Removes a record that says nothing that is still open. */
-  | { readonly kind: "forgetRecord" };
+  readonly forgetRecord: object;
+}
 
 /** The change of one kind. */
-export type ChangeOf<K extends Change["kind"]> = Extract<Change, { readonly kind: K }>;
+export type ChangeOf<K extends keyof Changes> = {
+  [P in K]: { readonly kind: P } & Changes[P];
+}[K];
+
+/** A change of any kind. */
+export type Change = ChangeOf<keyof Changes>;
+
+/** What carries out each kind of change. */
+export type Acts<A> = {
+  readonly [K in keyof Changes]: (change: ChangeOf<K>, acting: A) => Promise<void>;
+};
 
 /** A step of CloudStack. Its lock is that of the network. */
 export type Step = LoadBalancerStep & {

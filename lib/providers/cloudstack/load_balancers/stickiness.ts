@@ -9,7 +9,7 @@ import { isGoing, type Scene, toStep } from "./scene.ts";
 import type { Change, ChangeOf, Step } from "./steps.ts";
 import type { StickinessWish, Desired, DesiredPort } from "./desired.ts";
 import type { Network, Rule, StickinessPolicy } from "./observation.ts";
-import { LB_SCHEMAS } from "../wire/load_balancing_api.ts";
+import { LB_SCHEMAS } from "../wire/objects.ts";
 import { type Acting, send, sendRemoval, toIndexed } from "./acting.ts";
 
 /** Steps and problems of one part. */

@@ -22,7 +22,7 @@ import {
 import {
   type NetworkService,
   readServices,
-} from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
+} from "../../../../lib/providers/cloudstack/wire/objects.ts";
 import { array, assert, constantFrom, integer, ipV4, property, tuple } from "fast-check";
 import { object } from "valibot";
 import { decode } from "../../../../lib/cloud_http/decode.ts";

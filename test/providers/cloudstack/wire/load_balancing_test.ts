@@ -6,10 +6,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { anything, assert, constantFrom, dictionary, property } from "fast-check";
 import { decode } from "../../../../lib/cloud_http/decode.ts";
 import type { Field } from "../../../../lib/providers/cloudstack/wire/schema.ts";
-import {
-  LB_SCHEMAS,
-  LoadBalancingApi,
-} from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
+import { LB_SCHEMAS } from "../../../../lib/providers/cloudstack/wire/objects.ts";
+import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
 import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
 
 const [A = "", B = "", C = ""] = ["a", "b", "c"].map(
