@@ -148,6 +148,14 @@ export function formatAbout(bytes: number): string {
   return `${Math.floor((bytes / scale) * 10) / 10}${unit}`;
 }
 
+const GIB = 1024 ** 3;
+
+/** The memory of a machine, `16 GiB`, with at most two digits after the point; `undefined` for what is no amount. */
+export function formatMemory(bytes: number | null | undefined): string | undefined {
+  const isAmount = typeof bytes === "number" && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
+  return isAmount ? `${Math.round((bytes / GIB) * 100) / 100} GiB` : undefined;
+}
+
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 /** The most frequent form: each refresh reads thousands of them. */
 const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -10,6 +10,7 @@ import {
   unique,
 } from "../../cloud/addresses.ts";
 import type { Instance, InstanceAddresses, InstanceState } from "../../cloud/instance.ts";
+import { formatMemory } from "../../core/text/values.ts";
 import type { Coverage, Inventory } from "../../cloud/inventory/inventory.ts";
 import type { ListReply } from "../../cloud_http/decode.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -267,14 +268,6 @@ export function toInventory(
     undecodable: vms.undecodable,
     ...(lookedFor && { lookedFor }),
   };
-}
-
-const GIB = 1024 ** 3;
-
-/** `16 GiB`; at most two digits after the point. What is no amount of memory is left out. */
-function formatMemory(bytes: number | undefined): string | undefined {
-  if (bytes === undefined || !(bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER)) return undefined;
-  return `${Math.round((bytes / GIB) * 100) / 100} GiB`;
 }
 
 /** Turns a VM into a frozen instance. A value that is not known now is absent. */

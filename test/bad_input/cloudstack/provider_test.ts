@@ -34,7 +34,10 @@ function checkSound(instance: Instance, id: string, said: string): void {
     expect(parseIp(address)?.text).toBe(address);
     expect(said).toContain(address);
   }
-  for (const value of Object.values(instance.details)) {
+  // The server says MiB.
+  const { memory = "0 GiB", ...details } = instance.details;
+  expect(memory).toMatch(/^\d+(?:\.\d{1,2})? GiB$/);
+  for (const value of Object.values(details)) {
     expect(said).toContain(JSON.stringify(value).slice(1, -1));
   }
 }

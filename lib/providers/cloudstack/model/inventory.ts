@@ -18,7 +18,7 @@ import { chooseAddresses, NO_ADDRESSES, toInstanceAddresses } from "../../../clo
 import { type IpAddress, isHostAddress, isInCidr, parseIp } from "../../../core/net/ip.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { type Presence, toUnknown } from "../../../cloud/provider.ts";
-import { parseUuid } from "../../../core/text/values.ts";
+import { formatMemory, parseUuid } from "../../../core/text/values.ts";
 
 /** What an inventory is made of, besides the list. */
 export interface InventoryOptions {
@@ -186,6 +186,8 @@ function toDetails(vm: Vm): Record<string, string> {
     state: vm.state,
     zone: vm.zonename,
     serviceOffering: vm.serviceofferingname,
+    cpus: vm.cpunumber?.toString(),
+    memory: vm.memory === undefined ? undefined : formatMemory(vm.memory * 1024 ** 2),
     account: vm.account,
     projectId: vm.projectid,
     displayName: vm.displayname === vm.name ? undefined : vm.displayname,

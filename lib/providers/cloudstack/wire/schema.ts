@@ -37,6 +37,9 @@ export const WHOLE_NUMBER: Field<number> = v.union([
   v.pipe(v.string(), v.regex(/^\d{1,9}$/, "a number"), v.transform(Number)),
 ]);
 
+/** A number that is only shown; `undefined` if it cannot be read. */
+const SHOWN_NUMBER: Field<number | undefined> = v.fallback(v.optional(WHOLE_NUMBER), undefined);
+
 /** A port, as a number or a text. */
 export const PORT: Field<number> = v.pipe(
   WHOLE_NUMBER,
@@ -73,6 +76,9 @@ export interface Vm {
   readonly zoneid?: string | null | undefined;
   readonly zonename?: string | null | undefined;
   readonly serviceofferingname?: string | null | undefined;
+  readonly cpunumber?: number | undefined;
+  /** In MiB. */
+  readonly memory?: number | undefined;
   /** Whose it is. In a project, the account is absent. */
   readonly account?: string | null | undefined;
   readonly domainid?: string | null | undefined;
@@ -138,6 +144,8 @@ export const SCHEMAS: {
     zoneid: TEXT,
     zonename: TEXT,
     serviceofferingname: TEXT,
+    cpunumber: SHOWN_NUMBER,
+    memory: SHOWN_NUMBER,
     account: TEXT,
     domainid: TEXT,
     projectid: TEXT,

@@ -18,6 +18,8 @@ describe("toInstance()", () => {
       serviceofferingname: "Small Instance",
       account: "ops",
       domainid: "d",
+      cpunumber: 2,
+      memory: 3_584,
       nic: [{ ipaddress: "10.1.0.1" }],
     };
     expect(toInstance(vm, SETTINGS)).toEqual({
@@ -34,6 +36,8 @@ describe("toInstance()", () => {
         state: "Running",
         zone: "Zürich 1/2",
         serviceOffering: "Small Instance",
+        cpus: "2",
+        memory: "3.5 GiB",
         account: "ops",
       },
       owner: "account ops of domain d",

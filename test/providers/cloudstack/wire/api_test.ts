@@ -256,6 +256,7 @@ describe("SCHEMAS", () => {
         zoneid: UUID,
         zonename: "zone1",
         serviceofferingname: "Small Instance",
+        cpunumber: 1,
         publicip: "192.0.2.7",
         nic: [
           {
@@ -267,6 +268,14 @@ describe("SCHEMAS", () => {
           },
         ],
       },
+    });
+  });
+
+  test("a VM whose CPUs and memory cannot be read is a VM all the same", () => {
+    const vm = { id: UUID, cpunumber: [], memory: -1.5 };
+    expect(decode(SCHEMAS.vm, vm)).toEqual({ value: { id: UUID } });
+    expect(decode(SCHEMAS.vm, { id: UUID, cpunumber: "4", memory: "8192" })).toEqual({
+      value: { id: UUID, cpunumber: 4, memory: 8_192 },
     });
   });
 
