@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { calm, restart } from "./calm.ts";
+import { calm, restart } from "./story.ts";
 import { type Act, RightWorld, VINO } from "./judges/right_world.ts";
 
 const MINUTE_MS = 60_000;

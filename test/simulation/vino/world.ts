@@ -25,7 +25,7 @@ import {
   type XoRecord,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toRoute } from "../../../lib/simulator/xenorchestra/requests.ts";
-import type { Seed } from "../../support/random.ts";
+import type { Seed, Random } from "../../support/random.ts";
 import type { LeasePath } from "../world/api_server.ts";
 import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
 import type { Peer } from "../world/socket.ts";
@@ -33,14 +33,15 @@ import { MetalWorld } from "../world/metal_world.ts";
 import type { ElectionTimes } from "../world/program.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { CloudJudge } from "./judges/cloud_judge.ts";
-import { Crashes } from "./crashes.ts";
 import { HostJudge } from "./judges/host_judge.ts";
-import { PowerJudge } from "./judges/power/power_judge.ts";
+import { PowerJudge } from "./judges/power_judge.ts";
 import { type Order, toSpec } from "./orders.ts";
 import { Ironic } from "./ironic.ts";
-import { OverrideJudge } from "./judges/power/override_judge.ts";
+import { OverrideJudge } from "./judges/override_judge.ts";
 import { Others } from "./others.ts";
-import { openRpc } from "./rpc.ts";
+import type { Timeline } from "../timeline.ts";
+import type { Trace } from "../trace.ts";
+import type { Link } from "../world/link.ts";
 
 /** The namespace of the Vinos and of their hosts. */
 export const METAL = "metal";
@@ -281,4 +282,59 @@ export class VinoWorld extends MetalWorld {
     const replica = this.replicas.find(({ current }) => current?.process.name === asker);
     if (replica !== undefined) this.crashes.reach(() => replica.kill(), asker);
   }
+}
+
+/** How long a request is on its way there and back at most, while the network is fast. */
+const WAY_MS = 8;
+
+/** The deaths. */
+export class Crashes {
+  readonly #random: Random;
+  readonly #timeline: Timeline;
+  readonly #trace: Trace;
+  /** How many of the requests that change something a process does not survive. */
+  share = 0;
+
+  constructor(random: Random, timeline: Timeline, trace: Trace) {
+    this.#random = random;
+    this.#timeline = timeline;
+    this.#trace = trace;
+  }
+
+  /** Called when a process sends a request that changes something. */
+  reach(kill: () => void, name: string): void {
+    const random = this.#random;
+    if (!random.chance(this.share)) return;
+    const ms = random.pick([0, random.between(1, WAY_MS), random.between(WAY_MS, 1_000)]);
+    this.#trace.note(name, `dies ${ms} ms after it asked for a change`);
+    this.#timeline.schedule(ms, kill);
+  }
+}
+
+/** Opens a connection. @param options.onSend Told of each message as it is sent */
+function openRpc(
+  cloud: XenOrchestra,
+  link: Link,
+  { signal, onSend }: { readonly signal: AbortSignal; readonly onSend: (message: string) => void },
+): Peer {
+  const session = cloud.openSession();
+  // The connection ends with the process of the server that it was opened to.
+  let life: AbortSignal | undefined;
+  const serve = async (message?: string): Promise<Outcome> => {
+    if (!cloud.life.isUp || life?.aborted === true) return { kind: "reset" };
+    life = cloud.life.signal;
+    try {
+      const text = message === undefined ? "" : await session.answer(message);
+      return { kind: "reply", response: new Response(text), isHalf: false };
+    } catch {
+      return { kind: "reset" };
+    }
+  };
+  return {
+    open: async () => void (await link.send(() => serve(), signal)),
+    answer: async (message) => {
+      onSend(message);
+      return await (await link.send(() => serve(message), signal)).text();
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { hasBmc } from "../../../../lib/simulator/metal3/host_state.ts";
 import { onHost } from "../../steps/hosts.ts";
 import { toVmId } from "../ironic.ts";
 import { isReady } from "../judges/machines.ts";
-import { readOverride, waitsForStart } from "../judges/power/override.ts";
+import { readOverride, waitsForStart } from "../judges/override_judge.ts";
 import type { VinoWorld } from "../world.ts";
 import { type Step, toStep } from "../../steps/mod.ts";
 

@@ -1,4 +1,6 @@
-import { type Act, call, type Case, testCases, VINO } from "../right_world.ts";
+import { type Act, call, type Case, testCases, VINO } from "./right_world.ts";
+import { expect, test } from "bun:test";
+import { type Override, waitsForStart } from "./override_judge.ts";
 
 const SECRET = { namespace: VINO.namespace, name: "core-worker-0-boot-override" };
 const PATH = `/api/v1/namespaces/${VINO.namespace}/secrets/${SECRET.name}`;
@@ -134,3 +136,16 @@ const LEFT: readonly Case[] = [
 testCases("OverrideJudge finds in the end", LEFT, ({ overrideJudge }) =>
   overrideJudge.listUntrue(),
 );
+
+test.each<[string, Override["since"], object, boolean]>([
+  ["which may not have its order yet", undefined, { power_state: "Halted" }, false],
+  ["which is off as before", { isRunning: false }, { power_state: "Halted" }, true],
+  ["which was off and runs", { isRunning: false }, { power_state: "Running" }, false],
+  ["which runs as before", { isRunning: true, startedAtMs: 1_000 }, { startTime: 1 }, true],
+  ["which was started again", { isRunning: true, startedAtMs: 1_000 }, { startTime: 2 }, false],
+  ["whose start nobody knows", { isRunning: true }, { startTime: 2 }, true],
+  ["whose last start nobody knows", { isRunning: true, startedAtMs: 1_000 }, {}, true],
+])("waitsForStart() of a VM %s", (_what, since, vm, waits) => {
+  const override = { duration: "once", order: "ncd", before: "cd", ...(since && { since }) };
+  expect(waitsForStart(override, { id: "a", ...vm })).toBe(waits);
+});

@@ -2,16 +2,16 @@
  * What must never happen to what VMs boot from, and what must be undone in the end.
  * @module
  */
-import type { ApiObject, ObjectAccess } from "../../../../../lib/simulator/kubernetes/mod.ts";
-import { hasBmc, pathOf } from "../../../../../lib/simulator/metal3/host_state.ts";
-import type { XenOrchestra, XoRecord } from "../../../../../lib/simulator/xenorchestra/mod.ts";
-import type { Journaled } from "../../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
-import type { Trace } from "../../../trace.ts";
-import type { ApiServer, Change } from "../../../world/api_server.ts";
-import { toVmId } from "../../ironic.ts";
-import { type Birth, isReady, type Machines } from "../machines.ts";
-import { LETTERS, orderOf, parseOverride, toOverriddenVm, toSecretName } from "./override.ts";
-import type { Wishes } from "../wishes.ts";
+import type { ApiObject, ObjectAccess } from "../../../../lib/simulator/kubernetes/mod.ts";
+import { hasBmc, pathOf } from "../../../../lib/simulator/metal3/host_state.ts";
+import type { XenOrchestra, XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
+import type { Trace } from "../../trace.ts";
+import type { ApiServer, Change } from "../../world/api_server.ts";
+import { toVmId } from "../ironic.ts";
+import { type Birth, isReady, type Machines } from "./machines.ts";
+import type { Wishes } from "./wishes.ts";
+import { objectAt, stringAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 
 /** What an {@linkcode OverrideJudge} needs of a world. */
 interface OverrideWorld {
@@ -149,4 +149,60 @@ export class OverrideJudge {
     this.violations.push(what);
     this.#world.trace.note("JUDGE", what);
   }
+}
+
+const RECORD = "landfall.dev/boot-override";
+/** Devices in letters of the hypervisor. */
+const LETTERS: Readonly<Record<string, string>> = { disk: "c", network: "n", cd: "d" };
+
+/** What is written down. */
+export interface Override {
+  readonly duration: string;
+  /** In letters of the hypervisor, while it holds: `ncd`. */
+  readonly order: string;
+  /** The order that comes back. */
+  readonly before: string;
+  /** How the VM was when it had its new order. Absent: it may not have it yet. */
+  readonly since?: { readonly isRunning: boolean; readonly startedAtMs?: number };
+}
+
+/** The name of the Secret with the override of a host. */
+function toSecretName(host: string): string {
+  return `${host}-boot-override`;
+}
+
+/** The override of a host. Absent: there is none. */
+export function readOverride(objects: ObjectAccess, host: ApiObject): Override | undefined {
+  const { namespace, name } = pathOf(host);
+  const secret = objects.get("secrets", { namespace, name: toSecretName(name) });
+  const isMeant = secret && toOverriddenVm(secret) === toOverriddenVm(host);
+  return isMeant === true ? parseOverride(secret) : undefined;
+}
+
+/** The override that a Secret has. */
+function parseOverride({ metadata }: ApiObject): Override | undefined {
+  const text = stringAt(objectAt(metadata, "annotations"), RECORD);
+  if (text === "") return undefined;
+  const { duration, device, before, since } = JSON.parse(text);
+  const old = before.map((one: string) => LETTERS[one]).join("");
+  const letter = LETTERS[device] ?? "";
+  return { duration, before: old, order: letter + old.replaceAll(letter, ""), since };
+}
+
+/** The VM that a record, or a host, is about. */
+function toOverriddenVm({ metadata }: ApiObject): string {
+  return stringAt(objectAt(metadata, "annotations"), "landfall.dev/machine-id");
+}
+
+/** Whether only a start of the VM can end an override: it has its order, and was not started since. */
+export function waitsForStart({ since }: Override, vm: XoRecord): boolean {
+  if (since === undefined) return false;
+  const startedAtMs = Number(vm["startTime"] ?? 0) * 1_000;
+  if (!since.isRunning) return vm["power_state"] === "Halted";
+  return since.startedAtMs === undefined || startedAtMs === 0 || since.startedAtMs === startedAtMs;
+}
+
+/** What a VM starts from, in letters. */
+function orderOf(vm: XoRecord): string {
+  return String(Object(vm["boot"]).order ?? "");
 }

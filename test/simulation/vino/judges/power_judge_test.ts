@@ -8,8 +8,8 @@ import {
   use,
   VINO,
   want,
-} from "../right_world.ts";
-import { NEWS_MS } from "../wishes.ts";
+} from "./right_world.ts";
+import { NEWS_MS } from "./wishes.ts";
 
 /** For so long a change that was asked for while a VM was off may be on its way. */
 const LATE_MS = 60_000;

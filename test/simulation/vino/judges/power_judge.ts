@@ -2,13 +2,13 @@
  * What must never happen to VMs that run, judged at each call of a hypervisor.
  * @module
  */
-import { consumerOf } from "../../../../../lib/simulator/metal3/host_state.ts";
-import type { XenOrchestra, XoRecord } from "../../../../../lib/simulator/xenorchestra/mod.ts";
-import type { Journaled } from "../../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
-import type { Timeline } from "../../../timeline.ts";
-import type { Trace } from "../../../trace.ts";
-import type { CloudJudge } from "../cloud_judge.ts";
-import { type Birth, isReady } from "../machines.ts";
+import { consumerOf } from "../../../../lib/simulator/metal3/host_state.ts";
+import type { XenOrchestra, XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
+import type { Timeline } from "../../timeline.ts";
+import type { Trace } from "../../trace.ts";
+import type { CloudJudge } from "./cloud_judge.ts";
+import { type Birth, isReady } from "./machines.ts";
 
 /** What a {@linkcode PowerJudge} needs of a world. */
 interface PowerWorld {
