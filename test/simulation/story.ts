@@ -8,16 +8,13 @@ import { CLOUDSTACK } from "./cloudstack/script.ts";
 import { countRetries, listUntrue } from "./judges/calm.ts";
 import { NODE_STEPS } from "./steps/node.ts";
 import { decide, tidyUp } from "./world/person.ts";
-import { PROCESS_STEPS } from "./steps/process.ts";
+import { PROCESS_STEPS, SERVER_STEPS } from "./steps/process.ts";
 import type { Random } from "../support/random.ts";
-import { SERVER_STEPS } from "./steps/server.ts";
 import { SETTINGS_STEPS } from "./steps/settings.ts";
-import type { Script } from "./script.ts";
-import type { Cloud } from "./world/cloud.ts";
-import type { WorldSettings } from "./world/cloud.ts";
+import { type Script, type Step, takeStep } from "./steps/mod.ts";
+import type { Cloud, WorldSettings } from "./world/cloud.ts";
 import type { World } from "./world/mod.ts";
 import { XEN_ORCHESTRA } from "./xenorchestra/script.ts";
-import { type Step, takeStep } from "./steps/mod.ts";
 
 /** One of so many stories is of CloudStack, the others are of Xen Orchestra. */
 const CLOUDSTACK_EVERY = 4;

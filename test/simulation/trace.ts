@@ -4,6 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../lib/core/clock.ts";
+import { describeError } from "../../lib/core/errors.ts";
+import type { LogFields, Logger } from "../../lib/core/log.ts";
 
 /** The end of an identity in a Lease: another one in each run. */
 const RANDOM_END = /_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -32,4 +34,31 @@ export class Trace {
   toHash(): string {
     return createHash("sha256").update(this.#lines.join("\n")).digest("hex");
   }
+}
+
+/** A logger into a trace; what it is told at level debug is left out. @param onMessage Told of each message, too */
+export function createTraceLog(
+  trace: Trace,
+  who: string,
+  onMessage: (message: string) => void,
+  fields: LogFields = {},
+): Logger {
+  const note = (level: string) => (message: string, extra?: LogFields) => {
+    onMessage(message);
+    const shown = Object.entries({ ...fields, ...extra }).map(
+      ([name, value]) => ` ${name}=${toText(value)}`,
+    );
+    trace.note(who, `${level} ${message}${shown.join("")}`);
+  };
+  return {
+    debug: () => undefined,
+    info: note("info"),
+    warn: note("warn"),
+    error: note("error"),
+    with: (more) => createTraceLog(trace, who, onMessage, { ...fields, ...more }),
+  };
+}
+
+function toText(value: unknown): string {
+  return value instanceof Error ? describeError(value) : (JSON.stringify(value) ?? "");
 }

@@ -11,7 +11,7 @@ import { settle } from "../../support/manual_clock.ts";
 import { CLOUD_STEPS } from "../../simulation/xenorchestra/cloud_steps.ts";
 import { MACHINE_STEPS } from "../../simulation/xenorchestra/machine_steps.ts";
 import { NODE_STEPS } from "../../simulation/steps/node.ts";
-import { SERVER_STEPS } from "../../simulation/steps/server.ts";
+import { SERVER_STEPS } from "../../simulation/steps/process.ts";
 import type { Step } from "../../simulation/steps/mod.ts";
 import { toSaying } from "../../simulation/world/settings_file.ts";
 import { XenOrchestraWorld } from "../../simulation/xenorchestra/cloud.ts";

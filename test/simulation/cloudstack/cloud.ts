@@ -14,16 +14,30 @@ import type { CloudStackState } from "../../../lib/simulator/cloudstack/world/st
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { drawFrom, type Random, type Seed } from "../../support/random.ts";
-import { REGION, TYPE, ZONE } from "../judges/topology_labels.ts";
-import type { Answer, Cloud, LabelWords, Origin, WorldSettings } from "../world/cloud.ts";
+import {
+  REGION,
+  TYPE,
+  ZONE,
+  type Answer,
+  type Cloud,
+  type LabelWords,
+  type Origin,
+  type WorldSettings,
+} from "../world/cloud.ts";
 import { World } from "../world/mod.ts";
 import type { LabelSettings, Said } from "../world/settings_file.ts";
 import { CloudStackBalancing, drawSite, readParameters, type Site } from "./services/balancing.ts";
-import { forwardPorts } from "./services/sites.ts";
+import {
+  forwardPorts,
+  addNic,
+  createPlaces,
+  type PlaceOptions,
+  type Places,
+  toKeys,
+} from "./places.ts";
 import { CloudStackEvidence } from "./evidence.ts";
 import { FileForm } from "./file_form.ts";
 import type { Asked } from "../crash_points.ts";
-import { addNic, createPlaces, type PlaceOptions, type Places, toKeys } from "./places.ts";
 import { CloudStackTruth } from "./truth.ts";
 
 const SECRET = "simulated-key-of-forty-three-characters-000";

@@ -3,12 +3,10 @@
  * @module
  */
 import type { VmState } from "../../../lib/simulator/cloudstack/mod.ts";
-import { boot, fall, onMachine } from "../steps/kubelet.ts";
-import { REST, SICKEN } from "../steps/outage.ts";
+import { boot, fall, onMachine, REST, SICKEN, later, type Step } from "../steps/mod.ts";
 import type { CloudStackWorld } from "./cloud.ts";
 import { stumble } from "./cloud_steps.ts";
 import { addNic } from "./places.ts";
-import { later, type Step } from "../steps/mod.ts";
 
 const step = onMachine<CloudStackWorld>;
 

@@ -2,12 +2,11 @@
  * What happens in stories of CloudStack.
  * @module
  */
-import type { Script } from "../script.ts";
+import type { Script } from "../steps/mod.ts";
 import { type CloudStackCloud, CloudStackWorld } from "./cloud.ts";
 import { beginOutage, CLOUD_STEPS } from "./cloud_steps.ts";
 import { HAND_STEPS } from "./services/hand_steps.ts";
-import { OBJECT_STEPS } from "./services/object_steps.ts";
-import { SHARING_STEPS } from "./services/sharing_steps.ts";
+import { OBJECT_STEPS, SHARING_STEPS } from "./services/object_steps.ts";
 import { SERVICE_STEPS } from "./services/service_steps.ts";
 import { MACHINE_STEPS, OUTAGE_STEPS } from "./machine_steps.ts";
 

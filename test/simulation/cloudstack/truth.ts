@@ -6,9 +6,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Vm } from "../../../lib/simulator/cloudstack/mod.ts";
 import type { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
-import { REGION, toAll, TYPE, ZONE } from "../judges/topology_labels.ts";
+import { REGION, toAll, TYPE, ZONE, type Span, type Truth } from "../world/cloud.ts";
 import type { Timeline } from "../timeline.ts";
-import type { Span, Truth } from "../world/cloud.ts";
 import type { LabelSettings } from "../world/settings_file.ts";
 
 /** What is told of a machine, for a while. */

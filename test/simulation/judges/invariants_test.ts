@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { LEASE } from "../world/api_server.ts";
 import { listUntrue } from "./calm.ts";
-import { listLacks } from "./node_writes.ts";
+import { listLacks } from "./writes.ts";
 import { findLeader, readNode, settle, SETTINGS } from "../settled.ts";
 import { type Said, type Saying, toSaying } from "../world/settings_file.ts";
 import { XenOrchestraWorld } from "../xenorchestra/cloud.ts";

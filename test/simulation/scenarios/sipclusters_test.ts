@@ -1,4 +1,4 @@
-import { TELLINGS } from "./sipclusters/mod.ts";
+import { TELLINGS } from "./sipclusters.ts";
 import { tellAll } from "./tell_all.ts";
 
 tellAll(TELLINGS);

@@ -4,10 +4,9 @@
  */
 import { isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { mendHost } from "../../../lib/simulator/metal3/hosts.ts";
-import { type RestRules, restartAtRest, untilRight } from "../rest.ts";
+import { type RestRules, restartAtRest, untilRight, type Ending, tellStory } from "../ending.ts";
 import { endFaults, supervise } from "../steps/controller.ts";
 import { unpause } from "../steps/hosts.ts";
-import { type Ending, tellStory } from "../ending.ts";
 import { isBroken } from "./hosts.ts";
 import { drawOrder, giveRivalBack, SIP_STEPS } from "./steps.ts";
 import { listUntrue } from "./truth.ts";

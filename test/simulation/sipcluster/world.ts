@@ -18,8 +18,7 @@ import {
   planHosts,
 } from "../../../lib/simulator/metal3/hosts.ts";
 import type { LeasePath } from "../world/api_server.ts";
-import { ControllerReplica } from "../world/controller_replica.ts";
-import { MetalWorld } from "../world/metal_world.ts";
+import { ControllerReplica, MetalWorld } from "../world/metal_world.ts";
 import type { ElectionTimes } from "../world/program.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { FLAVORS, LABELS, type Role } from "./hosts.ts";

@@ -5,7 +5,7 @@
 import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { ApiServer } from "../world/api_server.ts";
-import type { ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
+import type { ControllerProcess, ControllerReplica } from "../world/metal_world.ts";
 import { type Step, toStep, toStepOf } from "./mod.ts";
 
 /** What these steps need of a world. */

@@ -4,6 +4,7 @@
  */
 import type { Random } from "../../support/random.ts";
 import type { World } from "../world/mod.ts";
+import type { Cloud, WorldSettings } from "../world/cloud.ts";
 
 /** One thing that may happen in a world. */
 export interface Step<W = World> {
@@ -47,3 +48,62 @@ export function later(world: World, ms: number, act: () => void): void {
     world.noteChange();
   });
 }
+
+/** A cloud that stories can be told of. */
+export interface Script<C extends Cloud = Cloud> {
+  createWorld(seed: number, toSettings: (random: Random) => WorldSettings): World<C>;
+  /** What may happen to its machines, and to itself. */
+  readonly steps: readonly Step<World<C>>[];
+  /** What happens, or happens more often, in some of its worlds only. */
+  listMoreSteps(world: World<C>): readonly Step<World<C>>[];
+  /** What happens while a part of it is lost for long. */
+  readonly outageSteps: readonly Step<World<C>>[];
+  /** Loses a part of it for long. */
+  beginOutage(world: World<C>, ms: number): void;
+}
+
+/** A machine that there is. */
+interface Machine {
+  /** Of the Node that it is, or may become. */
+  readonly name: string;
+  readonly vmId: string;
+}
+
+/** Something that happens to a machine. */
+export function onMachine<W extends World>(
+  name: string,
+  weight: number,
+  act: (world: W, machine: Machine) => string | undefined,
+): Step<W> {
+  const list = ({ machines, truth }: W) => [...machines].filter(([, vmId]) => truth.has(vmId));
+  return toStepOf(name, weight, list, (world, [node, vmId]) => act(world, { name: node, vmId }));
+}
+
+/** The kubelet of a machine that was started reports. A second Node of it may be gone again: then as the first. */
+export function boot(world: World, { name, vmId }: Machine): void {
+  const names = [name, ...[...world.machines].filter(([, id]) => id === vmId).map(([one]) => one)];
+  const found = names.find((one) => world.findNode(one) !== undefined);
+  if (found !== undefined) world.boot(found);
+}
+
+/** Lets the kubelet of a machine that went fall silent, as soon as the node monitor misses it, or much later. */
+export function fall(world: World, name: string): void {
+  const uid = world.findNode(name)?.metadata.uid;
+  if (uid === undefined) return;
+  const ms = world.random.chance(0.6) ? 0 : world.random.between(0, 50_000);
+  later(world, ms, () => {
+    const isSame = world.findNode(name)?.metadata.uid === uid;
+    if (isSame && !world.isRunning(name)) world.setReady(name, false);
+  });
+}
+
+/** A kubelet is not heard of any more. */
+export const SICKEN: Step = toStep("Node not Ready for long", 2, (world) => {
+  const name = world.random.pick([...world.machines.keys()]);
+  if (!world.findNode(name)) return undefined;
+  world.setReady(name, false);
+  return name;
+});
+
+/** Mostly nothing: a stay must last, and so must an absence. */
+export const REST: Step = { name: "nothing", weight: 6, act: () => undefined };

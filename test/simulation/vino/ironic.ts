@@ -16,7 +16,7 @@ import { objectAt, stringAt } from "../../../lib/simulator/kubernetes/patches/js
 import { hasBmc, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Trace } from "../trace.ts";
-import type { ControllerProcess } from "../world/controller_replica.ts";
+import type { ControllerProcess } from "../world/metal_world.ts";
 
 /** What an {@linkcode Ironic} needs of a world. */
 interface IronicWorld {

@@ -8,12 +8,11 @@ import {
   CONTROLLER_PROCESS_STEPS,
   listServerSteps,
 } from "../steps/controller.ts";
-import { type Ending, tellStory } from "../ending.ts";
+import { type Ending, tellStory, type RestRules, restartAtRest, untilRight } from "../ending.ts";
 import { drawOrder } from "./orders.ts";
 import { tagHypervisor, tagOneHypervisor, CLOUD_STEPS } from "./steps/cloud.ts";
 import { NAMES, VinoWorld } from "./world.ts";
 import { isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
-import { type RestRules, restartAtRest, untilRight } from "../rest.ts";
 import { isOfVino, listUntrue } from "./judges/truth.ts";
 import { unpause } from "../steps/hosts.ts";
 import { giveBack, isTakenByHand, HOST_STEPS } from "./steps/hosts.ts";

@@ -27,11 +27,9 @@ import {
 import { toRoute } from "../../../lib/simulator/xenorchestra/requests.ts";
 import type { Seed, Random } from "../../support/random.ts";
 import type { LeasePath } from "../world/api_server.ts";
-import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
-import type { Peer } from "../world/socket.ts";
-import { MetalWorld } from "../world/metal_world.ts";
+import { type ControllerProcess, ControllerReplica, MetalWorld } from "../world/metal_world.ts";
+import { type Peer, takeOver } from "../world/surroundings.ts";
 import type { ElectionTimes } from "../world/program.ts";
-import { takeOver } from "../world/surroundings.ts";
 import { CloudJudge } from "./judges/cloud_judge.ts";
 import { HostJudge } from "./judges/host_judge.ts";
 import { PowerJudge } from "./judges/power_judge.ts";

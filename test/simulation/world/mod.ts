@@ -13,11 +13,10 @@ import type { Cloud, Origin, Surroundings, WorldSettings } from "./cloud.ts";
 import { Invariants } from "../judges/invariants.ts";
 import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 import { type Incarnation, Replica } from "./replica.ts";
-import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
+import { type Said, SettingsFile, toSaying, LeftAddresses } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
 import { rest, Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
-import { LeftAddresses } from "./left_addresses.ts";
 import type { TransportRequest } from "../../../lib/kube/api/request.ts";
 
 /** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */

@@ -16,8 +16,7 @@ import {
 } from "../../../lib/kube/api/request.ts";
 import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
-import type { Trace } from "../trace.ts";
-import { createTraceLog } from "../trace_log.ts";
+import { type Trace, createTraceLog } from "../trace.ts";
 import { type ApiServer, LEASE, type LeasePath } from "./api_server.ts";
 import { Link } from "./link.ts";
 import { type ClockErrors, Process } from "./process.ts";

@@ -4,6 +4,7 @@
  */
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 
 /** Stands for a process in the text of settings. */
 export const ASKER = "{asker}";
@@ -93,5 +94,26 @@ export class SettingsFile {
     const { text } = this.#saying;
     if (text !== undefined) return text.replaceAll(ASKER, asker);
     throw new ConfigError([{ source: SETTINGS_PATH, message: "Cannot read the file: it is gone" }]);
+  }
+}
+
+/** In how many stories addresses may be left alone, and how often they are in these. */
+const LEAVING_STORIES = 0.2;
+const LEAVING_SHARE = 0.6;
+const LEAVING_SALT = 0xadd2;
+
+/** Whether `addresses.mode` is `leave`. */
+export class LeftAddresses {
+  readonly #random: Random;
+  readonly #isOn: boolean;
+
+  constructor(seed: Seed) {
+    this.#random = drawFrom(seed, LEAVING_SALT);
+    this.#isOn = this.#random.chance(LEAVING_STORIES);
+  }
+
+  /** Whether the next settings leave addresses alone; never in most stories. */
+  draw(): boolean {
+    return this.#isOn && this.#random.chance(LEAVING_SHARE);
   }
 }

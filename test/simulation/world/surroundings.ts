@@ -5,7 +5,6 @@
  */
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { Random } from "../../support/random.ts";
-import { type Connector, createSocketClass } from "./socket.ts";
 
 /** Answers what is fetched, by the name of the host in the URL. */
 type Fetcher = (request: Request, signal: AbortSignal) => Promise<Response>;
@@ -39,5 +38,52 @@ export function takeOver(random: Random, fetcher: Fetcher, connect?: Connector):
     globalThis.WebSocket = WebSocket;
     Math.random = chance;
     crypto.randomUUID = randomUUID;
+  };
+}
+
+/** The way to the far end of one WebSocket. What it returns or throws reaches the process as it should. */
+export interface Peer {
+  open(): Promise<void>;
+  /** @returns `undefined` for no answer */
+  answer(message: string): Promise<string | undefined>;
+}
+
+/** Finds the far end. @param signal Aborts when the process closes the socket */
+export type Connector = (url: URL, signal: AbortSignal) => Peer;
+
+/** The class that stands where the machine's own `WebSocket` would. */
+function createSocketClass(connect: Connector): new (url: string) => EventTarget {
+  return class extends EventTarget {
+    readonly #closed = new AbortController();
+    readonly #peer: Peer;
+
+    constructor(url: string) {
+      super();
+      this.#peer = connect(new URL(url), this.#closed.signal);
+      this.#peer.open().then(
+        () => this.#tell(new Event("open")),
+        (error: unknown) => this.#fail(error),
+      );
+    }
+
+    send(text: string): void {
+      this.#peer.answer(text).then(
+        (data) => data !== undefined && this.#tell(new MessageEvent("message", { data })),
+        (error: unknown) => this.#fail(error),
+      );
+    }
+
+    close(): void {
+      this.#closed.abort(new Error("the socket is closed"));
+    }
+
+    /** The runtime tells why in a member that the standard does not have. */
+    #fail(error: unknown): void {
+      this.#tell(Object.assign(new Event("error"), { error }));
+    }
+
+    #tell(event: Event): void {
+      if (!this.#closed.signal.aborted) this.dispatchEvent(event);
+    }
   };
 }

@@ -21,9 +21,16 @@ import { World } from "../world/mod.ts";
 import { type LabelSettings, type Said, toDeletionKeys } from "../world/settings_file.ts";
 import { StateWithCopies } from "./copies.ts";
 import { XenOrchestraEvidence } from "./evidence.ts";
-import { OwnLabels, TAG_LABELS, TAG_PREFIX } from "./own_labels.ts";
+import {
+  OwnLabels,
+  TAG_LABELS,
+  TAG_PREFIX,
+  EDITED_LABELS,
+  OUR_LABELS,
+  TYPE_TAG,
+  XenOrchestraTruth,
+} from "./truth.ts";
 import type { PoolPlace } from "./stay_judge.ts";
-import { EDITED_LABELS, OUR_LABELS, TYPE_TAG, XenOrchestraTruth } from "./truth.ts";
 
 const TOKEN = "simulated-token-of-forty-three-characters-00";
 const EVENT_PERIOD_MS = 5_000;

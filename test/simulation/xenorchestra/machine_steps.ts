@@ -3,9 +3,8 @@
  * @module
  */
 import { stumble } from "./cloud_steps.ts";
-import { boot, fall, onMachine } from "../steps/kubelet.ts";
+import { boot, fall, onMachine, later, type Step } from "../steps/mod.ts";
 import type { XenOrchestraWorld } from "./cloud.ts";
-import { later, type Step } from "../steps/mod.ts";
 
 const step = onMachine<XenOrchestraWorld>;
 

@@ -6,11 +6,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { Timeline } from "../timeline.ts";
-import type { Span, Truth } from "../world/cloud.ts";
+import { type Span, type Truth, REGION, toAll, TYPE, ZONE } from "../world/cloud.ts";
 import type { LabelSettings } from "../world/settings_file.ts";
-import { REGION, toAll, TYPE, ZONE } from "../judges/topology_labels.ts";
 import type { StateWithCopies } from "./copies.ts";
-import { TAG_LABELS, TAG_PREFIX } from "./own_labels.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
+
+/** Begins the keys of tags that become labels. */
+export const TAG_PREFIX = "tags.example/";
+
+/** The labels that they become. */
+export const TAG_LABELS: readonly string[] = ["a", "b", "c"].map((key) => TAG_PREFIX + key);
 
 /** What labels tell of a machine, for a while. */
 interface Fact {
@@ -269,4 +274,42 @@ function toSize(vm: XoRecord): string {
   const { max } = vm["CPUs"] as { max: number };
   const { static: limits } = vm["memory"] as { static: readonly [number, number] };
   return `${max}vCPU-${limits[1] / GIB}GB`;
+}
+
+/** How many stories have such settings. */
+const SHARE = 0.25;
+const SALT = 0x7a65;
+
+/** What the settings of a story say of such names and labels. */
+export class OwnLabels {
+  readonly #random: Random;
+  readonly #isOn: boolean;
+
+  constructor(seed: Seed) {
+    this.#random = drawFrom(seed, SALT);
+    this.#isOn = this.#random.chance(SHARE);
+  }
+
+  /** These settings with such names or without, whatever they had. @param pools IDs of all pools */
+  draw({ zoneFrom = "host", typeTag }: LabelSettings, pools: readonly string[]): LabelSettings {
+    const plain = { zoneFrom, ...(typeTag !== undefined && { typeTag }) };
+    if (!this.#isOn) return plain;
+    const chance = (): boolean => this.#random.chance(0.6);
+    const toNames = (what: string): Record<string, string> =>
+      Object.fromEntries(pools.map((id, at) => [id, `${what}-${at >> 1}`]));
+    return {
+      ...plain,
+      ...(chance() && { regions: toNames("region") }),
+      ...(chance() && { zones: toNames("zone") }),
+      ...(chance() && { tagPrefix: TAG_PREFIX }),
+      ...(this.#random.chance(0.15) && { zoneFrom: "none" }),
+    };
+  }
+
+  /** Tags of a machine; none in other stories. */
+  drawTags(): string[] {
+    if (!this.#isOn) return [];
+    const chosen = TAG_LABELS.filter(() => this.#random.chance(0.5));
+    return chosen.map((key) => `${key}=${this.#random.pick(["1", "2"])}`);
+  }
 }

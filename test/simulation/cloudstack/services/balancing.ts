@@ -14,13 +14,12 @@ import type { Timeline } from "../../timeline.ts";
 import type { Trace } from "../../trace.ts";
 import type { ServiceChange } from "../../world/api_server.ts";
 import type { Balancing, Surroundings } from "../../world/cloud.ts";
-import type { Places } from "../places.ts";
+import type { Places, SiteKind } from "../places.ts";
 import type { CloudStackTruth } from "../truth.ts";
 import { Book } from "./book.ts";
 import { Knowledge } from "./knowledge.ts";
 import { readOwner, ServiceJudge } from "./service_judge.ts";
 import { listUnsettled } from "./service_truth.ts";
-import type { SiteKind } from "./sites.ts";
 
 /** What a story draws of them. */
 export interface Site {

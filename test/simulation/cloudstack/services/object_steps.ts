@@ -1,5 +1,6 @@
 /**
- * What people do by hand to Services of type LoadBalancer: fields that are Landfall's, and the address that they name.
+ * What people do by hand to Services of type LoadBalancer: fields that are Landfall's, and the address that they name,
+ * also from another namespace.
  * @module
  */
 import { formatTime } from "../../../../lib/core/clock.ts";
@@ -7,10 +8,11 @@ import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import { toUuid } from "../../../../lib/simulator/uuid.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
-import { isFreeAtFirst } from "./sites.ts";
-import { nameOf, ofService } from "./service_steps.ts";
-import { FINALIZER, isWanted, RECORD } from "./wishes.ts";
+import { isFreeAtFirst } from "../places.ts";
+import { nameOf, ofService, drawPorts, step } from "./service_steps.ts";
+import { FINALIZER, isWanted, RECORD, WORD } from "./wishes.ts";
 import type { Step } from "../../steps/mod.ts";
+import { readOwner } from "./service_judge.ts";
 
 /** It says that an address of the user was taken for the Service, or that a job runs which never was. */
 function forge(
@@ -97,4 +99,44 @@ function patch(
   body: Parameters<CloudStackWorld["server"]["objects"]["patch"]>[2],
 ): void {
   server.objects.patch("services", nameOf(service), body);
+}
+
+const OTHER = "other";
+
+/** Everything of that. */
+export const SHARING_STEPS: readonly Step<CloudStackWorld>[] = [
+  // Names the address of a Service that there is, or was.
+  step("Service of another namespace created", 40, (world, balancing) => {
+    const { random, server } = world;
+    const { objects, services } = server;
+    const { state } = balancing.cloud;
+    if (services.some(({ metadata }) => metadata.namespace === OTHER)) return undefined;
+    const taken = [...state.publicIps.values()].filter(({ id }) => readOwner(state, id));
+    if (taken.length === 0 || !balancing.isInOneZone) return undefined;
+    const { address, id } = random.pick(taken);
+    const host = services.find(({ metadata }) => metadata.uid === readOwner(state, id));
+    const word = random.pick([null, OTHER, "*"]);
+    if (host) objects.patch("services", nameOf(host), toWord(word));
+    if (objects.get("namespaces", { name: OTHER }) === undefined)
+      objects.create("namespaces", { metadata: { name: OTHER } });
+    const spec = {
+      type: "LoadBalancer",
+      selector: { app: "other" },
+      ports: drawPorts(random, balancing),
+      loadBalancerIP: address,
+    };
+    objects.create("services", { metadata: { name: "s9", namespace: OTHER }, spec });
+    const life = balancing.knowledge.lives.at(-1);
+    if (life) life.mayMove = true;
+    return `${JSON.stringify(spec)}, with the word ${word} of ${host?.metadata.name}`;
+  }),
+  ofService("Service shares its address, or no more", 10, (world, _balancing, service) => {
+    const word = world.random.pick([null, OTHER, `web, ${OTHER}`, "*"]);
+    world.server.objects.patch("services", nameOf(service), toWord(word));
+    return `${word}`;
+  }),
+];
+
+function toWord(word: string | null): { metadata: { annotations: Record<string, string | null> } } {
+  return { metadata: { annotations: { [WORD]: word } } };
 }

@@ -10,7 +10,7 @@ import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summa
 import { withoutIds } from "../../../support/services/without_ids.ts";
 import { CloudStackWorld } from "../../cloudstack/cloud.ts";
 import { KEPT } from "../../cloudstack/services/wishes.ts";
-import { isFreeAtFirst, type SiteKind } from "../../cloudstack/services/sites.ts";
+import { isFreeAtFirst, type SiteKind } from "../../cloudstack/places.ts";
 import type { CrashEnding, CrashPoint } from "../../crash_points.ts";
 import { tellStory } from "../../ending.ts";
 import { calm, end } from "../../story.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { tellWithCrashes } from "../crash_points.ts";
-import { findTelling } from "./find.ts";
-import type { Telling } from "./scenario.ts";
+import { findTelling, type Telling } from "./scenario.ts";
 import { TELLINGS } from "./services/mod.ts";
 
 const CREATED = "services/service-is-created";

@@ -2,20 +2,15 @@
  * The scenario of SIPClusters: two of them, with a crash at one write or another.
  * @module
  */
-import { consumerOf, pathOf } from "../../../../lib/simulator/metal3/host_state.ts";
-import { breakHost } from "../../../../lib/simulator/metal3/hosts.ts";
-import { readExtent } from "../../../support/extent.ts";
-import {
-  type Asked,
-  type CrashEnding,
-  type CrashPoint,
-  tellWithCrashes,
-} from "../../crash_points.ts";
-import { tellStory } from "../../ending.ts";
-import { listUntrue } from "../../sipcluster/truth.ts";
-import { SipWorld, TENANTS } from "../../sipcluster/world.ts";
-import { check, type Telling, toReplay } from "../scenario.ts";
-import { ALONE } from "../stage.ts";
+import { consumerOf, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
+import { breakHost } from "../../../lib/simulator/metal3/hosts.ts";
+import { readExtent } from "../../support/extent.ts";
+import { type Asked, type CrashEnding, type CrashPoint, tellWithCrashes } from "../crash_points.ts";
+import { tellStory } from "../ending.ts";
+import { listUntrue } from "../sipcluster/truth.ts";
+import { SipWorld, TENANTS } from "../sipcluster/world.ts";
+import { check, type Telling, toReplay } from "./scenario.ts";
+import { ALONE } from "./stage.ts";
 
 const NAME = "sipclusters/two-clusters";
 const SEED = 5;
