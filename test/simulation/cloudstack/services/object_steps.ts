@@ -29,19 +29,24 @@ function forge(
   return JSON.stringify({ v: 1, uid: metadata.uid, ...part });
 }
 
+/** What only the record of a Service proves is lost with it. */
+function loseRecord({ abandoned, cloud }: CloudStackBalancing, { metadata }: Service): void {
+  const record = metadata.annotations?.[RECORD] ?? "";
+  const { publicIps, tags } = cloud.state;
+  // Where CloudStack chose, the record says no more than a network.
+  const isWithoutChoice = record.includes('"address"') && !record.includes('"id"');
+  for (const { id } of publicIps.values()) {
+    // Also one that is free: CloudStack may be about to give it.
+    const mayBeMeant = isWithoutChoice && tags.of(id).length === 0;
+    if (record.includes(id) || mayBeMeant) abandoned.add(id);
+  }
+}
+
 /** Everything that people do to Services by hand. */
 export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
   ofService("record edited by hand", 3, (world, balancing, service) => {
     const { random, server } = world;
-    const before = service.metadata.annotations?.[RECORD] ?? "";
-    // What only the record proves is lost with it: where CloudStack chose, the record says no more than a network.
-    const { publicIps, tags } = balancing.cloud.state;
-    const isWithoutChoice = before.includes('"address"') && !before.includes('"id"');
-    for (const { id } of publicIps.values()) {
-      // Also one that is free: CloudStack may be about to give it.
-      const mayBeMeant = isWithoutChoice && tags.of(id).length === 0;
-      if (before.includes(id) || mayBeMeant) balancing.abandoned.add(id);
-    }
+    loseRecord(balancing, service);
     const others = server.services.flatMap(({ metadata }) => metadata.annotations?.[RECORD] ?? []);
     const forged = forge(world, balancing, service);
     const text = random.pick([null, "{", "{}", forged, forged, ...others]);
@@ -57,15 +62,16 @@ export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
     return JSON.stringify(ingress);
   }),
   // As people do who want a Service to go that does not go. What is left of it then may stay.
-  ofService("finalizer removed by hand", 1, (world, { knowledge }, service) => {
+  ofService("finalizer removed by hand", 1, (world, balancing, service) => {
     const { finalizers = [], uid = "" } = service.metadata;
     if (!finalizers.includes(FINALIZER)) return undefined;
     const kept = finalizers.filter((one) => one !== FINALIZER);
     const isDeleted = world.random.chance(0.3);
-    const life = knowledge.find(uid);
+    const life = balancing.knowledge.find(uid);
     if (life && (isDeleted || !isWanted(service))) life.mayLeak = true;
     patch(world, service, { metadata: { finalizers: kept } });
     if (isDeleted) {
+      loseRecord(balancing, service);
       world.server.objects.delete("services", nameOf(service));
     }
     return isDeleted ? "and deleted" : "";
