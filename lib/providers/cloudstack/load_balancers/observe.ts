@@ -3,7 +3,7 @@
  * @module
  */
 import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
-import { Limiter } from "../../../core/concurrency.ts";
+import type { Limiter } from "../../../core/concurrency.ts";
 import type { Version } from "../session/facts.ts";
 import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
 import { type AskedAddress, parseRecord, type RecordSigner } from "./record.ts";
@@ -25,7 +25,7 @@ import type { Taker } from "./takers.ts";
 import type { Clock } from "../../../core/clock.ts";
 
 /** What a look needs. */
-interface ObserveOptions {
+export interface Look {
   readonly api: LoadBalancingApi;
   readonly networks: Networks;
   readonly projectId: string | undefined;
@@ -39,10 +39,8 @@ interface ObserveOptions {
   /** IDs of the VMs of Nodes, and of the networks that they are in. */
   readonly nodeVmIds: ReadonlySet<string>;
   readonly nodeNetworkIds: ReadonlySet<string>;
-  /** Of the look before. */
-  readonly knownPolicies: ReadonlyMap<string, readonly StickinessPolicy[]>;
-  /** Of the look before. */
-  readonly knownItems: Observation["aclItems"];
+  /** What the look before showed. */
+  readonly known: Partial<Pick<Observation, "aclItems" | "policies">>;
   /** Asks whose API user took addresses, see `readTakers`. */
   readonly readTakers: (
     asked: ReadonlyMap<string, number>,
@@ -51,53 +49,50 @@ interface ObserveOptions {
   readonly takenAtMs: number;
   /** The same by the wall clock, in milliseconds since 1970. */
   readonly takenAtWallMs: number;
+  /** Bounds how many questions about single rules, VMs and lists are asked at once. */
+  readonly limiter: Limiter;
 }
 
 /** Lists of ACLs that every account has, and that no account can change. */
 const FIXED_LISTS: ReadonlySet<string> = new Set(["default_allow", "default_deny"]);
-/** Questions about single rules, VMs and lists at once. A look must not hold up what else asks CloudStack. */
-const CONCURRENCY_MAX = 4;
-
 /**
  * Takes one look. One list each of rules, addresses and firewall rules, one list for each list of ACLs, and what
- * {@linkcode readMemberships} and {@linkcode readPolicies} need.
+ * {@linkcode readMembers} and {@linkcode readPolicies} need.
  *
  * @throws {CloudError} when CloudStack does not answer one of the questions, or not in full
  */
-export async function observe(
-  options: ObserveOptions,
-  signal: AbortSignal,
-): Promise<Omit<Found, "isOurCloud">> {
-  const { api, projectId, claims, nodeNetworkIds, takenAtMs } = options;
+export async function observe(look: Look, signal: AbortSignal): Promise<Omit<Found, "isOurCloud">> {
+  const { api, projectId, claims, takenAtMs, takenAtWallMs } = look;
   const [listed, addresses, firewallRules, version] = await Promise.all([
     api.listRules(projectId, signal),
     api.listAddresses(projectId, signal),
     api.listFirewallRules(projectId, signal),
-    options.readVersion(),
+    look.readVersion(),
   ]);
-  const limited = { ...options, limiter: new Limiter(CONCURRENCY_MAX) };
-  const evidence = {
-    ...options,
-    readMembers: (named: readonly Rule[]) => readMembers(named, listed, limited, signal),
+  const ruleCount = listed.objects.length;
+  const read = (some: readonly Rule[]): Promise<Observation["members"]> =>
+    readMembers(look, { rules: some, ruleCount }, signal);
+  const rules = {
+    ...listed,
+    objects: await adoptNames(listed.objects, { ...look, readMembers: read }),
   };
-  const rules = { ...listed, objects: await adoptNames(listed.objects, evidence) };
   const ours = rules.objects.filter((rule) => findClaim(claims, rule) !== undefined);
-  const wanted = new Set([...nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
-  const networks = await options.networks.read({ wanted, projectId }, signal);
-  const asked = listAsked(claims.values(), toMap(addresses), options.recordSigner);
+  const wanted = new Set([...look.nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
+  const networks = await look.networks.read({ wanted, projectId }, signal);
+  const asked = listAsked(claims.values(), toMap(addresses), look.recordSigner);
+  const listIds = toListIds(wanted, networks.networks).union(findLeftLists(look));
+  const sticky = ours.filter(
+    ({ networkId }) => networks.networks.get(networkId)?.stickiness !== undefined,
+  );
   const [takers, members, policies, aclItems] = await Promise.all([
-    asked.size === 0 ? undefined : options.readTakers(asked),
-    readMembers(ours, rules, limited, signal),
-    readPoliciesOf(ours, { ...limited, networks: networks.networks }, signal),
-    readAclItems(
-      toListIds(wanted, networks.networks).union(findLeftLists(options)),
-      limited,
-      signal,
-    ),
+    asked.size === 0 ? undefined : look.readTakers(asked),
+    read(ours),
+    readPolicies(look, sticky, signal),
+    readAclItems(look, listIds, signal),
   ]);
   return {
     takenAtMs,
-    takenAtWallMs: options.takenAtWallMs,
+    takenAtWallMs,
     ...(version !== undefined && { version }),
     rules: toMap(rules),
     addresses: toMap(addresses),
@@ -113,54 +108,12 @@ export async function observe(
   };
 }
 
-async function readMembers(
-  ours: readonly Rule[],
-  { objects }: WholeList<Rule>,
-  { api, vms, isEveryVm, projectId, limiter }: Limited,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const question = {
-    rules: new Map(ours.map((rule) => [rule.id, rule])),
-    ruleCount: objects.length,
-    vms: isEveryVm ? vms : undefined,
-    projectId,
-    limiter,
-  };
-  return await readMemberships(api, question, signal);
-}
-
-interface Limited extends ObserveOptions {
-  readonly limiter: Limiter;
-}
-
-interface Stickiness extends Pick<Limited, "api" | "claims" | "knownPolicies" | "limiter"> {
-  readonly networks: ReadonlyMap<string, Network>;
-}
-
-async function readPoliciesOf(
-  ours: readonly Rule[],
-  { api, claims, knownPolicies, networks, limiter }: Stickiness,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly StickinessPolicy[]>> {
-  const rules = ours.filter(({ networkId }) => networks.get(networkId)?.stickiness !== undefined);
-  const asksForIt = (rule: Rule): boolean => {
-    const { annotations = {} } = findClaim(claims, rule) ?? {};
-    return annotations[ANNOTATIONS.stickinessMethod] !== undefined;
-  };
-  const question = {
-    rules: new Map(rules.map((rule) => [rule.id, asksForIt(rule)])),
-    known: knownPolicies,
-    limiter,
-  };
-  return await readPolicies(api, question, signal);
-}
-
 type ListedItems = WholeList<AclItem> & { readonly listId: string };
 
 /** A list about which CloudStack refuses to answer is not known, which is of no concern to Services elsewhere. */
 async function readAclItems(
+  { api, projectId, limiter }: Look,
   listIds: ReadonlySet<string>,
-  { api, projectId, limiter }: Pick<Limited, "api" | "projectId" | "limiter">,
   signal: AbortSignal,
 ): Promise<readonly ListedItems[]> {
   const read = async (listId: string): Promise<ListedItems[]> => {
@@ -177,8 +130,8 @@ async function readAclItems(
 
 /** The Service that a rule is for, by its name. */
 function findClaim(
-  claims: ObserveOptions["claims"],
-  { name }: Rule,
+  claims: Look["claims"],
+  { name }: Pick<Rule, "name">,
 ): LoadBalancerClaim | undefined {
   return claims.get(parseRuleName(name)?.lbName ?? "");
 }
@@ -195,10 +148,12 @@ function toListIds(
 }
 
 /** Lists that had items of Services: a tier may have another list since, and the items are still to be removed. */
-function findLeftLists({ knownItems, claims }: ObserveOptions): ReadonlySet<string> {
+function findLeftLists({ known, claims }: Look): ReadonlySet<string> {
   const isOfService = ({ reason = "" }: AclItem): boolean =>
     isAclReason(reason) && claims.has(reason.slice(reason.lastIndexOf(" ") + 1));
-  const left = [...knownItems].filter(([, items]) => items.some((one) => isOfService(one)));
+  const left = [...(known.aclItems ?? [])].filter(([, items]) =>
+    items.some((one) => isOfService(one)),
+  );
   return new Set(left.map(([listId]) => listId));
 }
 
@@ -209,25 +164,21 @@ export function toMap<T extends { readonly id: string }>({
   return new Map(objects.map((one) => [one.id, one]));
 }
 
-/** What is asked about. */
-interface MembershipQuestion {
-  /** The rules, by ID, each with its network. */
-  readonly rules: ReadonlyMap<string, { readonly networkId: string }>;
-  /** How many rules all lists together show, also those of others. */
-  readonly ruleCount: number;
-  /** All VMs that this user may see. Absent: not known, or not all of them. */
-  readonly vms: ReadonlyMap<string, BackendVm> | undefined;
-  readonly projectId: string | undefined;
-  /** Bounds how many questions are asked at once. */
-  readonly limiter: Limiter;
-}
-
-type Api = Pick<LoadBalancingApi, "listMembers" | "listRulesOf">;
-
 /** Of the largest page. */
 const PAGE_SIZE = 500;
 /** Codes of CloudStack that are about the account, the keys or the whole server, not about one rule. */
 const ABOUT_EVERYTHING: ReadonlySet<number> = new Set([401, 405, 411, 429, 432, 503]);
+
+/** Rules whose members are wanted. */
+interface SomeRules {
+  readonly rules: readonly Pick<Rule, "id" | "networkId">[];
+  /** How many rules all lists together show, also those of others. */
+  readonly ruleCount: number;
+}
+
+type MemberLook = Pick<Look, "isEveryVm" | "limiter" | "projectId" | "vms"> & {
+  readonly api: Pick<LoadBalancingApi, "listMembers" | "listRulesOf">;
+};
 
 /**
  * Reads the members of rules: rule by rule, or VM by VM if that takes fewer requests. Only a VM with an interface in
@@ -236,16 +187,19 @@ const ABOUT_EVERYTHING: ReadonlySet<number> = new Set([401, 405, 411, 429, 432, 
  * @returns IDs of VMs by the ID of the rule. A rule about which CloudStack does not answer, or not in full, is missing
  * @throws {CloudError} when CloudStack answers nothing at all
  */
-export async function readMemberships(
-  api: Api,
-  question: MembershipQuestion,
+export async function readMembers(
+  look: MemberLook,
+  { rules, ruleCount }: SomeRules,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const vmIds = listCandidates(question);
-  const pages = Math.ceil(question.ruleCount / PAGE_SIZE);
-  return vmIds !== undefined && vmIds.length * pages < question.rules.size
-    ? await readByVm(api, { ...question, vmIds }, signal)
-    : await readByRule(api, question, signal);
+): Promise<Observation["members"]> {
+  const networkIds = new Set(rules.map(({ networkId }) => networkId));
+  const vms = [...look.vms.values()].filter(
+    ({ isGone, nics }) => !isGone && nics.some(({ networkId }) => networkIds.has(networkId)),
+  );
+  const pages = Math.ceil(ruleCount / PAGE_SIZE);
+  return look.isEveryVm && vms.length * pages < rules.length
+    ? await readByVm(look, rules, vms, signal)
+    : await readByRule(look, rules, signal);
 }
 
 /** Whether a refusal is about what the question names, and says nothing about other questions. */
@@ -253,19 +207,11 @@ function isAboutOne(error: unknown): error is ApiError {
   return error instanceof ApiError && !ABOUT_EVERYTHING.has(error.code);
 }
 
-function listCandidates({ rules, vms }: MembershipQuestion): string[] | undefined {
-  if (vms === undefined) return undefined;
-  const networkIds = new Set([...rules.values()].map(({ networkId }) => networkId));
-  const isCandidate = ({ isGone, nics }: BackendVm): boolean =>
-    !isGone && nics.some(({ networkId }) => networkIds.has(networkId));
-  return [...vms.values()].filter(isCandidate).map(({ id }) => id);
-}
-
 async function readByRule(
-  api: Api,
-  { rules, limiter }: MembershipQuestion,
+  { api, limiter }: MemberLook,
+  rules: SomeRules["rules"],
   signal: AbortSignal,
-): Promise<Map<string, ReadonlySet<string>>> {
+): Promise<Observation["members"]> {
   const members = new Map<string, ReadonlySet<string>>();
   const read = async (ruleId: string): Promise<void> => {
     try {
@@ -275,62 +221,50 @@ async function readByRule(
       if (!isAboutOne(error)) throw error;
     }
   };
-  await Promise.all([...rules.keys()].map((id) => limiter.run(() => read(id), signal)));
+  await Promise.all(rules.map(({ id }) => limiter.run(() => read(id), signal)));
   return members;
 }
 
 async function readByVm(
-  api: Api,
-  { rules, vmIds, projectId, limiter }: MembershipQuestion & { readonly vmIds: readonly string[] },
+  { api, projectId, limiter }: MemberLook,
+  rules: SomeRules["rules"],
+  vms: readonly BackendVm[],
   signal: AbortSignal,
-): Promise<Map<string, ReadonlySet<string>>> {
-  const members = new Map([...rules.keys()].map((id) => [id, new Set<string>()]));
+): Promise<Observation["members"]> {
+  const members = new Map(rules.map(({ id }) => [id, new Set<string>()]));
   const read = async (vmId: string): Promise<void> => {
-    for (const ruleId of await listRulesOf(api, vmId, projectId, signal)) {
-      members.get(ruleId)?.add(vmId);
+    try {
+      for (const ruleId of await api.listRulesOf(vmId, projectId, signal)) {
+        members.get(ruleId)?.add(vmId);
+      }
+    } catch (error) {
+      // A VM that was expunged since the list of VMs is behind no rule.
+      if (!(error instanceof ApiError && error.unknownId === vmId)) throw error;
     }
   };
-  await Promise.all(vmIds.map((id) => limiter.run(() => read(id), signal)));
+  await Promise.all(vms.map(({ id }) => limiter.run(() => read(id), signal)));
   return members;
 }
 
-/** A VM that was expunged since the list of VMs is behind no rule. */
-async function listRulesOf(
-  api: Api,
-  vmId: string,
-  projectId: string | undefined,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  try {
-    return await api.listRulesOf(vmId, projectId, signal);
-  } catch (error) {
-    if (error instanceof ApiError && error.unknownId === vmId) return new Set();
-    throw error;
-  }
-}
-
-/** What is asked about. */
-export interface PolicyQuestion {
-  /** IDs of the rules in networks with stickiness, each with whether its Service asks for it. */
-  readonly rules: ReadonlyMap<string, boolean>;
-  /** What was known before, by the ID of the rule. */
-  readonly known: ReadonlyMap<string, readonly StickinessPolicy[]>;
-  /** Bounds how many questions are asked at once. */
-  readonly limiter: Limiter;
-}
-
 /**
- * Reads the policies of rules: of those whose Service asks for stickiness, that had a policy, or that were never asked
- * about. A rule without policies whose Service asks for none is not asked about again.
+ * Reads the policies of rules in networks with stickiness: of those whose Service asks for it, that had a policy, or
+ * that were never asked about. A rule without policies whose Service asks for none is not asked about again.
  *
  * @returns The policies by the ID of the rule. Rules that CloudStack, or the role, refuses to show are missing
  * @throws {CloudError} when CloudStack does not answer
  */
 export async function readPolicies(
-  api: Pick<LoadBalancingApi, "listPolicies">,
-  { rules, known, limiter }: PolicyQuestion,
+  {
+    api,
+    claims,
+    known,
+    limiter,
+  }: Pick<Look, "claims" | "known" | "limiter"> & {
+    readonly api: Pick<LoadBalancingApi, "listPolicies">;
+  },
+  rules: readonly Pick<Rule, "id" | "name">[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly StickinessPolicy[]>> {
+): Promise<Observation["policies"]> {
   const policies = new Map<string, readonly StickinessPolicy[]>();
   let isDenied = false;
   const read = async (ruleId: string): Promise<void> => {
@@ -345,10 +279,12 @@ export async function readPolicies(
       if (!isDenied) throw error;
     }
   };
-  const reading = [...rules].map(async ([ruleId, isWanted]) => {
-    const before = known.get(ruleId);
-    if (before?.length === 0 && !isWanted) policies.set(ruleId, before);
-    else await limiter.run(() => read(ruleId), signal);
+  const reading = rules.map(async (rule) => {
+    const before = known.policies?.get(rule.id);
+    const { annotations = {} } = findClaim(claims, rule) ?? {};
+    const isWanted = annotations[ANNOTATIONS.stickinessMethod] !== undefined;
+    if (before?.length === 0 && !isWanted) policies.set(rule.id, before);
+    else await limiter.run(() => read(rule.id), signal);
   });
   await Promise.all(reading);
   return policies;

@@ -9,6 +9,7 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { abortable, type Clock } from "../../../core/clock.ts";
+import { Limiter } from "../../../core/concurrency.ts";
 import type { Backends } from "../model/matching.ts";
 import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
@@ -65,6 +66,8 @@ interface KnownNodes extends Pick<ObserverSource["memory"], "nodeVmIds" | "backe
 const TOO_EARLY =
   "Landfall waits for the first list of VMs: it shows whether this is the CloudStack of the cluster";
 const NONE: ReadonlySet<string> = new Set();
+/** Questions about single rules, VMs and lists at once. A look must not hold up what else asks CloudStack. */
+const CONCURRENCY_MAX = 4;
 
 /**
  * Looks at CloudStack.
@@ -200,8 +203,8 @@ export class Observer {
             isEveryVm: isWhole,
             nodeVmIds: nodeVmIds.union(instanceIds),
             nodeNetworkIds: networkIds,
-            knownPolicies: store.view?.policies ?? new Map(),
-            knownItems: store.view?.aclItems ?? new Map(),
+            known: store.view ?? {},
+            limiter: new Limiter(CONCURRENCY_MAX),
             takenAtMs,
             takenAtWallMs,
           },

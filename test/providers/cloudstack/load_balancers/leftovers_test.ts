@@ -24,7 +24,6 @@ import { Limiter } from "../../../../lib/core/concurrency.ts";
 import {
   listAsked,
   Networks,
-  type PolicyQuestion,
   readPolicies,
 } from "../../../../lib/providers/cloudstack/load_balancers/observe.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
@@ -131,10 +130,13 @@ describe("toLeftoverFindings()", () => {
 const signal = new AbortController().signal;
 const POLICY = toPolicy("policy");
 
-/** Reads from a server where each rule has a policy, unless it refuses. */
+const METHOD = "service.beta.kubernetes.io/cloudstack-load-balancer-stickiness-method-name";
+
+/** Reads from a server where each rule has a policy, unless it refuses. The Services of some rules ask for one. */
 async function readAskedPolicies(
-  question: Partial<PolicyQuestion>,
+  rules: ReadonlyMap<string, boolean>,
   errors: Record<string, Error | "unreadable"> = {},
+  known: ReadonlyMap<string, readonly StickinessPolicy[]> = new Map(),
 ) {
   const asked: string[] = [];
   const api = {
@@ -145,9 +147,15 @@ async function readAskedPolicies(
       return error === undefined ? Promise.resolve([POLICY]) : Promise.reject(error);
     },
   };
-  const nothing = { rules: new Map(), known: new Map(), limiter: new Limiter(4) };
-  const found = await readPolicies(api, { ...nothing, ...question }, signal);
-  return { found: Object.fromEntries(found), asked };
+  const claims = new Map(
+    [...rules].map(([id, isWanted]) => [
+      `a${id}`,
+      toClaim(id, isWanted ? { annotations: { [METHOD]: "SourceBased" } } : {}),
+    ]),
+  );
+  const look = { api, claims, known: { policies: known }, limiter: new Limiter(4) };
+  const some = [...rules.keys()].map((id) => ({ id, name: `a${id}-tcp-80` }));
+  return { found: Object.fromEntries(await readPolicies(look, some, signal)), asked };
 }
 
 function toRefusal(code: number): ApiError {
@@ -161,7 +169,7 @@ const RULES = new Map([
 
 describe("readPolicies()", () => {
   test("forgets rules that are not there any more", async () => {
-    const { found } = await readAskedPolicies({ known: new Map([["plain", [POLICY]]]) });
+    const { found } = await readAskedPolicies(new Map(), {}, new Map([["plain", [POLICY]]]));
     expect(found).toEqual({});
   });
 
@@ -169,14 +177,14 @@ describe("readPolicies()", () => {
     ["refuses to answer", toRefusal(531)],
     ["gives an answer that cannot be read", "unreadable" as const],
   ])("does not know the policies of a rule about which CloudStack %s", async (_what, error) => {
-    const { found } = await readAskedPolicies({ rules: RULES }, { wants: error });
+    const { found } = await readAskedPolicies(RULES, { wants: error });
     expect(found).toEqual({ plain: [POLICY] });
   });
 
   test.each([401, 432])("knows none, and stops asking, after a %i for all", async (code) => {
-    const rules = new Map(Array.from({ length: 50 }, (_, at) => [`rule-${at}`, false]));
+    const rules = new Map(Array.from({ length: 50 }, (_, at) => [`rule${at}`, false]));
     const errors = Object.fromEntries([...rules.keys()].map((id) => [id, toRefusal(code)]));
-    const { found, asked } = await readAskedPolicies({ rules }, errors);
+    const { found, asked } = await readAskedPolicies(rules, errors);
     expect(found).toEqual({});
     expect(asked.length).toBeLessThan(10);
   });
@@ -184,7 +192,7 @@ describe("readPolicies()", () => {
   test.each([toRefusal(429), toRefusal(503), new CloudError("unreachable", "no answer")])(
     "rejects with %s",
     async (error) => {
-      await expect(readAskedPolicies({ rules: RULES }, { plain: error })).rejects.toBe(error);
+      await expect(readAskedPolicies(RULES, { plain: error })).rejects.toBe(error);
     },
   );
 });

@@ -12,7 +12,7 @@ import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/s
 import { toClaim, useLook } from "./observer_rig.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { Limiter } from "../../../../lib/core/concurrency.ts";
-import { readMemberships } from "../../../../lib/providers/cloudstack/load_balancers/observe.ts";
+import { readMembers } from "../../../../lib/providers/cloudstack/load_balancers/observe.ts";
 import {
   type BackendVm,
   listFirewallRulesFor,
@@ -237,7 +237,7 @@ function toRefusal(code: number, text: string = "no"): ApiError {
 }
 
 /** Reads all members of a world, and counts questions. */
-async function readMembers({ members, vms, errors = {}, ruleCount }: World) {
+async function readAll({ members, vms, errors = {}, ruleCount }: World) {
   const asked: string[] = [];
   const ask = (id: string, ids: readonly string[]): Promise<ReadonlySet<string>> => {
     asked.push(id);
@@ -252,20 +252,19 @@ async function readMembers({ members, vms, errors = {}, ruleCount }: World) {
     listRulesOf: (vmId: string) =>
       ask(vmId, ["foreign", ...rules.filter((ruleId) => members[ruleId]?.includes(vmId))]),
   };
-  const question = {
-    rules: new Map(rules.map((id) => [id, { networkId: "net" }])),
+  const known = { vms: byId(...(vms ?? [toVm("hidden")])), isEveryVm: vms !== undefined };
+  const look = { api, ...known, projectId: undefined, limiter: new Limiter(1) };
+  const some = {
+    rules: rules.map((id) => ({ id, networkId: "net" })),
     ruleCount: ruleCount ?? rules.length,
-    vms: vms && byId(...vms),
-    projectId: undefined,
-    limiter: new Limiter(1),
   };
-  const found = await readMemberships(api, question, signal);
+  const found = await readMembers(look, some, signal);
   return { found: Object.fromEntries([...found].map(([id, ids]) => [id, [...ids]])), asked };
 }
 
 const MEMBERS = { r1: ["a"], r2: ["a", "b"], r3: [] };
 
-describe("readMemberships()", () => {
+describe("readMembers()", () => {
   test.each<[string, Omit<World, "members">, string[]]>([
     ["rule by rule without VMs", {}, ["r1", "r2", "r3"]],
     [
@@ -284,23 +283,23 @@ describe("readMemberships()", () => {
       ["r1", "r2", "r3"],
     ],
   ])("reads %s", async (_what, world, expected) => {
-    const { found, asked } = await readMembers({ members: MEMBERS, ...world });
+    const { found, asked } = await readAll({ members: MEMBERS, ...world });
     expect(found).toEqual(MEMBERS);
     expect(asked).toEqual(expected);
   });
 
   test("asks nothing without rules", async () => {
-    const { found, asked } = await readMembers({ members: {}, vms: [toVm("a")] });
+    const { found, asked } = await readAll({ members: {}, vms: [toVm("a")] });
     expect([found, asked]).toEqual([{}, []]);
   });
 
   test("does not know the members of a rule about which CloudStack refuses to answer", async () => {
-    const { found } = await readMembers({ members: MEMBERS, errors: { r1: toRefusal(530) } });
+    const { found } = await readAll({ members: MEMBERS, errors: { r1: toRefusal(530) } });
     expect(found).toEqual({ r2: ["a", "b"], r3: [] });
   });
 
   test("does not know the members of a rule if the answer cannot be read", async () => {
-    expect((await readMembers({ members: { ...MEMBERS, r2: undefined } })).found).toEqual({
+    expect((await readAll({ members: { ...MEMBERS, r2: undefined } })).found).toEqual({
       r1: ["a"],
       r3: [],
     });
@@ -311,7 +310,7 @@ describe("readMemberships()", () => {
     ["there are too many requests", toRefusal(429)],
     ["the server does not answer", new CloudError("unreachable", "no answer")],
   ])("rejects when %s", async (_what, error) => {
-    await expect(readMembers({ members: MEMBERS, errors: { r2: error } })).rejects.toBe(error);
+    await expect(readAll({ members: MEMBERS, errors: { r2: error } })).rejects.toBe(error);
   });
 
   test("a VM that is gone since is behind no rule; any other refusal says nothing", async () => {
@@ -320,10 +319,10 @@ describe("readMemberships()", () => {
       431,
       "Invalid parameter virtualmachineid value=b due to incorrect long value format, or entity does not exist",
     );
-    const { found } = await readMembers({ members: MEMBERS, vms, errors: { b: gone } });
+    const { found } = await readAll({ members: MEMBERS, vms, errors: { b: gone } });
     expect(found).toEqual({ r1: ["a"], r2: ["a"], r3: [] });
     const refusal = toRefusal(530);
-    const refused = readMembers({ members: MEMBERS, vms, errors: { b: refusal } });
+    const refused = readAll({ members: MEMBERS, vms, errors: { b: refusal } });
     await expect(refused).rejects.toBe(refusal);
   });
 });
