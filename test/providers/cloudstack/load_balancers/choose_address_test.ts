@@ -86,175 +86,63 @@ test("nothing is taken while the network cannot be told, or cannot balance", () 
   expect(choose(cloud)).toMatch(/^NotKnown/);
 });
 
-interface Existing {
-  readonly ip: string;
-  readonly tags?: ReadonlyMap<string, string>;
-  readonly rules?: number;
-  readonly isStaticNat?: boolean;
-  readonly networkId?: string;
-}
-
-const CURRENT: readonly [string, readonly Existing[], string[], string][] = [
-  ["its own", [{ ip: "192.0.2.1", tags: OURS }], [], "192.0.2.1 in net-1"],
-  ["not that of another Service", [{ ip: "192.0.2.1", tags: THEIRS }], [], "take any in net-1"],
-  [
-    "not that of another Service that its status shows",
-    [{ ip: "192.0.2.1", tags: THEIRS }],
-    ["192.0.2.1"],
-    "take any in net-1",
-  ],
-  ["not one without tags", [{ ip: "192.0.2.1" }], [], "take any in net-1"],
-  ["one with its rules", [{ ip: "192.0.2.1", rules: 1 }], [], "192.0.2.1 in net-1"],
-  [
-    "its own that the status shows",
-    [
-      { ip: "192.0.2.1", tags: OURS, rules: 2 },
-      { ip: "192.0.2.2", tags: OURS, rules: 1 },
-    ],
-    ["192.0.2.2"],
-    "192.0.2.2 in net-1",
-  ],
-  [
-    "the shown one, before one with more rules",
-    [
-      { ip: "192.0.2.1", tags: OURS, rules: 2 },
-      { ip: "192.0.2.2", rules: 1 },
-    ],
-    ["192.0.2.2"],
-    "192.0.2.2 in net-1",
-  ],
-  [
-    "its own before another shown one",
-    [
-      { ip: "192.0.2.1", rules: 2 },
-      { ip: "192.0.2.2", tags: OURS },
-    ],
-    ["192.0.2.1", "192.0.2.2"],
-    "192.0.2.2 in net-1",
-  ],
-  [
-    "the one with most rules",
-    [
-      { ip: "192.0.2.1", tags: OURS, rules: 1 },
-      { ip: "192.0.2.2", rules: 2 },
-    ],
-    [],
-    "192.0.2.2 in net-1",
-  ],
-  [
-    "its own of two with as many rules",
-    [
-      { ip: "192.0.2.1", rules: 1 },
-      { ip: "192.0.2.2", tags: OURS, rules: 1 },
-    ],
-    [],
-    "192.0.2.2 in net-1",
-  ],
-  [
-    "the lower one of two that are alike",
-    [
-      { ip: "192.0.2.2", tags: OURS },
-      { ip: "192.0.2.1", tags: OURS },
-    ],
-    [],
-    "192.0.2.1 in net-1",
-  ],
-  [
-    "one that the status shows, whose rule is just being made again",
-    [{ ip: "192.0.2.1" }],
-    ["192.0.2.1"],
-    "192.0.2.1 in net-1",
-  ],
-  [
-    "not one of another network",
-    [{ ip: "192.0.2.1", tags: OURS, networkId: "net-2" }],
-    [],
-    "take any in net-1",
-  ],
-  [
-    "not one that got static NAT",
-    [{ ip: "192.0.2.1", tags: OURS, isStaticNat: true }],
-    [],
-    "take any in net-1",
-  ],
-];
-for (const [what, existing, shown, chosen] of CURRENT) {
-  test(`a Service that names no address has ${what}`, () => {
-    const cloud = createCloud();
-    for (const { rules = 0, ...fields } of existing) {
-      const { id } = cloud.addAddress({ networkId: "net-1", ...fields });
-      addOwnRules(cloud, id, rules);
-    }
-    expect(choose(cloud, { ingress: shown.map((ip) => ({ ip })) })).toBe(chosen);
+/** Addresses of `net-1`: each its last number, then its tags, rules of the Service, and what else is to say of it. */
+test.each([
+  ["its own", "1 ours", "192.0.2.1 in net-1"],
+  ["not that of another Service", "1 theirs", "take any in net-1"],
+  ["not that of another one that its status shows", "1 theirs shown", "take any in net-1"],
+  ["not one without tags", "1", "take any in net-1"],
+  ["one with its rules", "1 rule", "192.0.2.1 in net-1"],
+  ["its own that the status shows", "1 ours rule rule, 2 ours rule shown", "192.0.2.2 in net-1"],
+  ["the shown one, not that of more rules", "1 ours rule rule, 2 rule shown", "192.0.2.2 in net-1"],
+  ["its own before another shown one", "1 rule rule shown, 2 ours shown", "192.0.2.2 in net-1"],
+  ["the one with most rules", "1 ours rule, 2 rule rule", "192.0.2.2 in net-1"],
+  ["its own of two with as many rules", "1 rule, 2 ours rule", "192.0.2.2 in net-1"],
+  ["the lower one of two that are alike", "2 ours, 1 ours", "192.0.2.1 in net-1"],
+  ["a shown one whose rule is just being made again", "1 shown", "192.0.2.1 in net-1"],
+  ["not one of another network", "1 ours elsewhere", "take any in net-1"],
+  ["not one that got static NAT", "1 ours static", "take any in net-1"],
+])("a Service that names no address has %s", (_what, existing, chosen) => {
+  const cloud = createCloud();
+  const ingress = existing.split(", ").flatMap((text) => {
+    const [number, ...words] = text.split(" ");
+    const ip = `192.0.2.${number}`;
+    const { id } = cloud.addAddress({
+      ip,
+      networkId: words.includes("elsewhere") ? "net-2" : "net-1",
+      isStaticNat: words.includes("static"),
+      ...(words.includes("ours") && { tags: OURS }),
+      ...(words.includes("theirs") && { tags: THEIRS }),
+    });
+    addOwnRules(cloud, id, words.filter((one) => one === "rule").length);
+    return words.includes("shown") ? [{ ip }] : [];
   });
-}
+  expect(choose(cloud, { ingress })).toBe(chosen);
+});
 
 const NAMED = "192.0.2.10";
-const PINNED: readonly [string, (cloud: CloudModel) => void, RegExp | string][] = [
-  ["is free", () => {}, "take 192.0.2.10 in net-1"],
-  [
-    "is in the network",
-    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1" }),
-    `${NAMED} in net-1`,
-  ],
-  [
-    "is of another Service, which shares it",
-    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", tags: THEIRS }),
-    `${NAMED} in net-1`,
-  ],
-  [
-    "is in another network",
-    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-2" }),
-    /^AddressNotUsable: .*not in the network/,
-  ],
-  [
-    "is in a VPC",
-    (cloud) => void cloud.addAddress({ ip: NAMED, vpcId: "vpc-9" }),
-    /^AddressNotUsable: .*not in the network/,
-  ],
+test.each<[string, readonly Partial<PublicAddress>[], RegExp]>([
+  ["is free", [], /^take 192\.0\.2\.10 in net-1$/],
+  ["is in the network", [{ networkId: "net-1" }], /^192\.0\.2\.10 in net-1$/],
+  ["is shared", [{ networkId: "net-1", tags: THEIRS }], /^192\.0\.2\.10 in net-1$/],
+  ["is in another network", [{ networkId: "net-2" }], /^AddressNotUsable: .*not in the network/],
+  ["is in a VPC", [{ vpcId: "vpc-9" }], /^AddressNotUsable: .*not in the network/],
   [
     "has static NAT",
-    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", isStaticNat: true }),
+    [{ networkId: "net-1", isStaticNat: true }],
     /^AddressNotUsable: .*static NAT/,
   ],
-  [
-    "is the source NAT",
-    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", isSourceNat: true }),
-    `${NAMED} in net-1`,
-  ],
-  [
-    "is being taken",
-    (cloud) => void cloud.addAddress({ ip: NAMED, networkId: "net-1", state: "Allocating" }),
-    /^AddressNotUsable: .*Allocating/,
-  ],
-  [
-    "is there twice",
-    (cloud) => {
-      cloud.addAddress({ ip: NAMED, networkId: "net-2" });
-      cloud.addAddress({ ip: NAMED, networkId: "net-1" });
-    },
-    `${NAMED} in net-1`,
-  ],
-  [
-    "is another one than before",
-    (cloud) =>
-      addOwnRules(
-        cloud,
-        cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1", tags: OURS }).id,
-        1,
-      ),
-    "take 192.0.2.10 in net-1",
-  ],
-];
-for (const [what, prepare, chosen] of PINNED) {
-  test(`the address that a Service names ${what}`, () => {
-    const cloud = createCloud();
-    prepare(cloud);
-    const found = choose(cloud, { address: NAMED });
-    if (typeof chosen === "string") expect(found).toBe(chosen);
-    else expect(found).toMatch(chosen);
-  });
-}
+  ["is the source NAT", [{ networkId: "net-1", isSourceNat: true }], /^192\.0\.2\.10 in net-1$/],
+  ["is being taken", [{ networkId: "net-1", state: "Allocating" }], /^AddressNot.*Allocating/],
+  ["is there twice", [{ networkId: "net-2" }, { networkId: "net-1" }], /^192\.0\.2\.10 in net-1$/],
+])("the address that a Service names %s", (_what, existing, chosen) => {
+  const cloud = createCloud();
+  for (const one of existing) cloud.addAddress({ ip: NAMED, ...one });
+  // One that the Service has does not matter.
+  const { id } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1", tags: OURS });
+  addOwnRules(cloud, id, 1);
+  expect(choose(cloud, { address: NAMED })).toMatch(chosen);
+});
 
 for (const address of ["::1", "x", "192.0.2", "192.0.2.010", "192.0.2.1,192.0.2.2", "\u202e"]) {
   test(`a Service cannot name the address ${JSON.stringify(address)}`, () => {

@@ -40,8 +40,6 @@ import {
 
 const A = "10.0.0.0/8";
 const B = "192.168.0.0/16";
-const APACHE = `Managed by the CloudStack Kubernetes Provider for ${LB_NAME}`;
-const OTHER = "Managed by Landfall for a9999999989ab4cde8f0123456789abc";
 
 interface AclSetup {
   readonly cloud: CloudModel;
@@ -55,14 +53,50 @@ interface SetupOptions {
   readonly prepare?: (cloud: CloudModel) => void;
 }
 
+const REASONS = new Map([
+  ["ours", REASON],
+  ["apache's", `Managed by the CloudStack Kubernetes Provider for ${LB_NAME}`],
+  ["another's", "Managed by Landfall for a9999999989ab4cde8f0123456789abc"],
+  ["somebody's", "x"],
+]);
+const PORTS = new Map([
+  ["80", { startPort: 80, endPort: 80 }],
+  ["22", { startPort: 22, endPort: 22 }],
+  ["443", { startPort: 443, endPort: 443 }],
+  ["1-1000", { startPort: 1, endPort: 1_000 }],
+  ["all", { protocol: "all", startPort: 1, endPort: 65_535 }],
+]);
+const CIDRS = new Map([
+  ["from-A", { cidrs: [A] }],
+  ["from-B", { cidrs: [B] }],
+]);
+
+/** Reads `ours from-A, deny all #9`: items with what each has besides letting in everyone to tcp 80. */
+function parseItems(text: string): readonly Partial<AclItem>[] {
+  return text.split(", ").flatMap((item) => {
+    const words = item.split(" ").filter((one) => one !== "");
+    const fields = words.map((word): Partial<AclItem> => {
+      const reason = REASONS.get(word);
+      if (reason !== undefined) return { reason };
+      if (word.startsWith("#")) return { number: Number(word.slice(1)) };
+      if (word === "deny") return { isAllow: false };
+      if (word === "egress") return { isIngress: false };
+      const more = word === "plain" ? {} : (PORTS.get(word) ?? CIDRS.get(word));
+      if (more === undefined) throw new Error(`nobody knows ${word}`);
+      return more;
+    });
+    return words.length === 0 ? [] : [Object.assign({}, ...fields)];
+  });
+}
+
 /** Port tcp 80 of a tier, with items in its list. */
-function setUpAcl(existing: readonly Partial<AclItem>[], options: SetupOptions = {}): AclSetup {
+function setUpAcl(existing: string, options: SetupOptions = {}): AclSetup {
   const cloud = createCloud("tier");
   const address = cloud.addAddress({ ip: "192.0.2.1", vpcId: "vpc-1", networkId: "net-1" });
   const { rule: description = DESCRIPTION } = options;
   const names = { name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" };
   const rule = description === "none" ? undefined : cloud.addRule({ ...names, description });
-  for (const one of existing) cloud.addAclItem({ listId: "list-1", ...one });
+  for (const one of parseItems(existing)) cloud.addAclItem({ listId: "list-1", ...one });
   options.prepare?.(cloud);
   const scene = toScene(cloud.view(), toSpec());
   const port = { ipProtocol: "tcp", publicPort: 80 } as const;
@@ -85,100 +119,51 @@ function describeAcl({ site }: AclSetup): readonly string[] {
   return [...before.map((one) => `before: ${toText(one)}`), ...after.map(toText)];
 }
 
-const DENY_ALL = { protocol: "all", startPort: 1, endPort: 65_535, isAllow: false };
-const PLANS: readonly [string, AclSetup, readonly string[]][] = [
-  ["makes an item", setUpAcl([]), ["+0.0.0.0/0 at end"]],
-  ["makes an item for the ranges", setUpAcl([], { sources: [A, B] }), [`+${A},${B} at end`]],
-  ["keeps an item", setUpAcl([{ reason: REASON }]), []],
-  ["keeps an item of the Go provider", setUpAcl([{ reason: APACHE }]), []],
-  [
-    "changes the blocks in place",
-    setUpAcl([{ reason: REASON }], { sources: [A] }),
-    [`before: acl-003 → ${A}`],
-  ],
-  ["keeps one of two", setUpAcl([{ reason: REASON }, { reason: REASON }]), ["before: -acl-004"]],
-  [
-    "keeps the fitting one",
-    setUpAcl([{ reason: REASON, cidrs: [A] }, { reason: REASON }]),
-    ["before: -acl-003"],
-  ],
-  [
-    "is before what denies everyone",
-    setUpAcl([
-      { number: 7, isAllow: true, startPort: 22, endPort: 22 },
-      { ...DENY_ALL, number: 9 },
-    ]),
-    ["+0.0.0.0/0 at 8"],
-  ],
-  [
-    "finds a free number further up",
-    setUpAcl([
-      { number: 8, startPort: 22, endPort: 22 },
-      { ...DENY_ALL, number: 9 },
-    ]),
-    ["+0.0.0.0/0 at 7"],
-  ],
-  [
-    "stays behind what denies some",
-    setUpAcl([{ ...DENY_ALL, number: 1, cidrs: [A] }]),
-    ["+0.0.0.0/0 at end"],
-  ],
-  ["makes none without its rule", setUpAcl([], { rule: "none" }), []],
+const NEW = "+0.0.0.0/0 at";
+test.each<[string, string, SetupOptions, string]>([
+  ["makes an item", "", {}, `${NEW} end`],
+  ["makes an item for the ranges", "", { sources: [A, B] }, `+${A},${B} at end`],
+  ["keeps an item", "ours", {}, ""],
+  ["keeps an item of the Go provider", "apache's", {}, ""],
+  ["changes the blocks in place", "ours", { sources: [A] }, `before: acl-003 → ${A}`],
+  ["keeps one of two", "ours, ours", {}, "before: -acl-004"],
+  ["keeps the fitting one", "ours from-A, ours", {}, "before: -acl-003"],
+  ["is before what denies everyone", "22 #7, deny all #9", {}, `${NEW} 8`],
+  ["finds a free number further up", "22 #8, deny all #9", {}, `${NEW} 7`],
+  ["stays behind what denies some", "deny all #1 from-A", {}, `${NEW} end`],
+  ["makes none without its rule", "", { rule: "none" }, ""],
   [
     "changes one without its rule",
-    setUpAcl([{ reason: REASON }], { rule: "none", sources: [A] }),
-    [`before: acl-002 → ${A}`],
+    "ours",
+    { rule: "none", sources: [A] },
+    `before: acl-002 → ${A}`,
   ],
-  ["does not rely on one of another Service", setUpAcl([{ reason: OTHER }]), ["+0.0.0.0/0 at end"]],
-  ["relies on one of somebody else", setUpAcl([{ reason: "mine" }]), []],
+  ["does not rely on one of another Service", "another's", {}, `${NEW} end`],
+  ["relies on one of somebody else", "somebody's", {}, ""],
   [
     "takes the item of version 1.x beside its rule",
-    setUpAcl([{}], { rule: "" }),
-    [`before: acl-003 → ${REASON}`],
+    "plain",
+    { rule: "" },
+    `before: acl-003 → ${REASON}`,
   ],
-  ["leaves an item without reason beside a rule of ours", setUpAcl([{}]), []],
-];
-for (const [what, setup, done] of PLANS) {
-  test(`planAcl() ${what}`, () => {
-    expect(describeAcl(setup)).toEqual([...done]);
-    expect(planAcl(setup.site).problems).toEqual([]);
-  });
-}
+  ["leaves an item without reason beside a rule of ours", "plain", {}, ""],
+])("planAcl() %s", (_what, existing, options, done) => {
+  const setup = setUpAcl(existing, options);
+  expect(describeAcl(setup).join("; ")).toBe(done);
+  expect(planAcl(setup.site).problems).toEqual([]);
+});
 
-const PROBLEMS: readonly [string, AclSetup, RegExp, boolean][] = [
-  [
-    "an item of others that denies the port",
-    setUpAcl([{ isAllow: false, reason: "x" }]),
-    /acl-003 .* not of this Service/,
-    true,
-  ],
-  [
-    "an item of others that lets in fewer",
-    setUpAcl([{ cidrs: [A], reason: "x" }]),
-    /acl-003 .* not of this Service/,
-    true,
-  ],
-  [
-    "no number in front of what denies everyone",
-    setUpAcl([{ ...DENY_ALL, number: 1 }]),
-    /item 1 .* higher number/,
-    true,
-  ],
-  [
-    "an own item behind what denies everyone",
-    setUpAcl([{ ...DENY_ALL, number: 1 }, { reason: REASON }]),
-    /denies tcp 80 before item 2/,
-    false,
-  ],
-];
-for (const [what, setup, message, isWaiting] of PROBLEMS) {
-  test(`planAcl() says that there is ${what}`, () => {
-    const { before, after, problems } = planAcl(setup.site);
-    expect([...before, ...after]).toEqual([]);
-    expect(problems).toMatchObject([{ reason: "PortInUse", isWaiting }]);
-    expect(problems[0]?.message).toMatch(message);
-  });
-}
+test.each<[string, string, RegExp, boolean]>([
+  ["an item of others that denies the port", "somebody's deny", /acl-003 .* not of this/, true],
+  ["an item of others that lets in fewer", "somebody's from-A", /acl-003 .* not of this/, true],
+  ["no number in front of what denies everyone", "deny all #1", /item 1 .* higher number/, true],
+  ["an own item behind that", "deny all #1, ours", /denies tcp 80 before item 2/, false],
+])("planAcl() says that there is %s", (_what, existing, message, isWaiting) => {
+  const { before, after, problems } = planAcl(setUpAcl(existing).site);
+  expect([...before, ...after]).toEqual([]);
+  expect(problems).toMatchObject([{ reason: "PortInUse", isWaiting }]);
+  expect(problems[0]?.message).toMatch(message);
+});
 
 test("an item of version 1.x that another Service of that version may need stays", () => {
   const prepare = (cloud: CloudModel): void => {
@@ -193,55 +178,46 @@ test("an item of version 1.x that another Service of that version may need stays
       networkId: "net-1",
     });
   };
-  const { cloud, site } = setUpAcl([{}], { rule: "", prepare });
+  const { cloud, site } = setUpAcl("plain", { rule: "", prepare });
   expect(describeAcl({ cloud, site })).toEqual([]);
   const rule = site.rule;
   if (rule === undefined) throw new Error("no rule");
   expect(planAclRemoval(site.scene, rule, () => false)).toEqual([]);
 });
 
-test("isAclWider() finds what others let in", () => {
-  const range = { startPort: 1, endPort: 1_000, reason: "x" };
-  expect(isAclWider(setUpAcl([range], { sources: [A] }).site)).toBe(true);
-  expect(isAclWider(setUpAcl([{ reason: OTHER }], { sources: [A] }).site)).toBe(true);
-  expect(isAclWider(setUpAcl([{ ...range, cidrs: [A] }], { sources: [A] }).site)).toBe(false);
-  expect(isAclWider(setUpAcl([{ ...range, isAllow: false }], { sources: [A] }).site)).toBe(false);
-  expect(isAclWider(setUpAcl([{ ...range, isIngress: false }], { sources: [A] }).site)).toBe(false);
-  expect(isAclWider(setUpAcl([{ reason: REASON }], { sources: [A] }).site)).toBe(false);
-  expect(isAclWider(setUpAcl([{}], { sources: [A], rule: "" }).site)).toBe(false);
-  expect(isAclWider(setUpAcl([range]).site)).toBe(false);
+test.each<[string, SetupOptions, boolean]>([
+  ["somebody's 1-1000", { sources: [A] }, true],
+  ["another's", { sources: [A] }, true],
+  ["somebody's 1-1000 from-A", { sources: [A] }, false],
+  ["somebody's 1-1000 deny", { sources: [A] }, false],
+  ["somebody's 1-1000 egress", { sources: [A] }, false],
+  ["ours", { sources: [A] }, false],
+  ["plain", { sources: [A], rule: "" }, false],
+  ["somebody's 1-1000", {}, false],
+])("isAclWider() finds what others let in: %s %j is %p", (existing, options, isWider) => {
+  expect(isAclWider(setUpAcl(existing, options).site)).toBe(isWider);
 });
 
-test("the removal of a rule takes along its items, those of version 1.x only beside a rule of that version", () => {
-  const items = [
-    { reason: REASON },
-    {},
-    { reason: "x" },
-    { reason: REASON, startPort: 443, endPort: 443 },
-  ];
-  for (const [rule, gone] of [
-    ["", ["acl-003", "acl-004"]],
-    [DESCRIPTION, ["acl-003"]],
-  ] as const) {
-    const { site } = setUpAcl(items, { rule });
-    if (site.rule === undefined) throw new Error("no rule");
-    const steps = planAclRemoval(site.scene, site.rule, () => false);
-    expect(steps.map(({ change }) => change.kind === "deleteAclItem" && change.itemId)).toEqual([
-      ...gone,
-    ]);
-  }
+test.each([
+  ["", ["acl-003", "acl-004"]],
+  [DESCRIPTION, ["acl-003"]],
+])("the removal of a rule with the description %j takes along its items", (description, gone) => {
+  const { site } = setUpAcl("ours, plain, somebody's, ours 443", { rule: description });
+  if (site.rule === undefined) throw new Error("no rule");
+  const steps = planAclRemoval(site.scene, site.rule, () => false);
+  expect(steps.map(({ change }) => change.kind === "deleteAclItem" && change.itemId)).toEqual(gone);
 });
 
 test("before 4.18, an item that would open a Service with the same port in the tier is a problem", () => {
   const old = (cloud: CloudModel): void => {
     cloud.version = { major: 4, minor: 17, patch: 0 };
   };
-  const other = { reason: OTHER, cidrs: [A] };
-  const { after, problems } = planAcl(setUpAcl([other], { sources: [B], prepare: old }).site);
+  const other = "another's from-A";
+  const { after, problems } = planAcl(setUpAcl(other, { sources: [B], prepare: old }).site);
   expect(after).toEqual([]);
   expect(problems).toMatchObject([{ reason: "SourceRangesNotPossible", isWaiting: true }]);
-  expect(planAcl(setUpAcl([other], { sources: [A], prepare: old }).site).problems).toEqual([]);
-  expect(planAcl(setUpAcl([other], { sources: [B] }).site).problems).toEqual([]);
+  expect(planAcl(setUpAcl(other, { sources: [A], prepare: old }).site).problems).toEqual([]);
+  expect(planAcl(setUpAcl(other, { sources: [B] }).site).problems).toEqual([]);
 });
 
 const TIER = KINDS.tier;
