@@ -286,7 +286,7 @@ function keepServing(
  * The status of a load balancer that works: the hostname alone, or the IP. With the PROXY protocol on a port, traffic
  * from inside the cluster must take the way through the load balancer, too, which the mode says.
  */
-export function toIngress(
+function toIngress(
   { hostname, ports }: Pick<Desired, "hostname" | "ports">,
   ip: string,
 ): readonly LoadBalancerIngress[] {

@@ -8,9 +8,7 @@ import { type Scene, toScene } from "../../../../lib/providers/cloudstack/load_b
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { type CloudModel, CLUSTER } from "./cloud/cloud_model.ts";
 import {
-  annotate,
   createCloud,
-  DESCRIPTION,
   KINDS,
   LB_NAME,
   OWNER,
@@ -26,7 +24,6 @@ import {
   findAsked,
   findDoubtful,
   findLost,
-  hasRulesOf1x,
   isOwnOrProven,
   isProvenByRecord,
   listUsers,
@@ -306,61 +303,6 @@ test("findAsked() goes by ID and IP, as far as the record has them", () => {
   const { ip: _, ...blind } = ASKED;
   expect(findAsked(withRecord(cloud, blind), address)).toBeUndefined();
   expect(findAsked(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
-});
-
-const LEFT: readonly [string, Partial<LoadBalancerClaim>, string | undefined, boolean][] = [
-  ["that the Service does not name", {}, undefined, true],
-  ["with an empty description", { address: "" }, "", true],
-  ["that the Service names, without the annotation", { address: IP }, "", false],
-  [
-    "that the Service names, with the annotation",
-    { address: IP, annotations: annotate({ "ip-associated-by-controller": "true" }) },
-    "",
-    true,
-  ],
-  [
-    "when the Service names another one now",
-    { address: "192.0.2.9", annotations: annotate({ "ip-associated-by-controller": "true" }) },
-    "",
-    false,
-  ],
-  [
-    "that the annotation of Leaseweb's provider names",
-    { annotations: annotate({ address: IP }) },
-    "",
-    true,
-  ],
-  [
-    "that the annotation and the field name",
-    { address: IP, annotations: annotate({ address: IP }) },
-    "",
-    false,
-  ],
-  [
-    "when the annotation names another one",
-    { annotations: annotate({ address: "192.0.2.9" }) },
-    "",
-    false,
-  ],
-  ["whose rule is of Landfall", {}, DESCRIPTION, false],
-  ["whose rule has a description of somebody", {}, "mine", false],
-];
-for (const [what, claim, description, isOurs] of LEFT) {
-  test(`an address with a rule of the Service ${what} is ${isOurs ? "" : "not "}left by version 1.x`, () => {
-    const { cloud, address } = setUp();
-    const name = `${LB_NAME}-tcp-80`;
-    const fields = { name, addressId: address.id, networkId: "net-1" };
-    cloud.addRule({ ...fields, ...(description !== undefined && { description }) });
-    const scene = toScene(cloud.view(), toSpec(claim));
-    expect(mayTag(scene, address)).toBe(isOurs);
-    expect(hasRulesOf1x(scene, address)).toBe((description ?? "") === "");
-  });
-}
-
-test("the annotation of version 1.x alone proves nothing", () => {
-  const { cloud, address } = setUp();
-  const annotations = annotate({ "ip-associated-by-controller": "true" });
-  expect(mayTag(toScene(cloud.view(), toSpec({ address: IP, annotations })), address)).toBe(false);
 });
 
 test("an address that something else uses was not left by version 1.x", () => {

@@ -224,15 +224,6 @@ test.each(LEFT)("an address %s", (_what, tags, holders, isLeft) => {
   expect(isLeftBehind(cloud.view(), tags, UID)).toBe(isLeft);
 });
 
-test("isLeftBehind() asks each time: a Service may come back", () => {
-  const cloud = createCloud();
-  cloud.holders = [];
-  const view = cloud.view();
-  expect(isLeftBehind(view, OTHERS, UID)).toBe(true);
-  cloud.holders.push(STAYS);
-  expect(isLeftBehind(view, OTHERS, UID)).toBe(false);
-});
-
 test("listInherited() has the addresses that the Service uses, and no other", () => {
   const cloud = createCloud();
   cloud.holders = [];

@@ -18,6 +18,7 @@ import {
   annotate,
   converge,
   createCloud,
+  DESCRIPTION,
   HTTP,
   HTTPS,
   KINDS,
@@ -31,6 +32,7 @@ import {
 } from "./cloud/services.ts";
 
 const OURS = toTags(CLUSTER, OWNER);
+const LEFT = "192.0.2.60";
 const JOB = "01234567-89ab-4cde-8f01-000000000001";
 const JOB_RECORD = toRecord({ job: { id: JOB, command: "associateIpAddress" } });
 
@@ -48,10 +50,15 @@ for (const [kind] of Object.entries(KINDS)) {
   });
 }
 
-test("everything goes before the address", () => {
-  const { cloud, ingress } = serve(toSpec());
+test.each([
+  ["firewall", "delete firewall rule tcp 80 on 192.0.2.10"],
+  ["tier", "delete ACL item tcp 80"],
+] as const)("everything goes before the address, and first what lets clients in: %s", (...row) => {
+  const [kind, first] = row;
+  const cloud = createCloud(kind);
+  const { ingress } = converge(cloud, toSpec());
   expect(release(cloud, toSpec({ ingress })).done).toEqual([
-    "delete firewall rule tcp 80 on 192.0.2.10",
+    first,
     "delete rule tcp 80 on 192.0.2.10",
     "release address 192.0.2.10",
   ]);
@@ -213,33 +220,56 @@ test("an address whose rules somebody deleted is released, with the firewall rul
   expect([cloud.addresses.size, cloud.firewallRules.size]).toEqual([0, 0]);
 });
 
-const LEFT: readonly [string, Partial<LoadBalancerClaim>, boolean][] = [
-  ["that the Service did not name", {}, true],
+const TAKEN = { "ip-associated-by-controller": "true" };
+test.each<
+  [string, Partial<LoadBalancerClaim>, string | undefined, "goes" | "stays" | "is doubtful"]
+>([
+  ["that it does not name", {}, undefined, "goes"],
+  ["that it does not name, with an empty field", { address: "" }, "", "goes"],
+  ["that it names", { address: LEFT }, "", "stays"],
+  ["taken for it", { address: LEFT, annotations: annotate(TAKEN) }, "", "goes"],
   [
-    "that it took for the Service",
-    { address: "192.0.2.60", annotations: annotate({ "ip-associated-by-controller": "true" }) },
-    true,
+    "when it names another one",
+    { address: "192.0.2.61", annotations: annotate(TAKEN) },
+    "",
+    "is doubtful",
   ],
-  ["that the user took", { address: "192.0.2.60" }, false],
+  ["that Leaseweb's annotation names", { annotations: annotate({ address: LEFT }) }, "", "goes"],
+  ["that both name", { address: LEFT, annotations: annotate({ address: LEFT }) }, "", "stays"],
   [
-    "after the field was changed",
-    { address: "192.0.2.61", annotations: annotate({ "ip-associated-by-controller": "true" }) },
-    false,
+    "when Leaseweb's names another",
+    { annotations: annotate({ address: "192.0.2.9" }) },
+    "",
+    "is doubtful",
   ],
-];
-for (const [what, claim, isReleased] of LEFT) {
-  test(`an address of version 1.x ${what} is ${isReleased ? "tagged first, then released" : "not released"}`, () => {
+  ["whose rule is of Landfall", {}, DESCRIPTION, "stays"],
+  ["whose rule has a description of somebody", {}, "mine", "stays"],
+])(
+  "an address with a rule of the Service %s: what version 1.x took goes, tagged first",
+  (...row) => {
+    const [, claim, description, then] = row;
     const cloud = createCloud();
-    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.60", networkId: "net-1" });
-    cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+    const { id: addressId } = cloud.addAddress({ ip: LEFT, networkId: "net-1" });
+    const place = { name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" };
+    cloud.addRule({ ...place, ...(description !== undefined && { description }) });
     cloud.addFirewallRule({ addressId });
+    const { problems } = planRelease(cloud.view(), toSpec(claim));
+    expect(problems.map(({ reason }) => reason)).toEqual(
+      then === "is doubtful" ? ["AddressNotOurs"] : [],
+    );
     const { done, plan } = release(cloud, toSpec(claim));
-    expect(cloud.addresses.size).toBe(isReleased ? 0 : 1);
-    expect(done[0] === "tag address 192.0.2.60").toBe(isReleased);
+    expect(cloud.addresses.size).toBe(then === "goes" ? 0 : 1);
+    expect(done[0] === `tag address ${LEFT}`).toBe(then === "goes");
     expect([cloud.rules.size, cloud.firewallRules.size]).toEqual([0, 0]);
-    expect(plan.ingress).toEqual([]);
-  });
-}
+    expect([plan.ingress, plan.problems]).toEqual([[], []]);
+  },
+);
+
+test("the annotation of version 1.x alone proves nothing", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: LEFT, networkId: "net-1" });
+  expect(release(cloud, toSpec({ address: LEFT, annotations: annotate(TAKEN) })).done).toEqual([]);
+});
 
 /** A Service whose address stays, and what it leaves. */
 function keep(
