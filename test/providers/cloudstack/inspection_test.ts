@@ -4,8 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { inspectCloudStack } from "../../../lib/providers/cloudstack/inspection/inspect.ts";
-import { ApiError } from "../../../lib/providers/cloudstack/session/errors.ts";
-import { ExplainedError } from "../../../lib/providers/cloudstack/session/explained_error.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Finding, Inspection } from "../../../lib/cloud/inspection.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
@@ -41,10 +39,6 @@ const DEFAULTS = {
   trustsEmptyAnswer: true,
 } as const;
 
-function refuse(code: number, text: string): ApiError {
-  return new ApiError({ code, text }, { command: "listVirtualMachines", secrets: [] });
-}
-
 describe("inspectCloudStack()", () => {
   test("says that the API answers, and what is visible", async () => {
     const { findings, counts, endpoint } = await inspect(toInventory([toInstance("a")]));
@@ -79,16 +73,6 @@ describe("inspectCloudStack()", () => {
     const warnings = findings.filter(({ level }) => level === "warning");
     expect(warnings.map(({ code }) => code)).toEqual(["insecure"]);
     for (const { advice = "" } of warnings) expect(advice).not.toBe("");
-  });
-
-  test.each([
-    [refuse(401, "unable to verify user credentials"), "unauthorized"],
-    [refuse(530, "internal error"), "serverError"],
-    [new ExplainedError("denied", { word: "noProject", problem: "p", advice: "a" }), "noProject"],
-  ])("fails with the reason and the advice of the error: %p", async (error, code) => {
-    const { findings } = await inspect(error);
-    const { problem: message, advice } = error.explanation;
-    expect(findings).toEqual([{ level: "failure", code, message, advice }]);
   });
 
   test("advises on an answer that cannot be read", async () => {

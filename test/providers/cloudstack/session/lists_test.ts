@@ -12,12 +12,7 @@ import {
   readList,
   type VersionedList,
 } from "../../../../lib/providers/cloudstack/session/lists.ts";
-import {
-  type Body,
-  listUnreadable,
-  listUnreadableNames,
-  parseBody,
-} from "../../../../lib/providers/cloudstack/session/reply.ts";
+import { type Body, parseBody } from "../../../../lib/providers/cloudstack/session/reply.ts";
 import { type Project, SCHEMAS } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import { Facts, parseVersion } from "../../../../lib/providers/cloudstack/session/facts.ts";
@@ -112,11 +107,16 @@ describe("readList()", () => {
   });
 
   test("keeps what cannot be read out of a list, and the list unchanged", async () => {
-    const zones = JSON.stringify({ r: { count: 2, zone: [{ id: toId(1) }, { name: "Odd" }] } });
+    const odd = [{ name: "Odd" }, { id: toId(2), name: 7 }, null, "text"];
+    const read = { id: toId(1).toUpperCase(), name: "readable" };
+    const zones = JSON.stringify({ r: { count: 5, zone: [read, ...odd] } });
     const listed = await readTexts(() => zones);
     if (listed === "unchanged") throw new Error("nothing was known");
-    expect([...listed.list.undecodable.keys()]).toEqual(["#1"]);
-    expect(listed.list.unreadableNames).toEqual(new Set(["odd"]));
+    const { objects, undecodable, unreadable, unreadableNames } = listed.list;
+    expect(objects).toEqual([{ ...read, id: toId(1) }]);
+    expect([...undecodable.keys()]).toEqual(["#1", toId(2), "#3", "#4"]);
+    expect(unreadable).toEqual([{ name: "Odd" }, { id: toId(2), name: 7 }, {}, {}]);
+    expect(unreadableNames).toEqual(new Set(["odd"]));
     expect(await readTexts(() => zones, listed.version)).toBe("unchanged");
   });
 
@@ -357,26 +357,4 @@ describe("readVersion()", () => {
     rig.simulator.settings.version = "main";
     expect(await open().readVersion(signal)).toBeUndefined();
   });
-});
-
-test("listUnreadable() lists the objects that are not among the readable ones", () => {
-  const raw = [{ id: "A", name: "readable" }, { id: "b", port: "x" }, null];
-  expect(listUnreadable(raw, [{ id: "a" }])).toEqual([{ id: "b", port: "x" }, {}]);
-  expect(listUnreadable(raw.slice(0, 1), [{ id: "a" }])).toEqual([]);
-});
-
-test("listUnreadableNames() lists the names of what is not among the readable objects", () => {
-  const raw = [
-    { id: "A", name: "readable" },
-    { id: "b", name: "Broken" },
-    { name: "No-ID" },
-    { id: "c", name: 7 },
-    null,
-    "text",
-  ];
-  expect([...listUnreadableNames(raw, [{ id: "a" }])]).toEqual(["broken", "no-id"]);
-});
-
-test("listUnreadableNames() lists nothing of a list that can be read", () => {
-  expect(listUnreadableNames([{ id: "a", name: "one" }], [{ id: "a" }]).size).toBe(0);
 });
