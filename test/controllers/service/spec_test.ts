@@ -259,64 +259,49 @@ test.each<[string, Parameters<typeof toService>[0], boolean]>([
 });
 
 describe("findNeed()", () => {
+  const OTHER = { spec: { loadBalancerClass } };
+  const NONE = { spec: ClusterIP };
+  const finished = { metadata: { finalizers } };
+  const deleted = { metadata: { deletionTimestamp } };
   const released = { metadata: { finalizers, deletionTimestamp } };
+  const recorded = { metadata: { annotations } };
+  const ours = { metadata: { finalizers, annotations } };
+  const decide = (
+    input: Parameters<typeof toService>[0],
+    isManaged: boolean,
+    leavesNothingBehind: boolean,
+  ): ServiceNeed =>
+    findNeed(toService(input), {
+      classes: { servesClassless: true },
+      isManaged,
+      leavesNothingBehind,
+    });
+
   test.each<[string, Parameters<typeof toService>[0], boolean, ServiceNeed]>([
     ["wanted", {}, false, "ensure"],
-    ["wanted and known", { metadata: { finalizers } }, true, "ensure"],
+    ["wanted and known", finished, true, "ensure"],
     ["deleted", released, false, "release"],
-    ["deleted, without the finalizer", { metadata: { deletionTimestamp } }, false, "nothing"],
-    ["deleted, finalizer removed by hand", { metadata: { deletionTimestamp } }, true, "release"],
-    ["of another type", { metadata: { finalizers }, spec: ClusterIP }, false, "release"],
-    ["of another type, never a load balancer", { spec: ClusterIP }, false, "nothing"],
-    ["of another type, finalizer removed by hand", { spec: ClusterIP }, true, "release"],
-    ["of another class", { spec: { loadBalancerClass } }, false, "nothing"],
-    [
-      "of another class, and its finalizer",
-      { metadata: { finalizers }, spec: { loadBalancerClass } },
-      false,
-      "nothing",
-    ],
-    [
-      "of another class, and our record",
-      { metadata: { finalizers, annotations }, spec: { loadBalancerClass } },
-      false,
-      "conflict",
-    ],
-    [
-      "of another class since this process made one",
-      { metadata: { finalizers }, spec: { loadBalancerClass } },
-      true,
-      "release",
-    ],
+    ["deleted, without the finalizer", deleted, false, "nothing"],
+    ["deleted, finalizer removed by hand", deleted, true, "release"],
+    ["of another type", { ...finished, ...NONE }, false, "release"],
+    ["of another type, never a load balancer", NONE, false, "nothing"],
+    ["of another type, finalizer removed by hand", NONE, true, "release"],
+    ["of another class", OTHER, false, "nothing"],
+    ["of another class, and its finalizer", { ...finished, ...OTHER }, false, "nothing"],
+    ["of another class, and our record", { ...ours, ...OTHER }, false, "conflict"],
+    ["of another class since we made one", { ...finished, ...OTHER }, true, "release"],
   ])("of a Service that is %s", (_what, input, isManaged, need) => {
-    const options = { classes: { servesClassless: true }, isManaged, leavesNothingBehind: false };
-    expect(findNeed(toService(input), options)).toBe(need);
+    expect(decide(input, isManaged, false)).toBe(need);
   });
 
   test.each<[string, Parameters<typeof toService>[0], boolean, ServiceNeed]>([
-    [
-      "deleted: it keeps its address until it is gone",
-      { metadata: { deletionTimestamp } },
-      true,
-      "ensure",
-    ],
-    [
-      "of another type, with our record",
-      { metadata: { annotations }, spec: ClusterIP },
-      false,
-      "release",
-    ],
-    ["of another type, without it", { spec: ClusterIP }, false, "nothing"],
-    [
-      "of another class, with our record",
-      { metadata: { annotations }, spec: { loadBalancerClass } },
-      false,
-      "conflict",
-    ],
+    ["deleted: it keeps its address until it is gone", deleted, true, "ensure"],
+    ["of another type, with our record", { ...recorded, ...NONE }, false, "release"],
+    ["of another type, without it", NONE, false, "nothing"],
+    ["of another class, with our record", { ...recorded, ...OTHER }, false, "conflict"],
     ["deleted, with a finalizer from before", released, false, "release"],
   ])("where nothing is left behind, of a Service that is %s", (_what, input, isManaged, need) => {
-    const options = { classes: { servesClassless: true }, isManaged, leavesNothingBehind: true };
-    expect(findNeed(toService(input), options)).toBe(need);
+    expect(decide(input, isManaged, true)).toBe(need);
   });
 });
 

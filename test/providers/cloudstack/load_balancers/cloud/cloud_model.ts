@@ -21,7 +21,7 @@ import type {
 } from "../../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import type { Version } from "../../../../../lib/providers/cloudstack/session/facts.ts";
-import { SIGNER } from "../objects.ts";
+import { SIGNER, toAclItem, toAddress, toFirewallRule, toPolicy, toRule } from "../objects.ts";
 
 export const CLUSTER = "11111111-1111-4111-8111-111111111111";
 
@@ -85,31 +85,13 @@ export class CloudModel {
   }
 
   addAddress(fields: Partial<PublicAddress> & { readonly ip: string }): PublicAddress {
-    const address: PublicAddress = {
-      id: this.nextId("ip"),
-      state: "Allocated",
-      isSourceNat: false,
-      isStaticNat: false,
-      tags: new Map(),
-      ...fields,
-    };
-    this.addresses.set(address.id, address);
-    return address;
+    const { networkId: _, ...plain } = toAddress(this.nextId("ip"));
+    return put(this.addresses, { ...plain, ...fields });
   }
 
   addRule(fields: Partial<Rule> & Pick<Rule, "name" | "addressId" | "networkId">): Rule {
-    const rule: Rule = {
-      id: this.nextId("rule"),
-      ip: this.#need(this.addresses, fields.addressId).ip,
-      publicPort: 80,
-      privatePort: 30_080,
-      protocol: "tcp",
-      algorithm: "roundrobin",
-      cidrs: [],
-      state: "Active",
-      ...fields,
-    };
-    this.rules.set(rule.id, rule);
+    const { ip } = this.#need(this.addresses, fields.addressId);
+    const rule = put(this.rules, toRule(this.nextId("rule"), { ip, ...fields }));
     this.members.set(rule.id, new Set());
     this.policies.set(rule.id, []);
     this.applied.set(rule.id, { protocol: rule.protocol, algorithm: rule.algorithm });
@@ -117,46 +99,20 @@ export class CloudModel {
   }
 
   addFirewallRule(fields: Partial<FirewallRule> & { readonly addressId: string }): FirewallRule {
-    const rule: FirewallRule = {
-      id: this.nextId("fw"),
-      protocol: "tcp",
-      startPort: 80,
-      endPort: 80,
-      cidrs: ["0.0.0.0/0"],
-      state: "Active",
-      ...fields,
-    };
-    this.firewallRules.set(rule.id, rule);
-    return rule;
+    const rule = toFirewallRule(this.nextId("fw"), { cidrs: ["0.0.0.0/0"], ...fields });
+    return put(this.firewallRules, rule);
   }
 
   addAclItem(fields: Partial<AclItem> & { readonly listId: string }): AclItem {
     const list = this.aclItems.get(fields.listId) ?? [];
-    const item: AclItem = {
-      id: this.nextId("acl"),
-      protocol: "tcp",
-      startPort: 80,
-      endPort: 80,
-      cidrs: ["0.0.0.0/0"],
-      isIngress: true,
-      isAllow: true,
-      number: Math.max(0, ...list.map(({ number }) => number)) + 1,
-      state: "Active",
-      ...fields,
-    };
+    const number = Math.max(0, ...list.map((one) => one.number)) + 1;
+    const item = toAclItem(this.nextId("acl"), { cidrs: ["0.0.0.0/0"], number, ...fields });
     this.aclItems.set(fields.listId, [...list, item]);
     return item;
   }
 
   addPolicy(ruleId: string, fields: Partial<StickinessPolicy>): StickinessPolicy {
-    const policy: StickinessPolicy = {
-      id: this.nextId("policy"),
-      name: "p",
-      method: "SourceBased",
-      params: new Map(),
-      state: "",
-      ...fields,
-    };
+    const policy = toPolicy(this.nextId("policy"), { method: "SourceBased", ...fields });
     this.policies.set(ruleId, [...(this.policies.get(ruleId) ?? []), policy]);
     return policy;
   }
@@ -342,4 +298,9 @@ export class CloudModel {
     if (found === undefined) throw new Error(`431 unknown ${id}`);
     return found;
   }
+}
+
+function put<T extends { readonly id: string }>(map: Map<string, T>, one: T): T {
+  map.set(one.id, one);
+  return one;
 }
