@@ -6,14 +6,6 @@ import * as v from "valibot";
 import type { Cidr } from "../../core/net/ip.ts";
 import { cidrs, need, needText, setting, type SettingSchema } from "./schema.ts";
 
-/** What a file says about addresses. A key that is not set is absent. */
-export interface FileAddresses {
-  readonly mode?: (typeof MODES)[number] | undefined;
-  readonly exclude?: readonly Cidr[] | undefined;
-  readonly externalCIDRs?: readonly Cidr[] | undefined;
-  readonly network?: string | undefined;
-}
-
 /** A setting that a file need not have. */
 type Optional<T> = v.OptionalSchema<SettingSchema<T>, undefined>;
 

@@ -320,7 +320,7 @@ export interface ShapeIssue {
 }
 
 /** The settings of a file: there if there are no issues, and only then. */
-export interface ParsedShape<S> {
+interface ParsedShape<S> {
   readonly settings?: S;
   readonly issues: ShapeIssue[];
 }

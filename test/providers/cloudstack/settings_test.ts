@@ -8,7 +8,6 @@ import { parseCidr } from "../../../lib/core/net/ip.ts";
 import {
   describeSettings,
   parseCloudStackConfig,
-  parseFileSettings,
 } from "../../../lib/providers/cloudstack/settings/config.ts";
 import {
   explainOddPath,
@@ -236,7 +235,7 @@ describe("describeSettings()", () => {
       const value = form === "string" ? standard : JSON.parse(standard);
       const [block = "", key] = path.split(".");
       const raw = key === undefined ? { [block]: value } : { [block]: { [key]: value } };
-      expect(parseFileSettings(raw).issues).toEqual([]);
+      expect(listProblems({ ...MINIMAL, ...raw })).toEqual([]);
     }
   });
 });

@@ -25,7 +25,7 @@ import type { Taker } from "./takers.ts";
 import type { Clock } from "../../../core/clock.ts";
 
 /** What a look needs. */
-export interface Look {
+interface Look {
   readonly api: LoadBalancingApi;
   readonly networks: Networks;
   readonly projectId: string | undefined;

@@ -61,113 +61,80 @@ const LIMIT: Judgement = {
   advice: "raise it",
 };
 
-const BY_CODE: ReadonlyMap<number, Judgement> = new Map<number, Judgement>([
-  [
-    405,
-    {
-      kind: "denied",
-      word: "denied",
-      what: "the server takes this command only by POST",
-      advice: "a proxy on the way may change the method",
-      isClear: true,
-    },
-  ],
-  [
-    411,
-    {
-      kind: "denied",
-      word: "twoFactors",
-      what: "the account must sign in with two factors",
-      advice: "use the keys of an account that need not",
-      isClear: true,
-    },
-  ],
-  [
-    429,
-    {
-      kind: "throttled",
-      word: "throttled",
-      what: "too many requests",
-      advice: "give Landfall an account of its own, or raise api.throttling.max",
-      isClear: true,
-    },
-  ],
-  [
-    430,
-    {
-      kind: "protocol",
-      word: "invalid",
-      what: "a parameter is not valid, or the server does not know it",
-      advice: REPORT,
-    },
-  ],
-  [
-    INVALID,
-    {
-      kind: "protocol",
-      word: "invalid",
-      what: "a parameter is not valid, or what it names does not exist",
-      advice: `check the settings that name something; if they are right, ${REPORT}`,
-    },
-  ],
-  [
-    503,
-    {
-      kind: "unreachable",
-      word: "serverError",
-      what: "the management server shuts down or starts",
-      advice: "try again later",
-      isClear: true,
-    },
-  ],
-  [
-    531,
-    {
-      kind: "denied",
-      word: "forbidden",
-      what: "the account has no right to this object",
-      advice: "check project-id, and whose keys api-key and secret-key are",
-    },
-  ],
-  [532, LIMIT],
-  [
-    533,
-    {
-      kind: "unreachable",
-      word: "serverError",
-      what: "there is not enough capacity, such as free IP addresses",
-      advice: "free some, or add more",
-    },
-  ],
-  [
-    534,
-    {
-      kind: "unreachable",
-      word: "serverError",
-      what: "something it needs, such as a router, does not answer",
-      advice: "look at the virtual routers, and at the log of the management server",
-    },
-  ],
-  [535, LIMIT],
-  [
-    536,
-    {
-      kind: "protocol",
-      word: "conflict",
-      what: "the object is in use",
-      advice: "remove what uses it",
-    },
-  ],
-  [
-    537,
-    {
-      kind: "protocol",
-      word: "conflict",
-      what: "it conflicts with another rule of the network",
-      advice: "remove the other rule",
-    },
-  ],
-]);
+const BY_CODE: Readonly<Record<number, Judgement>> = {
+  405: {
+    kind: "denied",
+    word: "denied",
+    what: "the server takes this command only by POST",
+    advice: "a proxy on the way may change the method",
+    isClear: true,
+  },
+  411: {
+    kind: "denied",
+    word: "twoFactors",
+    what: "the account must sign in with two factors",
+    advice: "use the keys of an account that need not",
+    isClear: true,
+  },
+  429: {
+    kind: "throttled",
+    word: "throttled",
+    what: "too many requests",
+    advice: "give Landfall an account of its own, or raise api.throttling.max",
+    isClear: true,
+  },
+  430: {
+    kind: "protocol",
+    word: "invalid",
+    what: "a parameter is not valid, or the server does not know it",
+    advice: REPORT,
+  },
+  [INVALID]: {
+    kind: "protocol",
+    word: "invalid",
+    what: "a parameter is not valid, or what it names does not exist",
+    advice: `check the settings that name something; if they are right, ${REPORT}`,
+  },
+  503: {
+    kind: "unreachable",
+    word: "serverError",
+    what: "the management server shuts down or starts",
+    advice: "try again later",
+    isClear: true,
+  },
+  531: {
+    kind: "denied",
+    word: "forbidden",
+    what: "the account has no right to this object",
+    advice: "check project-id, and whose keys api-key and secret-key are",
+  },
+  532: LIMIT,
+  533: {
+    kind: "unreachable",
+    word: "serverError",
+    what: "there is not enough capacity, such as free IP addresses",
+    advice: "free some, or add more",
+  },
+  534: {
+    kind: "unreachable",
+    word: "serverError",
+    what: "something it needs, such as a router, does not answer",
+    advice: "look at the virtual routers, and at the log of the management server",
+  },
+  535: LIMIT,
+  536: {
+    kind: "protocol",
+    word: "conflict",
+    what: "the object is in use",
+    advice: "remove what uses it",
+  },
+  537: {
+    kind: "protocol",
+    word: "conflict",
+    what: "it conflicts with another rule of the network",
+    advice: "remove the other rule",
+  },
+};
 
 /** What a refusal means. */
 export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
@@ -201,7 +168,7 @@ export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
     };
   }
   if (code === INTERNAL) return judgeInternal(text);
-  const known = BY_CODE.get(code);
+  const known = BY_CODE[code];
   if (known !== undefined) return known;
   return code >= 500
     ? {

@@ -13,7 +13,6 @@ import {
   need,
   needText,
   parsed,
-  type ParsedShape,
   parseShape,
   setting,
   type SettingDescription,
@@ -26,7 +25,7 @@ import type { ConfigIssue } from "../../../core/errors.ts";
 import { type Cidr, isLoopbackHost } from "../../../core/net/ip.ts";
 import { mustBeSetting } from "../../../core/text/values.ts";
 import { explainOddPath, explainUrl, parseKey, parseUrl } from "./ini_syntax.ts";
-import { ADDRESS_SETTINGS, type FileAddresses } from "../../../cloud/settings/address_settings.ts";
+import { ADDRESS_SETTINGS } from "../../../cloud/settings/address_settings.ts";
 
 /** The keys that sign requests, or their files. */
 type SignIn =
@@ -81,7 +80,7 @@ export function parseCloudStackConfig(raw: unknown): ParsedConfig<CloudStackSett
   if (typeof file !== "object" || file === null || Array.isArray(file)) {
     return { issues: [{ message: mustBeSetting(BLOCK, file) }], warnings: [] };
   }
-  const parsed = parseFileSettings(file);
+  const parsed = parseShape(SCHEMA, file, ["addresses", "deletion"]);
   const issues = [...parsed.issues, ...listMissing(new Map(Object.entries(file)))];
   const warnings = listOddities(parsed.settings);
   const settings = parsed.settings && toSettings(parsed.settings);
@@ -203,29 +202,6 @@ function toSignIn({
 
 /** How the instance type label is made of the name of a service offering. */
 type InstanceTypeStyle = (typeof STYLES)[number];
-
-/** What a file may say, key by key; what is not set is absent. */
-interface FileSettings {
-  readonly apiUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly secretKey?: string | undefined;
-  readonly apiKeyFile?: string | undefined;
-  readonly secretKeyFile?: string | undefined;
-  readonly sslNoVerify?: boolean | undefined;
-  readonly caFile?: string | undefined;
-  readonly certificateFingerprint?: string | undefined;
-  readonly projectId?: string | undefined;
-  readonly zone?: string | undefined;
-  readonly apiRateLimitQps?: number | undefined;
-  readonly apiRateLimitBurst?: number | undefined;
-  readonly vmCacheTtl?: string | undefined;
-  readonly region?: string | undefined;
-  readonly version?: string | undefined;
-  readonly refreshInterval?: number | undefined;
-  readonly instanceTypeStyle?: InstanceTypeStyle | undefined;
-  readonly addresses?: FileAddresses | undefined;
-  readonly deletion?: { readonly trustEmptyAnswer?: boolean | undefined } | undefined;
-}
 
 const STYLES = ["squeezed", "sanitised"] as const;
 const REFRESH_MS_MIN = 1_000;
@@ -351,10 +327,8 @@ const SCHEMA = v.object(
   need(BLOCK),
 );
 
-/** Checks everything that a file says, without nulls. */
-export function parseFileSettings(raw: unknown): ParsedShape<FileSettings> {
-  return parseShape(SCHEMA, raw, ["addresses", "deletion"]);
-}
+/** What a file may say, key by key; what is not set is absent. */
+type FileSettings = v.InferOutput<typeof SCHEMA>;
 
 /** Every setting, in the order of the reference page. */
 export function describeSettings(): SettingDescription[] {

@@ -527,6 +527,20 @@ test("a release leaves the firewall rule of another Service that uses its addres
   expect([...cloud.firewallRules.keys()]).toEqual(before);
 });
 
+test.each([
+  `${LB_NAME}-sctp-80`,
+  `${LB_NAME}-tcp-080`,
+  `${LB_NAME}-tcp-80-x`,
+  `x${LB_NAME}-tcp-80`,
+  `${LB_NAME}0-tcp-80`,
+  LB_NAME,
+])("a release leaves a rule with the name %s, which is none of ours", (name) => {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: LEFT, networkId: "net-1" });
+  cloud.addRule({ name, addressId, networkId: "net-1" });
+  expect(release(cloud, toSpec({ ingress: [{ ip: LEFT }] })).done).toEqual([]);
+});
+
 test("a release says that an address stays whose tags name the Service in another cluster", () => {
   const cloud = createCloud();
   const cluster = "22222222-2222-4222-8222-222222222222";
