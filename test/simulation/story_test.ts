@@ -6,7 +6,7 @@ const SEEDS = { some: [1], all: [1, 2, 7] } as const;
 /** Told in between, and another story. */
 const OTHER = 6;
 
-test("runStory() tells the same story of a seed each time, whatever was told before it, and gives back what it takes", async () => {
+test("runStory() tells the same story of a seed each time, whatever was told before, and gives back all", async () => {
   const before = [globalThis.fetch, globalThis.WebSocket, Math.random, crypto.randomUUID];
   for (const seed of SEEDS[readExtent()]) {
     const [first, other, again] = [

@@ -184,7 +184,7 @@ function hasTaint({ spec }: Node, wanted: string): boolean {
 }
 
 /** What an answer shows. */
-export interface Shown {
+interface Shown {
   /** Who owns each machine that is not being expunged, by its ID. */
   readonly owners: ReadonlyMap<string, string>;
   /** The state of each machine, by its ID. */

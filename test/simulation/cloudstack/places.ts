@@ -1,6 +1,6 @@
 /**
- * Who owns what in stories of CloudStack, and where it is: the networks with load balancers, too, and what people have in
- * them before a story begins.
+ * Who owns what in stories of CloudStack, and where it is: the networks with load balancers, too, and what people have
+ * in them before a story begins.
  * @module
  */
 import {

@@ -286,7 +286,7 @@ export class VinoWorld extends MetalWorld {
 const WAY_MS = 8;
 
 /** The deaths. */
-export class Crashes {
+class Crashes {
   readonly #random: Random;
   readonly #timeline: Timeline;
   readonly #trace: Trace;

@@ -49,7 +49,7 @@ export interface Peer {
 }
 
 /** Finds the far end. @param signal Aborts when the process closes the socket */
-export type Connector = (url: URL, signal: AbortSignal) => Peer;
+type Connector = (url: URL, signal: AbortSignal) => Peer;
 
 /** The class that stands where the machine's own `WebSocket` would. */
 function createSocketClass(connect: Connector): new (url: string) => EventTarget {
