@@ -94,6 +94,7 @@ function request(address: ListenAddress, path: string, signal: AbortSignal): Pro
 
 /**
  * Prints a text once, or again whenever it changes until the signal aborts: on a terminal in place of the one before.
+ * Elsewhere only more than the time that has passed is a change: it would print a table for each second.
  *
  * @param read Makes the text
  * @throws what `read` throws the first time; later problems are said, and it goes on
@@ -112,7 +113,8 @@ export async function printOrWatch(
     if (signal.aborted) return;
     try {
       const text = await read();
-      if (text === shown) continue;
+      const isSame = isTerminal ? text === shown : withoutSpans(text) === withoutSpans(shown);
+      if (isSame) continue;
       print(isTerminal ? CLEAR + text : `\n${text}`);
       shown = text;
     } catch (error) {
@@ -120,6 +122,11 @@ export async function printOrWatch(
       complain(`landfall: ${describeError(error)}\n`);
     }
   }
+}
+
+/** A text without spans such as `12s ago`, and without the blanks that align columns with them. */
+function withoutSpans(text: string): string {
+  return text.replaceAll(/\b\d+[smh]\b/g, "").replaceAll(/ +/g, " ");
 }
 
 /** Ends without an error when the signal aborts. */

@@ -1,11 +1,12 @@
 /**
- * SIGTERM and SIGINT as an AbortSignal.
+ * SIGTERM, SIGINT and SIGHUP as an AbortSignal.
  * @module
  */
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { type Clock, systemClock } from "../core/clock.ts";
 
-/** The signals that ask a process to stop. */
+/** The signals that ask a process to stop: by the system, by Ctrl-C, by the end of its terminal. */
 type StopSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
 /** Listening for signals, until {@linkcode SignalWatch.close}. */
@@ -30,6 +31,19 @@ class StopRequest extends Error {
 /** 128 plus the number of the signal, as in shells (signal(7)). */
 const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 };
 
+/** Whether whoever started this process had it ignore SIGHUP. It is signal 1, the lowest bit of the mask. */
+function isHangUpIgnored(): boolean {
+  try {
+    const [, mask = ""] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync(STATUS, "utf8")) ?? [];
+    return Number.parseInt(mask.slice(-1), 16) % 2 === 1;
+  } catch {
+    // Without /proc nobody knows.
+    return false;
+  }
+}
+
+/** What Linux says about this process. */
+const STATUS = "/proc/self/status";
 /** How often the parent is looked for, in milliseconds. */
 const PARENT_MS = 500;
 
@@ -53,16 +67,14 @@ export function followParent(clock: Pick<Clock, "sleep">, signal: AbortSignal): 
 /**
  * Listens for signals. The first one aborts the signal, for an orderly stop; a further one ends the process at once,
  * with 128 plus its number. Needed even without any cleanup: for process 1 of a container the kernel drops signals
- * without a listener.
+ * without a listener. SIGHUP stays ignored where the process was started so, as by nohup.
  *
- * @param names Which ones. @default {SIGTERM and SIGINT}
  * @param patienceMs How long after the first one further ones change nothing, even after `close()`: with npm, Ctrl-C
  *   sends two. @default {0}
  */
-export function watchSignals(
-  names: readonly StopSignal[] = ["SIGTERM", "SIGINT"],
-  patienceMs = 0,
-): SignalWatch {
+export function watchSignals(patienceMs = 0): SignalWatch {
+  const hangUp: readonly StopSignal[] = isHangUpIgnored() ? [] : ["SIGHUP"];
+  const names: readonly StopSignal[] = ["SIGTERM", "SIGINT", ...hangUp];
   const stop = new AbortController();
   let patientUntilMs = 0;
   const listen = (name: StopSignal): void => {

@@ -118,6 +118,35 @@ describe("without the process or its controller", () => {
   });
 });
 
+test("landfall services --watch prints nothing when only time has passed", async () => {
+  const ages = ["3s", "12s", "2m", "2m"];
+  const states = ["ready", "ready", "ready", "waiting"];
+  let asked = 0;
+  const fetch = (): Response => {
+    const text = `NAME  STATE${" ".repeat(asked)}  AGO\na  ${states[asked]}  ${ages[asked]} ago\n`;
+    asked = Math.min(asked + 1, ages.length - 1);
+    return new Response(text);
+  };
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+  const clock = new ManualClock();
+  const shown: string[] = [];
+  const running = main(["services", "--watch", `--debug-address=127.0.0.1:${other.port}`], {
+    env: {},
+    clock,
+    print: (text) => void shown.push(text),
+    complain: () => undefined,
+  });
+  while (shown.length < 2) {
+    await Bun.sleep(5);
+    await clock.advance(2_000);
+  }
+  expect(shown[0]).toContain("ready  3s ago");
+  expect(shown[1]).toContain("waiting  2m ago");
+  process.emit("SIGINT");
+  await clock.advance(2_000);
+  expect(await running).toBe(0);
+});
+
 test.each([["sipclusters"], ["nodes"]])(
   "landfall %s --watch prints again what changes, until it is stopped",
   async (command) => {

@@ -85,7 +85,7 @@ describe("docs/guides/address-pools.md", () => {
   test("has Services that get what the guide says", async () => {
     const shown = await serve();
     expect([...shown.keys()]).toEqual(["shop", "gateway", "dns-tcp", "dns-udp"]);
-    expect(shown.get("gateway")).toEqual(["192.0.2.45"]);
+    expect(shown.get("gateway")).toEqual(["192.0.2.46"]);
     expect(shown.get("dns-tcp")?.[0]).toStartWith("198.51.100.1");
     expect(shown.get("dns-udp")).toEqual(shown.get("dns-tcp") ?? []);
   });

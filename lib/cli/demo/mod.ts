@@ -45,7 +45,7 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   const flags = parseDemoFlags(argv);
   if (flags === undefined) return await printHelp(context, "demo");
   // A terminal that closes must leave no files, nor must Ctrl-C, which comes from the terminal and again from npm.
-  using stop = watchSignals(["SIGTERM", "SIGINT", "SIGHUP"], PATIENCE_MS);
+  using stop = watchSignals(PATIENCE_MS);
   // npm passes on some signals only.
   const signal = context.env["npm_lifecycle_event"]
     ? followParent(context.clock ?? systemClock, stop.signal)

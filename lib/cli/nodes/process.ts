@@ -67,7 +67,9 @@ export async function readFromProcess(
   if (answer === undefined) return undefined;
   const { status, body } = answer;
   if (status === 404) {
-    throw fail("this is not Landfall, or Landfall without a controller that needs a cloud");
+    throw fail(
+      "it runs no controller that needs a cloud (see its --controllers), or it is not Landfall",
+    );
   }
   if (status !== 200) throw fail(`it answers with status ${status}`);
   const parsed = v.safeParse(NODES, parseJson(body));

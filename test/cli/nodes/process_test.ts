@@ -70,7 +70,7 @@ describe("readFromProcess()", () => {
   });
 
   test.each<[string, () => Response, string]>([
-    ["another program", () => new Response("no", { status: 404 }), "this is not Landfall"],
+    ["another program", () => new Response("no", { status: 404 }), "it is not Landfall"],
     ["a broken program", () => new Response("no", { status: 500 }), "it answers with status 500"],
     ["no JSON", () => new Response("{"), "or another version of it"],
     ["other JSON", () => Response.json({ nodes: [{ name: 1 }] }), "or another version of it"],

@@ -156,13 +156,14 @@ async function findManager(
   }
 }
 
-/** Whether a Service has no address yet, or not the one that it asks for. */
+/** Whether a Service has no address yet, or not the one that it asks for, or asks in a form that cannot be read. */
 export function isWaiting(service: Service): boolean {
   if ((service.status?.loadBalancer?.ingress ?? []).length === 0) return true;
   const claim = toClaim(service);
   if (asksForDhcp(claim)) return false;
   const has = new Set(claim.ingress.flatMap((one) => ("ip" in one ? one.ip : [])));
-  return [...parseWishes(claim, false).addresses.values()].some((one) => !has.has(one));
+  const { addresses, problem } = parseWishes(claim, false);
+  return problem !== undefined || [...addresses.values()].some((one) => !has.has(one));
 }
 
 /** The names of a few: `web/a, web/b`. */

@@ -149,7 +149,9 @@ export class ClusterServices {
   ): Promise<Served> {
     const { machines } = hosts;
     const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
-    const dexStore = auth === NO_AUTH ? undefined : await this.#readStore(cluster, signal);
+    // Without the kinds of Dex there is no store.
+    const hasStore = auth !== NO_AUTH && auth.hasDexKinds;
+    const dexStore = hasStore ? await this.#readStore(cluster, signal) : undefined;
     const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
     const isWaiting =
       dexStore?.obstacle !== undefined ||

@@ -84,6 +84,14 @@ describe("checkServices() with the controller service", () => {
       "1 of 2 Services of type LoadBalancer have no address yet, or another one than they ask for: web/b",
     ],
     [
+      "a Service asks for something that is no address",
+      toPage([
+        ["a", READY],
+        ["b", { ...READY, spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.4x" } }],
+      ]),
+      "1 of 2 Services of type LoadBalancer have no address yet, or another one than they ask for: web/b",
+    ],
+    [
       "many wait",
       toPage([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]),
       "web/a, web/b, web/c, web/d, web/e, …",

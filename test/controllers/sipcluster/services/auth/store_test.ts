@@ -24,10 +24,15 @@ function toAuth(nodePort: number): Auth {
 
 /** A namespace with what providers need, in which Dex can keep its state. */
 async function startStage(): Promise<SipStage> {
-  const stage = await SipStage.start([]);
-  const { objects } = stage.kubernetes;
+  const stage = await startStageWithoutKinds();
   for (const [plural, kind] of Object.entries(DEX_KINDS))
     stage.kubernetes.installKind({ apiVersion: `${DEX_GROUP}/v1`, kind, plural, namespaced: true });
+  return stage;
+}
+
+async function startStageWithoutKinds(): Promise<SipStage> {
+  const stage = await SipStage.start([]);
+  const { objects } = stage.kubernetes;
   const create = (name: string, texts: Readonly<Record<string, string>>): void => {
     objects.create("secrets", { metadata: { namespace: TENANT, name }, data: toSecretData(texts) });
   };
@@ -54,6 +59,15 @@ test("of two SIPClusters in a namespace only one gets a provider, and the other 
   expect(stage.listOwned("serviceaccounts").map(({ metadata }) => metadata.name)).toEqual([
     "landfall-dex-b",
   ]);
+});
+
+test("where the kinds of Dex are missing, the status says how to apply them", async () => {
+  await using stage = await startStageWithoutKinds();
+  stage.create("a", { services: { auth: [toAuth(30_001)] } });
+  expect(await stage.untilCondition("a", "ServicesReady", FAILED)).toContain(
+    "the API server does not know the kinds of dex.coreos.com. Apply dex_crds.yaml",
+  );
+  expect(listDeployments(stage)).toEqual([]);
 });
 
 test("of two entries of a SIPCluster only the first gets a provider", async () => {
