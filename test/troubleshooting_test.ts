@@ -8,8 +8,7 @@ import { describeError } from "../lib/core/errors.ts";
 import { silentLogger } from "../lib/core/log.ts";
 import { formatListenAddress } from "../lib/core/net/listen_address.ts";
 import { startHttpServer } from "../lib/http/sockets/server.ts";
-import { listCodeBlocks } from "./support/markdown_links.ts";
-import { checkQuotes } from "./support/quotes.ts";
+import { listCodeBlocks, checkQuotes } from "./support/markdown_links.ts";
 import { readSource } from "./support/sources.ts";
 
 const PAGE = await readSource("docs/guides/troubleshooting.md");

@@ -20,11 +20,15 @@ import { listInstalled, listSections } from "../../lib/controllers/definition.ts
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { EXAMPLE } from "../support/cloud/example_provider.ts";
-import { galleryController } from "../support/galleries/definition.ts";
-import { GALLERIES } from "../support/galleries/kinds.ts";
+import {
+  galleryController,
+  GALLERIES,
+  LISTENER_NAME,
+  TWIN_NAME,
+  twinController,
+  NAME,
+} from "../support/galleries/definition.ts";
 import { describeGalleries, PROGRAM } from "../support/galleries/scenario.ts";
-import { LISTENER_NAME, TWIN_NAME, twinController } from "../support/galleries/twin.ts";
-import { NAME } from "../support/galleries/words.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";
 import { until } from "../support/nodes/rig.ts";
 import { startBareServer } from "../support/process/bare_server.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../lib/app/rights.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { CONTROLLER_NAMES } from "../../lib/cli/flags/controllers.ts";
-import { TWIN_LEASE, TWIN_NAME, twinController } from "../support/galleries/twin.ts";
+import { TWIN_LEASE, TWIN_NAME, twinController } from "../support/galleries/definition.ts";
 import { NODE_CONTROLLERS } from "../support/nodes/node_controllers.ts";
 
 const LEASE = { namespace: "kube-system", name: "lease" } as const;

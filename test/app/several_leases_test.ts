@@ -19,10 +19,13 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../lib/simulator/kubernetes/mod.ts";
-import { galleryController } from "../support/galleries/definition.ts";
-import { TWIN_LEASE } from "../support/galleries/twin.ts";
-import { CONFIG_MAPS, GALLERIES } from "../support/galleries/kinds.ts";
-import { describeTakeover } from "../support/galleries/takeover.ts";
+import {
+  galleryController,
+  TWIN_LEASE,
+  CONFIG_MAPS,
+  GALLERIES,
+} from "../support/galleries/definition.ts";
+import { describeTakeover } from "../support/galleries/scenario.ts";
 import { until } from "../support/nodes/rig.ts";
 import { startBareServer } from "../support/process/bare_server.ts";
 

@@ -15,7 +15,7 @@ import { type Service, SERVICES } from "../../lib/kube/kinds/service.ts";
 import { CONFIG_MAPS } from "../../lib/controllers/sipcluster/services/owned_kinds.ts";
 import { toHostFacts } from "../../lib/controllers/sipcluster/hosts/facts.ts";
 import { BARE_METAL_HOSTS } from "../../lib/kube/kinds/bare_metal_host.ts";
-import { startWidgets, toWidget } from "../support/kube/kinds/widgets.ts";
+import { startWidgets, toWidget } from "../support/kube/widgets.ts";
 import { ScriptedKubeClient, type ScriptStep } from "../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

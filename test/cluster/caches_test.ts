@@ -1,6 +1,5 @@
-import { describeCaches } from "../support/kube/cache/story.ts";
-import { toContractServer } from "../support/kube/contract/cluster.ts";
-import { skipsCluster, startCluster } from "../support/process/cluster.ts";
+import { describeCaches } from "../support/kube/caches_story.ts";
+import { toContractServer, skipsCluster, startCluster } from "../support/process/cluster.ts";
 
 describeCaches(
   "kube-apiserver",

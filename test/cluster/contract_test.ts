@@ -1,5 +1,4 @@
-import { skipsCluster, startCluster } from "../support/process/cluster.ts";
-import { toContractServer } from "../support/kube/contract/cluster.ts";
+import { skipsCluster, startCluster, toContractServer } from "../support/process/cluster.ts";
 import { describeKubernetesContract } from "../support/kube/contract/kubernetes.ts";
 
 describeKubernetesContract("kube-apiserver", async () => toContractServer(await startCluster()), {

@@ -15,8 +15,8 @@ import {
   readRules,
   RULES_PATH,
   skipsWithout,
+  readPromql,
 } from "../support/deploy/monitoring.ts";
-import { readPromql } from "../support/deploy/promql.ts";
 import { readSource, ROOT } from "../support/sources.ts";
 
 const run = promisify(execFile);

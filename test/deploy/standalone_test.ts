@@ -9,14 +9,14 @@ import { renderFiles } from "../../deploy/files.ts";
 import { renderStandaloneFiles } from "../../deploy/standalone.ts";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
-import { galleryController } from "../support/galleries/definition.ts";
 import {
+  galleryController,
   CLOUD_TWIN_NAME,
   cloudTwinController,
   TWIN_LEASE,
   TWIN_NAME,
   twinController,
-} from "../support/galleries/twin.ts";
+} from "../support/galleries/definition.ts";
 import { readManifests } from "../support/deploy/deploy_tools.ts";
 
 const REGISTRY = [...CONTROLLERS, twinController];

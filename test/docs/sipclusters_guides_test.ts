@@ -7,9 +7,8 @@ import type { SipCluster } from "../../lib/controllers/sipcluster/resource/sip_c
 import { CONDITION_WORDS } from "../../lib/controllers/sipcluster/resource/words.ts";
 import { planLoadBalancers } from "../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
 import { LOAD_BALANCERS } from "../../lib/controllers/sipcluster/services/load_balancer/words.ts";
-import { listCodeBlocks } from "../support/markdown_links.ts";
+import { listCodeBlocks, checkQuotes } from "../support/markdown_links.ts";
 import { machine } from "../support/sipcluster/machines.ts";
-import { checkQuotes } from "../support/quotes.ts";
 import { readSource } from "../support/sources.ts";
 
 const GUIDE = await readSource("docs/guides/sipclusters/guide.md");

@@ -8,8 +8,7 @@ import { checkSpec } from "../../lib/controllers/vino/resource/check_spec.ts";
 import { listUnsupportedFields } from "../../lib/controllers/vino/resource/unsupported_fields.ts";
 import type { Vino, VinoSpec } from "../../lib/controllers/vino/resource/vino.ts";
 import { CONDITION_WORDS } from "../../lib/controllers/vino/resource/words.ts";
-import { listCode, listCodeBlocks } from "../support/markdown_links.ts";
-import { checkQuotes } from "../support/quotes.ts";
+import { listCode, listCodeBlocks, checkQuotes } from "../support/markdown_links.ts";
 import { readSource } from "../support/sources.ts";
 
 const GUIDE = await readSource("docs/guides/vino/guide.md");

@@ -17,7 +17,7 @@ import {
   type WidgetRig,
   type WidgetRigOptions,
   WIDGETS,
-} from "../support/kube/kinds/widgets.ts";
+} from "../support/kube/widgets.ts";
 
 function start(over: Partial<ObjectLoopOptions<Widget>> = {}): WidgetRig {
   return startWidgets({ over: () => over });

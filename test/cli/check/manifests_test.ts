@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findRightsManifest, MANIFEST_USER, toManifest } from "../../../lib/cli/check/manifests.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { requireProvider } from "../../../lib/providers/mod.ts";
-import { TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
+import { TWIN_NAME, twinController } from "../../support/galleries/definition.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 

@@ -5,7 +5,7 @@ import { listRights, needAll, type Needs } from "../../../lib/app/rights.ts";
 import { checkPermissions, formatResource } from "../../../lib/cli/check/permissions.ts";
 import type { PermissionsStep } from "../../../lib/cli/check/report.ts";
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
-import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
+import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/definition.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 

@@ -16,7 +16,7 @@ import {
   noteDeletion,
   observeFleet,
 } from "../../../lib/cloud/deletion/guard.ts";
-import { OLD_GUARD } from "../../support/nodes/guards.ts";
+import { OLD_GUARD } from "../../support/nodes/nodes.ts";
 
 /** One Node in one look; absent: not in the fleet. */
 type Seen = { readonly isReady: boolean; readonly sighting: Sighting } | undefined;

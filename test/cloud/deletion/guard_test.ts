@@ -17,7 +17,7 @@ import {
   prolongStreak,
   type Verdict,
 } from "../../../lib/cloud/deletion/guard.ts";
-import { OLD_GUARD } from "../../support/nodes/guards.ts";
+import { OLD_GUARD } from "../../support/nodes/nodes.ts";
 
 /** What becomes of Node `x` in one look: seconds, how it is, and what else happens. */
 interface Step {

@@ -15,7 +15,7 @@ import {
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, startCluster } from "../../support/process/cluster.ts";
 import { LEASE, waitUntil } from "../../support/process/cluster_rig.ts";
-import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/kube_controllers.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import {
   CHART,

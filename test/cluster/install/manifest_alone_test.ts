@@ -7,12 +7,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renderStandaloneFiles } from "../../../deploy/standalone.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import { type Manifest, readManifests } from "../../support/deploy/deploy_tools.ts";
-import { GALLERIES } from "../../support/galleries/kinds.ts";
+import {
+  GALLERIES,
+  TWIN_LEASE,
+  TWIN_NAME,
+  twinController,
+} from "../../support/galleries/definition.ts";
 import { PROGRAM } from "../../support/galleries/scenario.ts";
-import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH, toCrd } from "../../support/kube/kinds/crd.ts";
-import { isOfApiServer } from "../../support/kube/kinds/lease.ts";
+import { CRDS_PATH, toCrd } from "../../support/kube/crd.ts";
+import { isOfApiServer } from "../../support/kube/election/lease_history.ts";
 import { listModelProblems } from "../../support/kube/kube_model.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";

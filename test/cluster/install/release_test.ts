@@ -14,8 +14,7 @@ import manifest from "../../../package.json" with { type: "json" };
 import { readFolder } from "../../../release/archive.ts";
 import { BUILD_FLAGS } from "../../../release/binaries.ts";
 import { ImageStore, skipsImages } from "../../support/deploy/image.ts";
-import { LayoutReader } from "../../support/deploy/layouts.ts";
-import { startRegistry } from "../../support/deploy/registry.ts";
+import { LayoutReader, startRegistry } from "../../support/deploy/layouts.ts";
 import { findHelm } from "../../support/kube/kubectl.ts";
 import { ROOT } from "../../support/sources.ts";
 

@@ -21,7 +21,7 @@ import {
   TWIN_LEASE,
   TWIN_NAME,
   twinController,
-} from "../../support/galleries/twin.ts";
+} from "../../support/galleries/definition.ts";
 import { findHelm } from "../../support/kube/kubectl.ts";
 
 const helm = (await findHelm()) ?? "";

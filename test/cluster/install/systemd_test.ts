@@ -16,15 +16,15 @@ import {
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { UNINITIALIZED } from "../../support/process/cluster_rig.ts";
 import { listPrograms, startLandfall } from "../../support/process/landfall_process.ts";
-import { openNotifySocket } from "../../support/process/notify_socket.ts";
-import { until } from "../../support/nodes/rig.ts";
-import { findFreePort } from "../../support/process/server_process.ts";
-import { ROOT } from "../../support/sources.ts";
 import {
+  openNotifySocket,
   findSystemdProblem,
   startSystemdMachine,
   type SystemdMachine,
 } from "../../support/process/systemd_machine.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { findFreePort } from "../../support/process/server_process.ts";
+import { ROOT } from "../../support/sources.ts";
 import { saySkipped } from "../../support/skip.ts";
 
 const run = promisify(execFile);

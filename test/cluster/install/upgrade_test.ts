@@ -21,7 +21,7 @@ import {
   READY,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/kube_controllers.ts";
 import { listPrograms, type Program } from "../../support/process/landfall_process.ts";
 import { SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";

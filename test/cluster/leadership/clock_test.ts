@@ -12,7 +12,7 @@ import { skipsCluster } from "../../support/process/cluster.ts";
 import { createFakeTime, type FakeTime, skipsFakeTime } from "../../support/fake_time.ts";
 import { type LogRecord, listPrograms } from "../../support/process/landfall_process.ts";
 import { findForeignWrites } from "../../support/kube/election/lease_history.ts";
-import { usePlacedFleet } from "../../support/nodes/placed_fleet.ts";
+import { usePlacedFleet } from "../../support/nodes/watched_fleet.ts";
 import type { PlacedLandfall } from "../../support/process/placed_landfall.ts";
 
 const program = listPrograms().at(-1);

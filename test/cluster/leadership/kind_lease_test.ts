@@ -6,10 +6,9 @@
 import { describe } from "bun:test";
 import { listRights, type Needs, toPolicy } from "../../../lib/app/rights.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
-import { GALLERIES } from "../../support/galleries/kinds.ts";
-import { describeTakeover } from "../../support/galleries/takeover.ts";
-import { TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
-import { CRDS_PATH, toCrd } from "../../support/kube/kinds/crd.ts";
+import { GALLERIES, TWIN_NAME, twinController } from "../../support/galleries/definition.ts";
+import { describeTakeover } from "../../support/galleries/scenario.ts";
+import { CRDS_PATH, toCrd } from "../../support/kube/crd.ts";
 import { skipsCluster, startCluster } from "../../support/process/cluster.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;

@@ -8,7 +8,7 @@ import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { type AuditedRequest, skipsCluster } from "../../support/process/cluster.ts";
 import { USERNAME } from "../../support/process/cluster_rig.ts";
-import { ApiGate } from "../../support/process/control_plane/api_gate.ts";
+import { ApiGate } from "../../support/net/api_gate.ts";
 import { killAll, listPrograms } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
 import { createSite } from "../../support/services/site.ts";

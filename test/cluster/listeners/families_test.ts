@@ -14,8 +14,7 @@ import {
   listPrograms,
 } from "../../support/process/landfall_process.ts";
 import { type Ended, startLandfall } from "../../support/process/landfall_process.ts";
-import { type LoneHost, placeOnLoneHost } from "../../support/net/lone_host.ts";
-import { skipsNetworks } from "../../support/net/network.ts";
+import { type LoneHost, placeOnLoneHost, skipsNetworks } from "../../support/net/network.ts";
 
 const run = promisify(execFile);
 const SECURE_PORT = 10258;

@@ -15,15 +15,15 @@ import {
   RIGHTS,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { startControllerManager } from "../../support/process/control_plane/controller_manager.ts";
-import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
 import {
+  startControllerManager,
+  skipsRunningPods,
   detach,
   hasPod,
   installStorage,
   runPodWithVolume,
   untilDetachAsked,
-} from "../../support/process/control_plane/volumes.ts";
+} from "../../support/process/kube_controllers.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import type { ServerProcess } from "../../support/process/server_process.ts";
 

@@ -5,10 +5,9 @@
  */
 import { describe } from "bun:test";
 import { listRights, needAll, toPolicy } from "../../../lib/app/rights.ts";
-import { galleryController } from "../../support/galleries/definition.ts";
-import { GALLERIES } from "../../support/galleries/kinds.ts";
+import { galleryController, GALLERIES } from "../../support/galleries/definition.ts";
 import { describeGalleries } from "../../support/galleries/scenario.ts";
-import { CRDS_PATH, toCrd } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH, toCrd } from "../../support/kube/crd.ts";
 import { skipsCluster, startCluster } from "../../support/process/cluster.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;

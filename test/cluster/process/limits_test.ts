@@ -9,7 +9,7 @@ import { readCpu, readHoldings } from "../../../bench/meters/proc.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { waitUntil } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
-import { usePlacedFleet } from "../../support/nodes/placed_fleet.ts";
+import { usePlacedFleet } from "../../support/nodes/watched_fleet.ts";
 import type { PlacedLandfall, PlaceOptions } from "../../support/process/placed_landfall.ts";
 import { openRaw } from "../../support/net/raw_http.ts";
 import { findFreePort } from "../../support/process/server_process.ts";

@@ -9,7 +9,7 @@ import { ClusterRig, type Controller, waitUntil } from "../../support/process/cl
 import { Load } from "../../support/process/load.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
-import { createShortCertificate } from "../../support/net/short_certificate.ts";
+import { createShortCertificate } from "../../support/net/certificates.ts";
 import { startTlsFront, type TlsFront } from "../../support/net/tls_front.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 

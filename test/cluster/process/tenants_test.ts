@@ -11,7 +11,7 @@ import { Simulators } from "../../../bench/processes.ts";
 import { forEachAtOnce } from "../../../lib/core/concurrency.ts";
 import { readManifests } from "../../support/deploy/deploy_tools.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { readBareMetalHostCrd } from "../../support/metal3/bare_metal_host_crd.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";

@@ -8,12 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isRead } from "../../../lib/simulator/cloudstack/commands/mod.ts";
 import type { Fault } from "../../../lib/simulator/cloudstack/mod.ts";
 import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.ts";
-import { createSite, FREE_IPS_PREFIX } from "../../support/services/site.ts";
+import { createSite, FREE_IPS_PREFIX, withoutIds } from "../../support/services/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import type { Controller } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
-import { withoutIds } from "../../support/services/without_ids.ts";
 
 /** The request that the process is killed at, before or after CloudStack carried it out. */
 type Cut = readonly [when: "before" | "after", command: string];

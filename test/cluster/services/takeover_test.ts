@@ -14,12 +14,11 @@ import {
   toLoadBalancerRule,
 } from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { type PublicIp, toPublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
-import { createSite, PINNED_IP } from "../../support/services/site.ts";
+import { createSite, PINNED_IP, withoutIds } from "../../support/services/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { USERNAME } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
-import { withoutIds } from "../../support/services/without_ids.ts";
 
 const program = listPrograms().at(-1);
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";

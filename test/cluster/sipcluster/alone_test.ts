@@ -11,8 +11,8 @@ import type { ProcessView } from "../../../lib/http/views.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import { type Manifest, readManifests } from "../../support/deploy/deploy_tools.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
-import { isOfApiServer } from "../../support/kube/kinds/lease.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
+import { isOfApiServer } from "../../support/kube/election/lease_history.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {

@@ -15,7 +15,7 @@ import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { SECRETS } from "../../../lib/kube/kinds/secret.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
-import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/kube_controllers.ts";
 import { METAL, SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { ROOT } from "../../support/sources.ts";
 

@@ -15,9 +15,9 @@ import type {
 } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { LEASE, NAME } from "../../../lib/controllers/sipcluster/words.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { ApiGate, type Passing } from "../../support/process/control_plane/api_gate.ts";
+import { ApiGate, type Passing } from "../../support/net/api_gate.ts";
 import type { Controller } from "../../support/process/cluster_rig.ts";
-import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/kube_controllers.ts";
 import { SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
 

@@ -20,7 +20,7 @@ import {
 } from "../../support/deploy/deploy_tools.ts";
 import { KIND_SERVER_TIMEOUT_MS, KindServer } from "../../support/kinds/kind_server.ts";
 import { SIP_CLUSTER_SAMPLES } from "../../support/kinds/samples.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { findHelm, findKubectl } from "../../support/kube/kubectl.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { readBareMetalHostCrd, toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { Machine } from "../../../lib/controllers/sipcluster/services/types.ts";
 import { skipsImages } from "../../support/deploy/image.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { skipsNetworks } from "../../support/net/network.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";

@@ -8,7 +8,7 @@ import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/ba
 import { CLUSTER_NAME, CLUSTER_NAMESPACE } from "../../../lib/controllers/sipcluster/words.ts";
 import { toPath } from "../../../lib/kube/kinds/resource.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { ApiGate } from "../../support/process/control_plane/api_gate.ts";
+import { ApiGate } from "../../support/net/api_gate.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { METAL, SipClusterRig, USERNAME } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";

@@ -28,14 +28,14 @@ import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
 import { readManifests } from "../../support/deploy/deploy_tools.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {
   hasControllerManager,
   startControllerManager,
-} from "../../support/process/control_plane/controller_manager.ts";
+} from "../../support/process/kube_controllers.ts";
 import type { ServerProcess } from "../../support/process/server_process.ts";
 import { createProviderPems, toAuthFacts } from "../../support/sipcluster/auth_facts.ts";
 import { machine } from "../../support/sipcluster/machines.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { skipsRunningPods } from "../../support/process/kube_controllers.ts";
 import { toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
 import { METAL, SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";

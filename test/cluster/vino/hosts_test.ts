@@ -20,12 +20,14 @@ import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/
 import { type Secret, SECRETS } from "../../../lib/kube/kinds/secret.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, startCluster } from "../../support/process/cluster.ts";
-import { startControllerManager } from "../../support/process/control_plane/controller_manager.ts";
-import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import {
+  startControllerManager,
+  skipsRunningPods,
+} from "../../support/process/kube_controllers.ts";
 import { readBareMetalHostCrd, toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
 import { type RunningPublisher, runPublisher } from "../../support/vino/publisher_rig.ts";
 import { BMC, OWNER, toWanted } from "../../support/vino/wanted_hosts.ts";

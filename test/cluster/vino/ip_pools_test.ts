@@ -11,7 +11,7 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { toPath } from "../../../lib/kube/kinds/resource.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {

@@ -23,7 +23,7 @@ import { readManifests } from "../../support/deploy/deploy_tools.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { Account } from "../../support/process/account.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { runPods, skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
+import { runPods, skipsRunningPods } from "../../support/process/kube_controllers.ts";
 import { METAL } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
 import { type StoryCloud, toShortName } from "../../support/vino/story/cloud.ts";

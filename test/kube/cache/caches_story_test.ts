@@ -1,6 +1,6 @@
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import { describeCaches } from "../../support/kube/cache/story.ts";
+import { describeCaches } from "../../support/kube/caches_story.ts";
 
 describeCaches("the simulator", async () => {
   const simulator = startKubernetesSimulator({ clock: systemClock });

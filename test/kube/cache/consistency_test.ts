@@ -15,8 +15,8 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
-import { BentLine } from "../../support/kube/bent_line.ts";
-import { GADGETS, type Gadget, type Widget, WIDGETS } from "../../support/kube/kinds/widgets.ts";
+import { BentLine } from "../../support/kube/transports.ts";
+import { GADGETS, type Gadget, type Widget, WIDGETS } from "../../support/kube/widgets.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { connect } from "../../support/kube/connect.ts";
 

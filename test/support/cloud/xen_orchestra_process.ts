@@ -2,9 +2,8 @@
  * A simulated Xen Orchestra in a process of its own, which may be killed: what is true of the machines is kept here.
  * @module
  */
-import { join } from "node:path";
 import { systemClock } from "../../../lib/core/clock.ts";
-import type { World } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { type World, startXenOrchestraSimulator } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { copy } from "../../../lib/simulator/xenorchestra/world/cache.ts";
 import {
   COLLECTIONS,
@@ -15,12 +14,6 @@ import {
   type RestartOptions,
   XenOrchestraState,
 } from "../../../lib/simulator/xenorchestra/state.ts";
-import {
-  applyChange,
-  type Beginning,
-  type Happening,
-  type Listening,
-} from "./xen_orchestra_main.ts";
 import { findFreePort } from "../process/server_process.ts";
 
 const START_MS = 30_000;
@@ -70,7 +63,7 @@ export class XenOrchestraProcess {
   /** Starts a process with all that is true. @param loading How slowly its pools load. @default {they are there} */
   async start(loading?: RestartOptions): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<Listening>();
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "xen_orchestra_main.ts")], {
+    const child = Bun.spawn([process.execPath, import.meta.path], {
       stdio: ["ignore", "inherit", "inherit"],
       ipc: (message: Listening) => resolve(message),
     });
@@ -114,4 +107,55 @@ export class XenOrchestraProcess {
       names.map((name) => [name, Array.from(this.#truth.all(name).values(), copy)]),
     );
   }
+}
+
+/** What can happen in a world. */
+export type Happening =
+  | "addVm"
+  | "removeVm"
+  | "setVm"
+  | "setPower"
+  | "beginMigration"
+  | "migrateLive"
+  | "migratePool"
+  | "dropPool";
+
+/** What a parent says first. */
+interface Beginning {
+  readonly world: World;
+  readonly port: number;
+  /** How slowly its pools load; absent: they are there at once. */
+  readonly loading?: RestartOptions;
+}
+
+/** What a parent says later on. */
+type Change = readonly [Happening, ...args: readonly unknown[]];
+
+/** What the process says when it listens. */
+export interface Listening {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Lets something happen in a state. */
+function applyChange(state: XenOrchestraState, [name, ...args]: Change): void {
+  Reflect.apply(state[name], state, args);
+}
+
+async function serve({ world, port, loading }: Beginning): Promise<XenOrchestraState> {
+  const simulator = await startXenOrchestraSimulator({ clock: systemClock, world, port });
+  if (loading !== undefined) simulator.state.restart(loading);
+  const { url, token, state } = simulator;
+  process.send?.({ url, token } satisfies Listening);
+  return state;
+}
+
+if (import.meta.main) {
+  let state: Promise<XenOrchestraState> | undefined;
+  process.on("message", (message: Beginning | Change) => {
+    if ("world" in message) state = serve(message);
+    // In the order of the messages, which may come before it listens.
+    else void state?.then((known) => applyChange(known, message));
+  });
+  process.on("disconnect", () => process.exit(0));
 }

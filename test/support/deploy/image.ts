@@ -3,12 +3,24 @@
  * @module
  */
 import { execFile, spawn } from "node:child_process";
-import { access, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import {
+  access,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+  mkdtemp,
+  rename,
+} from "node:fs/promises";
+import { join, dirname } from "node:path";
 import { promisify } from "node:util";
 import type { Ended } from "../process/landfall_process.ts";
 import { ROOT } from "../sources.ts";
 import { saySkipped } from "../skip.ts";
+import { tmpdir } from "node:os";
 
 const run = promisify(execFile);
 /** What Google's distroless `base` is made of, but for TLS libraries that Landfall does not use. */
@@ -270,4 +282,47 @@ async function waitForPid(path: string, ended: Promise<Ended>): Promise<number> 
 /** Copies a folder, its file modes included. */
 export function copyFolder(from: string, to: string): Promise<void> {
   return cp(from, to, { recursive: true, verbatimSymlinks: true });
+}
+
+const SUITE = "bookworm";
+const MIRROR = "http://deb.debian.org/debian";
+/** Made once. What is built on it updates its lists of packages first. */
+const ARCHIVE = join(ROOT, ".cache", `debian-${SUITE}-${process.arch}.tar`);
+const MAKE_TIMEOUT_MS = 400_000;
+
+/** Builds the image. */
+export async function buildDebian(store: ImageStore, tag: string): Promise<void> {
+  await ensureArchive();
+  const context = await mkdtemp(join(tmpdir(), "landfall-debian-"));
+  try {
+    await run("cp", ["--reflink=auto", ARCHIVE, join(context, "root.tar")]);
+    await writeFile(join(context, "Containerfile"), 'FROM scratch\nADD root.tar /\nCMD ["bash"]\n');
+    await store.build(tag, context);
+  } finally {
+    await rm(context, { recursive: true });
+  }
+}
+
+async function ensureArchive(): Promise<void> {
+  const isThere = await access(ARCHIVE).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return;
+  const folder = await mkdtemp(join(tmpdir(), "landfall-debian-"));
+  try {
+    const root = join(folder, "root");
+    const options = { timeout: MAKE_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+    await run("debootstrap", ["--variant=minbase", SUITE, root, MIRROR], options);
+    await rm(join(root, "var", "cache", "apt", "archives"), { recursive: true, force: true });
+    const made = join(folder, "root.tar");
+    await run("tar", ["--create", "--file", made, "--directory", root, "."], options);
+    await mkdir(dirname(ARCHIVE), { recursive: true });
+    // Whole or not at all, also if another process makes it, too.
+    const beside = `${ARCHIVE}.${process.pid}`;
+    await run("cp", [made, beside]);
+    await rename(beside, ARCHIVE);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

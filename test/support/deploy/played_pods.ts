@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import type { Cluster } from "../process/cluster.ts";
-import { startControllerManager } from "../process/control_plane/controller_manager.ts";
+import { startControllerManager } from "../process/kube_controllers.ts";
 import type { ServerProcess } from "../process/server_process.ts";
 import { readJson } from "../kube/contract/client.ts";
 import {

@@ -6,8 +6,7 @@ import { main } from "../../../lib/cli/main.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { PROVIDERS } from "../../../lib/providers/mod.ts";
 import { EXAMPLE } from "../cloud/example_provider.ts";
-import { galleryController } from "./definition.ts";
-import { listeningController, twinController } from "./twin.ts";
+import { galleryController, listeningController, twinController } from "./definition.ts";
 
 const code = await main(process.argv.slice(2), {
   env: process.env,

@@ -9,18 +9,24 @@ import {
   type RunningController,
 } from "../../../lib/controllers/definition.ts";
 import { toEvent } from "../../../lib/kube/events/words.ts";
-import type { Counter } from "../../../lib/core/metrics.ts";
+import type { Counter, MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { ReconcileResult } from "../../../lib/engine/workers.ts";
 import { fromSecondary, ObjectLoop } from "../../../lib/engine/object_loop.ts";
 import { isKubeError } from "../../../lib/kube/api/errors.ts";
 import { type StoreReader, toKey } from "../../../lib/kube/cache/store.ts";
-import { SYNCS_FLAG } from "./flags.ts";
-import { CONFIG_MAPS, type ConfigMap, GALLERIES, type Gallery } from "./kinds.ts";
-import { createGalleryMetrics } from "./metrics.ts";
-import type { GallerySettings } from "./settings.ts";
-import { EVENT_WORDS, FIELD_MANAGER, FINALIZER, GALLERY_LABEL, NAME } from "./words.ts";
-
-export { createGalleryMetrics as registerMetrics } from "./metrics.ts";
+import {
+  SYNCS_FLAG,
+  CONFIG_MAPS,
+  type ConfigMap,
+  GALLERIES,
+  type Gallery,
+  type GallerySettings,
+  EVENT_WORDS,
+  FIELD_MANAGER,
+  FINALIZER,
+  GALLERY_LABEL,
+  NAME,
+} from "./definition.ts";
 
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext<GallerySettings>): GalleryController {
@@ -40,7 +46,7 @@ class GalleryController implements RunningController<GallerySettings> {
     this.#settings = context.settings;
     this.objects = context.caches.reader(GALLERIES);
     this.#maps = context.caches.reader(CONFIG_MAPS, { labelSelector: GALLERY_LABEL });
-    this.#cataloguesWritten = createGalleryMetrics(context.metrics).written;
+    this.#cataloguesWritten = registerMetrics(context.metrics).written;
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -158,4 +164,14 @@ function toCatalogueName(gallery: string): string {
 /** A catalogue has the label, too: one that somebody changes or deletes is written again. */
 function toGalleryKey({ metadata: { namespace, labels } }: ConfigMap): string {
   return `${namespace}/${labels?.[GALLERY_LABEL]}`;
+}
+
+/** Registers the metrics of the example controller. */
+export function registerMetrics(registry: MetricsRegistry): { readonly written: Counter } {
+  return {
+    written: registry.counter({
+      name: "example_catalogues_written_total",
+      help: "Catalogues that were written.",
+    }),
+  };
 }

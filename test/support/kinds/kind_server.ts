@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
 import { type Manifest, requireTool } from "../deploy/deploy_tools.ts";
 import { readJson } from "../kube/contract/client.ts";
-import { CRDS_PATH } from "../kube/kinds/crd.ts";
+import { CRDS_PATH } from "../kube/crd.ts";
 import { type Cluster, startCluster } from "../process/cluster.ts";
 
 const HEADERS = { "Content-Type": "application/json" };

@@ -4,6 +4,8 @@
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import { EMPTY_GUARD, type GuardState } from "../../../lib/cloud/deletion/guard.ts";
+import { NO_SIGHTINGS } from "../../../lib/cloud/deletion/first_sightings.ts";
 
 /** What a test says of a Node; everything else is as a fresh kubelet leaves it. */
 export interface NodeOptions {
@@ -88,3 +90,9 @@ function toNodeInfo(systemUUID: string): { readonly systemUUID: string } {
   };
   return whole;
 }
+
+/** That of a process that runs for long: what it never saw may be missing all the same. */
+export const OLD_GUARD: GuardState = {
+  ...EMPTY_GUARD,
+  sightings: { ...NO_SIGHTINGS, sinceMs: -Infinity },
+};

@@ -9,10 +9,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Policy, PolicyRule } from "../../../lib/app/rights.ts";
 import { createAuthority, createCertificate, type CertificateFiles } from "../net/certificates.ts";
-import { readJson } from "../kube/contract/client.ts";
-import { endProcesses, findFreePort, startProcess, waitUntilReady } from "./server_process.ts";
-import type { ServerProcess } from "./server_process.ts";
+import { readJson, type ContractServer } from "../kube/contract/client.ts";
+import {
+  endProcesses,
+  findFreePort,
+  startProcess,
+  waitUntilReady,
+  type ServerProcess,
+} from "./server_process.ts";
 import { saySkipped } from "../skip.ts";
+import { CRDS_PATH, toCrd, toCrdPath } from "../kube/crd.ts";
 
 const START_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -560,5 +566,19 @@ export function toAuditedRequest(event: AuditEvent): AuditedRequest {
     at: event.requestReceivedTimestamp,
     endedAt: event.stageTimestamp,
     code: event.responseStatus?.code ?? 0,
+  };
+}
+
+/** The cluster as an API server under contract; ending that ends the cluster. */
+export function toContractServer(cluster: Cluster): ContractServer {
+  return {
+    baseUrl: cluster.url,
+    fetch: (path, init) => cluster.adminFetch(path, init),
+    compact: () => cluster.compact(),
+    installKind: (kind) => cluster.create(CRDS_PATH, toCrd(kind)),
+    removeKind: async (kind) => {
+      await cluster.adminFetch(toCrdPath(kind), { method: "DELETE" });
+    },
+    stop: () => cluster.stop(),
   };
 }

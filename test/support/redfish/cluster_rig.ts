@@ -19,7 +19,7 @@ import {
 import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
 import { readManifests } from "../deploy/deploy_tools.ts";
 import { readJson } from "../kube/contract/client.ts";
-import { CRDS_PATH } from "../kube/kinds/crd.ts";
+import { CRDS_PATH } from "../kube/crd.ts";
 import { until } from "../nodes/rig.ts";
 import { type AuditedRequest, type Cluster, startCluster } from "../process/cluster.ts";
 import type { Program } from "../process/landfall_process.ts";

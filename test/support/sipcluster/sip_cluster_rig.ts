@@ -27,10 +27,10 @@ import { OAM_NETWORK, planHosts, type RackPlan } from "../../../lib/simulator/me
 import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
 import { requireTool } from "../deploy/deploy_tools.ts";
 import { readJson } from "../kube/contract/client.ts";
-import { CRDS_PATH } from "../kube/kinds/crd.ts";
+import { CRDS_PATH } from "../kube/crd.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "../process/cluster.ts";
 import { type Controller, waitUntil } from "../process/cluster_rig.ts";
-import { runPods } from "../process/control_plane/running_pods.ts";
+import { runPods } from "../process/kube_controllers.ts";
 import { killAll, listPrograms, type Program, startLandfall } from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
 import { ROOT } from "../sources.ts";

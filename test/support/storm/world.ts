@@ -4,11 +4,13 @@
  */
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
-import type { Span } from "./calm.ts";
-import type { Kubelets } from "./kubelets.ts";
+import type { Span } from "./judge.ts";
 import type { Dice } from "./plan.ts";
-import { type Member, VM_NAME, ZONE } from "./truth.ts";
 import type { XenOrchestraProcess } from "../cloud/xen_orchestra_process.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { UNINITIALIZED, toNodeObject } from "../process/cluster_rig.ts";
+import type { Cluster } from "../process/cluster.ts";
+import { readJson } from "../kube/contract/client.ts";
 
 /** What a storm changes beside Landfall. */
 interface StormWorldOptions {
@@ -274,4 +276,202 @@ function toSpan(forMs: number): Span {
 
 function note({ history }: Member, what: string): void {
   history.push(`${new Date().toISOString()} ${what}`);
+}
+
+/** The label of the zone. */
+const ZONE = "topology.kubernetes.io/zone";
+/** The label of the name of the machine. */
+const VM_NAME = "vm.k8s.xenorchestra/name_label";
+
+/** A machine and its Node. */
+export interface Member {
+  readonly name: string;
+  readonly vmId: string;
+  readonly address: string;
+  poolId: string;
+  hostId: string;
+  vmName: string;
+  /** `gone`: its machine is deleted, so its Node must follow · `left`: a person deleted the Node. */
+  state: "running" | "halted" | "gone" | "left";
+  isReady: boolean;
+  /** When the machine was deleted, in milliseconds since the epoch. */
+  goneAtMs?: number;
+  /** When the Node was last registered, likewise: one that comes again is another one. */
+  registeredAtMs: number;
+  /** When the machine was between two pools. */
+  readonly gaps: Span[];
+  /** Every pool that it was ever in. */
+  readonly poolIds: Set<string>;
+  /** Something goes on that ends by itself. */
+  isBusy: boolean;
+  /** What others put on the Node. */
+  readonly labels: Map<string, string>;
+  readonly taints: Set<string>;
+  /** What happened to its machine, each with its time. */
+  readonly history: string[];
+}
+
+/** What of a Node is not as it should be, in words; nothing when all is. */
+export function describeUntruth(member: Member, node: Node | undefined): readonly string[] {
+  const { name, state } = member;
+  const { spec, metadata, status } = node ?? {};
+  const taints = (spec?.taints ?? []).map(({ key }) => key);
+  // A machine that went before its Node was looked at is none that anybody can prove gone; one that was halted by then
+  // may be a copy, so its Node waits until it runs.
+  const isNobodys = spec?.providerID === undefined && taints.includes(UNINITIALIZED.key);
+  if ((state === "gone" || state === "halted") && isNobodys) return [];
+  if (state === "left" || state === "gone") return node ? [`${name} is ${state}, but there`] : [];
+  if (metadata === undefined) return [`${name} is missing`];
+  const ours = taints.filter((key) => key.startsWith("node.cloudprovider.kubernetes.io/"));
+  const theirs = taints.filter((key) => !ours.includes(key));
+  const labels = metadata.labels ?? {};
+  const untrue: string[] = [];
+  const expect = (what: string, is: unknown, wanted: unknown): void => {
+    if (JSON.stringify(is) !== JSON.stringify(wanted))
+      untrue.push(`${name}: ${what} is ${JSON.stringify(is)}, not ${JSON.stringify(wanted)}`);
+  };
+  const wanted = state === "halted" ? ["node.cloudprovider.kubernetes.io/shutdown"] : [];
+  expect("taints of ours", ours, wanted);
+  expect("taints of others", theirs.toSorted(), [...member.taints].toSorted());
+  const foreign = Object.entries(labels).filter(([key]) => /^(example\.com\/|storm$)/.test(key));
+  expect("labels of others", foreign.toSorted(), [...member.labels].toSorted());
+  expect("machine", spec?.providerID?.split("/").at(-1), member.vmId);
+  expect("region", labels["topology.kubernetes.io/region"], member.poolId);
+  expect("name of the machine", labels[VM_NAME], member.vmName);
+  if (state !== "running") return untrue;
+  expect("zone", labels[ZONE], member.hostId);
+  const address = status?.addresses?.find(({ type }) => type === "InternalIP")?.address;
+  expect("address", address, member.address);
+  return untrue;
+}
+
+const TRY_MS = 4_000;
+const PAUSE_MS = 250;
+const NOT_FOUND = 404;
+const CONFLICT = 409;
+const UNPROCESSABLE = 422;
+const MERGE = "application/merge-patch+json";
+const STRATEGIC = "application/strategic-merge-patch+json";
+
+type Taints = NonNullable<NonNullable<Node["spec"]>["taints"]>;
+
+/** Asks in the name of all kubelets, and of people. */
+export class Kubelets {
+  readonly #cluster: Cluster;
+  readonly #signal: AbortSignal;
+  /** By name of Node: the end of what was asked for it. */
+  readonly #queues = new Map<string, Promise<void>>();
+  /** Answers that nobody expected. */
+  readonly findings: string[] = [];
+
+  /** @param signal Ends all tries */
+  constructor(cluster: Cluster, signal: AbortSignal) {
+    this.#cluster = cluster;
+    this.#signal = signal;
+  }
+
+  /** Registers a Node, with labels of others. */
+  register(name: string, labels: Readonly<Record<string, string>>): void {
+    const body = JSON.stringify(toNodeObject(name, { labels }));
+    const headers = { "content-type": "application/json" };
+    this.#ask(name, () => this.#send("/api/v1/nodes", { method: "POST", headers, body }));
+  }
+
+  /** Deletes a Node, as a person does who has drained it. */
+  remove(name: string): void {
+    this.#ask(name, () => this.#send(`/api/v1/nodes/${name}`, { method: "DELETE" }));
+  }
+
+  /** Says whether a kubelet is well; so does a heartbeat. */
+  setReady(name: string, isReady: boolean): void {
+    const lastHeartbeatTime = `${new Date().toISOString().slice(0, 19)}Z`;
+    const status = isReady ? "True" : "Unknown";
+    const condition = { type: "Ready", status, reason: "Storm", message: "", lastHeartbeatTime };
+    this.#patch(name, "/status", STRATEGIC, () => ({ status: { conditions: [condition] } }));
+  }
+
+  /** Sets a label; `null` takes it away. */
+  setLabel(name: string, key: string, value: string | null): void {
+    this.#patch(name, "", MERGE, () => ({ metadata: { labels: { [key]: value } } }));
+  }
+
+  /** Adds a taint or takes it away. */
+  setTaint(name: string, key: string, isThere: boolean): void {
+    this.#ask(name, async () => {
+      const response = await this.#send(`/api/v1/nodes/${name}`, {});
+      if (!response.ok) return response;
+      const { metadata, spec } = await readJson<Node>(response);
+      const others: Taints = (spec?.taints ?? []).filter((taint) => taint.key !== key);
+      const taint = { key, value: "storm", effect: "NoSchedule" };
+      const taints = isThere ? [...others, taint] : others;
+      const { resourceVersion } = metadata;
+      return await this.#sendPatch(name, "", MERGE, {
+        metadata: { resourceVersion },
+        spec: { taints },
+      });
+    });
+  }
+
+  /** Resolves once all that was asked for has been answered. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#queues.values());
+  }
+
+  /** Every Node, once the API server answers. */
+  async listNodes(): Promise<ReadonlyMap<string, Node>> {
+    const response = await this.#send("/api/v1/nodes", {});
+    const { items } = await readJson<{ readonly items: readonly Node[] }>(response);
+    return new Map(items.map((node) => [node.metadata.name, node]));
+  }
+
+  #patch(name: string, part: string, type: string, toBody: () => object): void {
+    this.#ask(name, () => this.#sendPatch(name, part, type, toBody()));
+  }
+
+  #sendPatch(name: string, part: string, type: string, body: object): Promise<Response> {
+    return this.#send(`/api/v1/nodes/${name}${part}`, {
+      method: "PATCH",
+      headers: { "content-type": type },
+      body: JSON.stringify(body),
+    });
+  }
+
+  #send(path: string, init: RequestInit): Promise<Response> {
+    return this.#cluster.adminFetch(path, { ...init, signal: AbortSignal.timeout(TRY_MS) });
+  }
+
+  #ask(name: string, send: () => Promise<Response>): void {
+    const before = this.#queues.get(name) ?? Promise.resolve();
+    this.#queues.set(
+      name,
+      before.then(() => this.#untilAnswered(name, send)),
+    );
+  }
+
+  async #untilAnswered(name: string, send: () => Promise<Response>): Promise<void> {
+    for (let tries = 0; !this.#signal.aborted; tries += 1) {
+      // An answer may break off in its middle.
+      const answer = await send()
+        .then(async (response) => ({ code: response.status, text: await response.text() }))
+        .catch(() => undefined);
+      if (answer !== undefined && this.#isSettled(name, answer, tries)) return;
+      await Bun.sleep(PAUSE_MS);
+    }
+  }
+
+  /** Whether an answer is the last one: done, or of no use any more. */
+  #isSettled(
+    name: string,
+    { code, text }: { readonly code: number; readonly text: string },
+    tries: number,
+  ): boolean {
+    if (code < 300 || code === NOT_FOUND) return true;
+    // A try that was not answered may have registered it.
+    if (code === CONFLICT) return text.includes("AlreadyExists") && tries > 0;
+    if (code === UNPROCESSABLE || code === 400) {
+      this.findings.push(`a request for ${name} got ${code}: ${text}`);
+      return true;
+    }
+    return false;
+  }
 }

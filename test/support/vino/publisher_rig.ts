@@ -34,7 +34,7 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
-import { loseAnswer, type LostAnswer } from "../kube/lost_answer.ts";
+import { loseAnswer, type LostAnswer } from "../kube/transports.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { until } from "../nodes/rig.ts";
 import { OWNER } from "./wanted_hosts.ts";

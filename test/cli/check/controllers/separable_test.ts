@@ -10,7 +10,7 @@ import {
   CLOUD_TWIN_LEASE,
   CLOUD_TWIN_NAME,
   cloudTwinController,
-} from "../../../support/galleries/twin.ts";
+} from "../../../support/galleries/definition.ts";
 import { toRegistration } from "../../../support/nodes/nodes.ts";
 import { type DemoServers, startDemoServers } from "../../../support/process/demo_servers.ts";
 

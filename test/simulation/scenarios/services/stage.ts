@@ -7,7 +7,7 @@ import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import type { Settings } from "../../../../lib/simulator/cloudstack/settings.ts";
 import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summary.ts";
-import { withoutIds } from "../../../support/services/without_ids.ts";
+import { withoutIds } from "../../../support/services/site.ts";
 import { CloudStackWorld } from "../../cloudstack/cloud.ts";
 import { KEPT } from "../../cloudstack/services/wishes.ts";
 import { isFreeAtFirst, type SiteKind } from "../../cloudstack/places.ts";

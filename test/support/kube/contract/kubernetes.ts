@@ -4,13 +4,11 @@
  */
 import { afterAll, beforeAll, describe } from "bun:test";
 import { ContractClient, type ContractContext, type ContractServer } from "./client.ts";
-import { addApplyCases } from "./apply.ts";
+import { addApplyCases, addWriteCases } from "./writes.ts";
 import { addKindCases } from "./kinds.ts";
-import { addListCases } from "./lists.ts";
+import { addListCases, addWatchCases } from "./reads.ts";
 import { addServiceCases } from "./services.ts";
-import { addWatchCases } from "./watches.ts";
 import { addWorkloadCases } from "./workloads.ts";
-import { addWriteCases } from "./writes.ts";
 
 const ALL = [
   addWriteCases,

@@ -3,6 +3,7 @@
  * @module
  */
 import type { AuditedRequest } from "../../process/cluster.ts";
+import type { Lease } from "../../../../lib/kube/kinds/lease.ts";
 
 /** From when on a Lease said something else than before. */
 interface LeaseChange {
@@ -89,4 +90,9 @@ function byTime(one: AuditedRequest, other: AuditedRequest): number {
 /** Milliseconds since the epoch of a time with microseconds. */
 export function toMs(time: string): number {
   return Date.parse(time);
+}
+
+/** Whether a Lease in kube-system is that by which an API server says that it is there. */
+export function isOfApiServer({ metadata }: Lease): boolean {
+  return metadata.labels?.["apiserver.kubernetes.io/identity"] === "kube-apiserver";
 }

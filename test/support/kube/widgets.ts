@@ -2,13 +2,13 @@
  * Two kinds that nobody has: widgets, which a loop works on, and gadgets, which speak for widgets.
  * @module
  */
-import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/object_loop.ts";
-import { createLoopMetrics } from "../../../../lib/engine/work_queue.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
-import type { Kind, KubeObject, ObjectMeta } from "../../../../lib/kube/kinds/resource.ts";
-import { type Key, Store } from "../../../../lib/kube/cache/store.ts";
-import { ManualClock } from "../../manual_clock.ts";
+import { ObjectLoop, type ObjectLoopOptions } from "../../../lib/engine/object_loop.ts";
+import { createLoopMetrics } from "../../../lib/engine/work_queue.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import type { Kind, KubeObject, ObjectMeta } from "../../../lib/kube/kinds/resource.ts";
+import { type Key, Store } from "../../../lib/kube/cache/store.ts";
+import { ManualClock } from "../manual_clock.ts";
 
 export interface Widget extends KubeObject {
   /** What the loop works towards. */

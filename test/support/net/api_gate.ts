@@ -2,7 +2,7 @@
  * A proxy before an API server at which a test can wait for one request, and do something before or after it.
  * @module
  */
-import type { Cluster } from "../cluster.ts";
+import type { Cluster } from "../process/cluster.ts";
 
 /** A request on its way. */
 export interface Passing {

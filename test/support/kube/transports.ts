@@ -1,10 +1,49 @@
 /**
- * A connection to an API server of which a test holds the watches back, that it moves to another server, or whose
- * versions are no numbers.
+ * Connections to an API server that do what no good one does: lose one answer, as a crash between two requests does; hold
+ * watches back, go on to another server, or show versions that are no numbers.
+ *
  * @module
  */
+import { KubeError } from "../../../lib/kube/api/errors.ts";
+import {
+  type Transport,
+  type TransportRequest,
+  createTransport,
+} from "../../../lib/kube/api/request.ts";
 import { abortable } from "../../../lib/core/clock.ts";
-import { createTransport, type Transport } from "../../../lib/kube/api/request.ts";
+
+/** Which request gets no answer. */
+export interface LostAnswer {
+  /** From 0. */
+  readonly at: number;
+  /** Whether the server did what it was asked for. */
+  readonly isDone: boolean;
+}
+
+/** A connection that notes requests, and breaks once, before or after the server did what it was asked for. */
+export function loseAnswer(
+  transport: Transport,
+  sent: TransportRequest[],
+  lost: LostAnswer | undefined,
+): Transport {
+  return {
+    host: transport.host,
+    get generation() {
+      return transport.generation;
+    },
+    giveUp: (generation) => transport.giveUp(generation),
+    close: () => transport.close(),
+    async send(request, credential, signal) {
+      const isLost = lost?.at === sent.length;
+      sent.push(request);
+      if (isLost && !lost.isDone) throw new KubeError("unavailable", "the request was lost");
+      const reply = await transport.send(request, credential, signal);
+      if (!isLost) return reply;
+      await reply.arrayBuffer();
+      throw new KubeError("unavailable", "the answer was lost");
+    },
+  };
+}
 
 const NUMBERED = /"resourceVersion":"(\d+)"/g;
 const NAMED = /"resourceVersion":"v(\d+)"/g;

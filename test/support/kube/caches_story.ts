@@ -3,17 +3,16 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../../../lib/core/clock.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
-import { Caches } from "../../../../lib/kube/cache/caches.ts";
-import type { StoreReader } from "../../../../lib/kube/cache/store.ts";
-import { type CredentialsSource } from "../../../../lib/kube/credentials/mod.ts";
-import type { KubeObject, Resource } from "../../../../lib/kube/kinds/resource.ts";
-import { until } from "../../nodes/rig.ts";
-import { ContractClient } from "../contract/client.ts";
-import type { ContractServer } from "../contract/client.ts";
-import { GALLERIES, type Gallery } from "../../galleries/kinds.ts";
-import { connect } from "../connect.ts";
+import { type Clock, systemClock } from "../../../lib/core/clock.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { Caches } from "../../../lib/kube/cache/caches.ts";
+import type { StoreReader } from "../../../lib/kube/cache/store.ts";
+import type { CredentialsSource } from "../../../lib/kube/credentials/mod.ts";
+import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
+import { until } from "../nodes/rig.ts";
+import { ContractClient, type ContractServer } from "./contract/client.ts";
+import { GALLERIES, type Gallery } from "../galleries/definition.ts";
+import { connect } from "./connect.ts";
 
 /** The API server of a story. */
 interface StoryServer extends ContractServer {

@@ -1,11 +1,106 @@
 /**
- * Volumes of Pods that a real kube-controller-manager attaches and detaches. What a storage system adds to Kubernetes
- * is played: the program that attaches (external-attacher), and what kubelets say of volumes in use.
+ * What Kubernetes does beside its API server: a real kube-controller-manager makes ReplicaSets and Pods of Deployments,
+ * detaches volumes, and collects garbage; kubelets and a volume driver are played.
+ *
  * @module
  */
-import { readJson } from "../../kube/contract/client.ts";
-import type { Cluster } from "../cluster.ts";
-import { waitUntil } from "../cluster_rig.ts";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { type Cluster, kubeAssets, skipsCluster } from "./cluster.ts";
+import { type ServerProcess, startProcess } from "./server_process.ts";
+import { readJson } from "../kube/contract/client.ts";
+import { saySkipped } from "../skip.ts";
+import { waitUntil } from "./cluster_rig.ts";
+
+/** Whether the folder in `KUBEBUILDER_ASSETS` has the program. */
+export async function hasControllerManager(): Promise<boolean> {
+  if (kubeAssets === undefined) return false;
+  return await access(join(kubeAssets, "kube-controller-manager")).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Starts it with these controllers and no others, as administrator of the cluster. It serves no port. */
+export function startControllerManager(
+  cluster: Cluster,
+  controllers: readonly string[],
+  more: readonly string[] = [],
+): ServerProcess {
+  const flags = [
+    `--kubeconfig=${cluster.adminKubeconfigPath}`,
+    `--controllers=${controllers.join(",")}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    ...more,
+  ];
+  const log = join(cluster.folder, "kube-controller-manager.log");
+  return startProcess(join(kubeAssets ?? "", "kube-controller-manager"), flags, log);
+}
+
+/** What makes Pods of Deployments, keeps budgets, and deletes what has no owner any more. */
+const CONTROLLERS = ["deployment", "replicaset", "disruption", "garbagecollector"] as const;
+const LOOK_MS = 150;
+
+/** Says loudly that tests with running Pods are skipped, when they are. Returns whether they are. */
+export async function skipsRunningPods(): Promise<boolean> {
+  if (skipsCluster()) return true;
+  if (await hasControllerManager()) return false;
+  saySkipped("tests with kube-controller-manager. There is none in KUBEBUILDER_ASSETS");
+  return true;
+}
+
+/** What is looked at of a Pod. */
+interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly deletionTimestamp?: string;
+  };
+  readonly status?: { readonly conditions?: readonly { readonly type: string }[] };
+}
+
+/** Starts kube-controller-manager, and plays scheduler and kubelets: every Pod is soon ready. */
+export function runPods(cluster: Cluster): AsyncDisposable {
+  const manager = startControllerManager(cluster, CONTROLLERS);
+  const stopping = new AbortController();
+  const running = keepStarting(cluster, stopping.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await running;
+      await manager.stop("SIGKILL");
+    },
+  };
+}
+
+async function keepStarting(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    // A Pod may be gone by now.
+    await startPods(cluster).catch(() => {});
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
+async function startPods(cluster: Cluster): Promise<void> {
+  const response = await cluster.adminFetch("/api/v1/pods");
+  const { items } = await readJson<{ readonly items: readonly Pod[] }>(response);
+  const waiting = items.filter(
+    ({ metadata, status }) =>
+      metadata.deletionTimestamp === undefined &&
+      !status?.conditions?.some(({ type }) => type === "Ready"),
+  );
+  for (const { metadata } of waiting) {
+    const lastTransitionTime = new Date().toISOString();
+    const conditions = [{ type: "Ready", status: "True", lastTransitionTime }];
+    const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}/status`;
+    await cluster.adminFetch(path, {
+      method: "PATCH",
+      headers: { "content-type": "application/strategic-merge-patch+json" },
+      body: JSON.stringify({ status: { phase: "Running", conditions } }),
+    });
+  }
+}
 
 const DRIVER = "csi.example.org";
 const STORAGE = "/apis/storage.k8s.io/v1";

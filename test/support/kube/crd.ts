@@ -2,7 +2,7 @@
  * CustomResourceDefinitions for tests on a real API server.
  * @module
  */
-import type { CustomKind } from "../../../../lib/simulator/kubernetes/mod.ts";
+import type { CustomKind } from "../../../lib/simulator/kubernetes/mod.ts";
 
 /** Where CustomResourceDefinitions are. */
 export const CRDS_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
