@@ -33,7 +33,6 @@ import {
   withFile,
 } from "../../support/deploy/deploy_tools.ts";
 import { OtherHolder } from "../../support/kube/election/other_holder.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { createNetwork, skipsNetworks, type TestNetwork } from "../../support/net/network.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
@@ -166,8 +165,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
   }
 
   async function readNode(name: string): Promise<Node | undefined> {
-    const response = await use().cluster.adminFetch(`/api/v1/nodes/${name}`);
-    return response.status === 404 ? undefined : await readJson<Node>(response);
+    return await use().cluster.find<Node>(`/api/v1/nodes/${name}`);
   }
 
   async function waitForNode(name: string, holds: (node: Node) => boolean): Promise<Node> {
@@ -182,19 +180,11 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
   }
 
   async function setCondition(name: string, condition: object): Promise<void> {
-    const response = await use().cluster.adminFetch(`/api/v1/nodes/${name}/status`, {
-      method: "PATCH",
-      headers: { "content-type": "application/strategic-merge-patch+json" },
-      body: JSON.stringify({ status: { conditions: [condition] } }),
-    });
-    expect(response.status).toBe(200);
-  }
-
-  async function readHolder(name: string): Promise<string | undefined> {
-    const path = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${name}`;
-    const response = await use().cluster.adminFetch(path);
-    if (response.status === 404) return undefined;
-    return (await readJson<{ spec?: { holderIdentity?: string } }>(response)).spec?.holderIdentity;
+    await use().cluster.patch(
+      `/api/v1/nodes/${name}/status`,
+      { status: { conditions: [condition] } },
+      "strategic",
+    );
   }
 
   let vms = 0;
@@ -251,7 +241,10 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
     );
 
     test("takes its arguments and its file without a word, and holds the same Lease", async () => {
-      await waitUntil("the Lease", async () => (await readHolder(LEASE.name)) || undefined);
+      await waitUntil(
+        "the Lease",
+        async () => (await use().cluster.findHolder(LEASE.name)) || undefined,
+      );
       expect(listLines("flags without effect")).toEqual([]);
       expect(listLines("Cloud settings")).toEqual([]);
       expect(listLines("Read the settings")).toEqual([expect.stringContaining("syntax=INI")]);
@@ -262,7 +255,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       const address = await waitUntil(
         () => `the address of web\n${pod?.landfall.log}`,
         async () => {
-          const service = await readJson<Service>(await cluster.adminFetch(WEB));
+          const service = await cluster.read<Service>(WEB);
           return service.status?.loadBalancer?.ingress?.[0]?.ip;
         },
       );
@@ -274,9 +267,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       await waitUntil(
         () => `the Event, beside ${events.join("\n")}`,
         async () => {
-          const { items } = await readJson<{ readonly items: readonly KubeEvent[] }>(
-            await cluster.adminFetch(path),
-          );
+          const items = await cluster.list<KubeEvent>(path);
           const own = items.filter(({ involvedObject }) => involvedObject?.name === "web");
           events = own.map(({ reason, message }) => `${reason}: ${message}`);
           return own.some(({ reason }) => reason === "EnsuredLoadBalancer") ? true : undefined;
@@ -335,7 +326,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       expect(listLines("Landfall starts")).toHaveLength(1);
       const { code } = await waitForEnd();
       expect(code).toBe(0);
-      expect(await readHolder(LEASE.name)).toBe("");
+      expect(await use().cluster.findHolder(LEASE.name)).toBe("");
     });
 
     async function waitForEnd() {
@@ -355,8 +346,8 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
     try {
       await register(name, vmId);
       await waitForNode(name, isInitialised);
-      expect(await readHolder(LEASE.name)).not.toBe("");
-      const kept = await readJson<Service>(await cluster.adminFetch(WEB));
+      expect(await use().cluster.findHolder(LEASE.name)).not.toBe("");
+      const kept = await cluster.read<Service>(WEB);
       expect(kept.status?.loadBalancer?.ingress).toHaveLength(1);
       expect((await cluster.adminFetch(WEB, { method: "DELETE" })).status).toBe(200);
       await waitUntil(
@@ -403,8 +394,8 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
         pod = await startPod();
         await register(name, vmId);
         await waitForNode(name, isInitialised);
-        expect(await readHolder(LEASE.name)).not.toBe("");
-        expect(await readHolder(SERVICE_LEASE.name)).toBe(other?.identity);
+        expect(await use().cluster.findHolder(LEASE.name)).not.toBe("");
+        expect(await use().cluster.findHolder(SERVICE_LEASE.name)).toBe(other?.identity);
         const own = (await cluster.listRequests())
           .slice(asked)
           .filter(({ username }) => username === USERNAME);

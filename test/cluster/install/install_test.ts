@@ -16,7 +16,6 @@ import {
 import { type Cluster, startCluster } from "../../support/process/cluster.ts";
 import { LEASE, waitUntil } from "../../support/process/cluster_rig.ts";
 import { skipsRunningPods } from "../../support/process/kube_controllers.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import {
   CHART,
   type Manifest,
@@ -97,22 +96,14 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
       ...args,
     ]);
 
-  const readHolder = async (): Promise<string | undefined> => {
-    const path = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
-    const response = await cluster.adminFetch(path);
-    if (response.status === 404) return undefined;
-    return (await readJson<{ spec?: { holderIdentity?: string } }>(response)).spec?.holderIdentity;
-  };
-
   const waitForLeader = (): Promise<string> =>
-    waitUntil("somebody to lead", async () => (await readHolder()) || undefined);
+    waitUntil("somebody to lead", async () => await cluster.findHolder(LEASE.name));
 
   const listLeft = async (): Promise<string[]> => {
     const left: string[] = [];
     for (const place of PLACES) {
-      const response = await cluster.adminFetch(place);
-      const list = await readJson<{ items: readonly { metadata: { name: string } }[] }>(response);
-      const own = list.items.filter(({ metadata }) => metadata.name.startsWith("landfall"));
+      const items = await cluster.list<{ metadata: { name: string } }>(place);
+      const own = items.filter(({ metadata }) => metadata.name.startsWith("landfall"));
       left.push(...own.map(({ metadata }) => `${place.split("/").at(-1)} ${metadata.name}`));
     }
     return left;
@@ -151,7 +142,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
 
   const readArgs = async (): Promise<readonly string[]> => {
     const path = "/apis/apps/v1/namespaces/kube-system/daemonsets/landfall";
-    const found = await readJson<Workload>(await cluster.adminFetch(path));
+    const found = await cluster.read<Workload>(path);
     return found.spec.template.spec.containers[0]?.args ?? [];
   };
 
@@ -164,7 +155,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     await install();
     await waitForLeader();
     await runHelm("uninstall", "landfall");
-    expect(await readHolder()).toBe("");
+    expect(await cluster.findHolder(LEASE.name)).toBe("");
     expect(pods.said.join("")).toEndWith("is deleted, and its pods are gone\n");
     expect(await listLeft()).toEqual([]);
     await expectQuickLead(install);
@@ -181,7 +172,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     expect(pods.said).toEqual([
       "daemonset kube-system/landfall does not belong to this Helm release, so it was not deleted\n",
     ]);
-    expect(await readHolder()).not.toBe("");
+    expect(await cluster.findHolder(LEASE.name)).not.toBe("");
     const place = "--namespace=kube-system";
     await runKubectl("delete", "daemonset/landfall", place, "--cascade=foreground");
     await runKubectl(
@@ -203,7 +194,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
       const commands = await readGuide(REMOVAL, kind);
       expect(commands).toHaveLength(2);
       for (const command of commands) await runGuide(command);
-      expect(await readHolder()).toBe("");
+      expect(await cluster.findHolder(LEASE.name)).toBe("");
       expect(await listLeft()).toEqual([]);
       await expectQuickLead(install);
       for (const command of commands) await runGuide(command);

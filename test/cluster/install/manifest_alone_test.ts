@@ -14,7 +14,6 @@ import {
   twinController,
 } from "../../support/galleries/definition.ts";
 import { PROGRAM } from "../../support/galleries/scenario.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH, toCrd } from "../../support/kube/crd.ts";
 import { isOfApiServer } from "../../support/kube/election/lease_history.ts";
 import { listModelProblems } from "../../support/kube/kube_model.ts";
@@ -76,8 +75,8 @@ describe.skipIf(skipsCluster())("manifests of one controller", () => {
     await until("it is catalogued", isThere, FOUND_MS);
     expect((await landfall.stop()).code).toBe(0);
     expect(landfall.log).not.toMatch(/forbidden/i);
-    const { items } = await readJson<{ readonly items: readonly Lease[] }>(
-      await cluster.adminFetch("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
+    const items = await cluster.list<Lease>(
+      "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
     );
     const others = items.filter((lease) => !isOfApiServer(lease));
     expect(others.map(({ metadata: { name }, spec }) => [name, spec?.holderIdentity])).toEqual([

@@ -3,16 +3,15 @@
  * their Leases. 0.1.0 was never published; the program is made of this project's history.
  * @module
  */
+import { LEASE as SIP_LEASE } from "../../../lib/controllers/sipcluster/words.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
 import { VERSION } from "../../../lib/cli/version.ts";
-import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import {
   ClusterRig,
@@ -34,7 +33,6 @@ const TIMEOUT_MS = 180_000;
 /** Time in which a leader would write what it wants otherwise. */
 const SETTLE_MS = 4_000;
 const SERVICES = "/api/v1/namespaces/default/services";
-const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const CRD = "deploy/manifests/sipcluster/crd.yaml";
 const ARGS = [
   "--controllers=*,service",
@@ -97,16 +95,12 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
         });
       const untilServed = (name: string): Promise<string> =>
         waitUntil(`an address of ${name}`, async () => {
-          const response = await rig.cluster.adminFetch(`${SERVICES}/${name}`);
-          return (await readJson<Service>(response)).status?.loadBalancer?.ingress?.[0]?.ip;
+          const { status } = await rig.cluster.read<Service>(`${SERVICES}/${name}`);
+          return status?.loadBalancer?.ingress?.[0]?.ip;
         });
       const readAll = async (): Promise<object> => {
-        const nodes = await readJson<{ items: Node[] }>(
-          await rig.cluster.adminFetch("/api/v1/nodes"),
-        );
-        const services = await readJson<{ items: Service[] }>(
-          await rig.cluster.adminFetch(SERVICES),
-        );
+        const nodes = await rig.cluster.read<{ items: Node[] }>("/api/v1/nodes");
+        const services = await rig.cluster.read<{ items: Service[] }>(SERVICES);
         return [...nodes.items, ...services.items].map(({ metadata, spec, status }) => {
           const { name, uid, labels, annotations } = metadata;
           return { name, uid, labels, annotations, spec, status };
@@ -116,10 +110,10 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
       let controller: Controller | undefined;
       const replace = async (program: Program | undefined): Promise<void> => {
         if (program === undefined) throw new Error("Cannot find a program");
-        const holder = await findHolder(rig);
+        const holder = await rig.cluster.findHolder(LEASE.name);
         const next = await rig.startController(program, { args: ARGS });
         if (controller !== undefined) {
-          expect(await findHolder(rig)).toBe(holder);
+          expect(await rig.cluster.findHolder(LEASE.name)).toBe(holder);
           expect((await controller.landfall.stop()).code).toBe(0);
         }
         controller = next;
@@ -173,13 +167,13 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
       });
       let controller: Controller | undefined;
       const replace = async (program: Program | undefined): Promise<void> => {
-        const holder = await rig.findHolder();
+        const holder = await rig.cluster.findHolder(SIP_LEASE);
         const args = [`--kubeconfig=${rig.cluster.adminKubeconfigPath}`];
         const next = await rig.startController({ args, ...(program !== undefined && { program }) });
         if (controller !== undefined) expect((await controller.landfall.stop()).code).toBe(0);
         controller = next;
         await rig.untilTrue("the next leader", async () => {
-          const found = await rig.findHolder();
+          const found = await rig.cluster.findHolder(SIP_LEASE);
           return found !== undefined && found !== holder;
         });
       };
@@ -218,16 +212,10 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
   );
 });
 
-/** Who has the Lease. */
-async function findHolder({ cluster }: ClusterRig): Promise<string | undefined> {
-  const response = await cluster.adminFetch(`${LEASES}/${LEASE.name}`);
-  return response.ok ? (await readJson<Lease>(response)).spec?.holderIdentity : undefined;
-}
-
 /** Waits until another one than before has it. */
 async function untilLed(rig: ClusterRig, before: string | undefined): Promise<void> {
   await waitUntil("the next leader", async () => {
-    const found = await findHolder(rig);
+    const found = await rig.cluster.findHolder(LEASE.name);
     return Boolean(found) && found !== before ? true : undefined;
   });
 }

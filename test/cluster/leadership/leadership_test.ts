@@ -13,7 +13,6 @@ import {
   RIGHTS,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import {
   type LogRecord,
   listPrograms,
@@ -102,7 +101,7 @@ class Churn {
   async #run(): Promise<void> {
     const { cluster } = this.#rig;
     for (let at = 0; !this.#stop.signal.aborted; at = (at + 1) % NODES) {
-      await cluster.adminFetch(`/api/v1/nodes/churn-${at}`, { method: "DELETE" });
+      await cluster.remove(`/api/v1/nodes/churn-${at}`);
       await this.#rig.register(`churn-${at}`);
       await Bun.sleep(CHURN_MS);
     }
@@ -142,7 +141,7 @@ describe.skipIf(isSkipped)("replicas", () => {
     const rig = useRig();
     await rig.deleteLease();
     const events = `/api/v1/namespaces/${LEASE.namespace}/events`;
-    await rig.cluster.adminFetch(events, { method: "DELETE" });
+    await rig.cluster.remove(events);
   });
 
   /** The first Node written by this place after a moment; milliseconds between the two. */
@@ -173,9 +172,7 @@ describe.skipIf(isSkipped)("replicas", () => {
   /** What `kubectl describe lease` shows. */
   const listLeaseEvents = async (): Promise<string[]> => {
     const path = `/api/v1/namespaces/${LEASE.namespace}/events`;
-    const { items } = await readJson<{ items: KubeEvent[] }>(
-      await useRig().cluster.adminFetch(path),
-    );
+    const items = await useRig().cluster.list<KubeEvent>(path);
     return items
       .filter(({ involvedObject }) => involvedObject.kind === "Lease")
       .map(({ type, reason, message }) => [type, reason, message].join(" "));

@@ -270,10 +270,7 @@ async function createReaderRole(rig: ClusterRig): Promise<void> {
 }
 
 async function setPaths(rig: ClusterRig, paths: readonly string[]): Promise<void> {
-  const response = await rig.cluster.adminFetch(`${RBAC}/clusterroles/${ROLE}`, {
-    method: "PATCH",
-    headers: { "content-type": "application/merge-patch+json" },
-    body: JSON.stringify({ rules: [{ nonResourceURLs: paths, verbs: ["get"] }] }),
+  await rig.cluster.patch(`${RBAC}/clusterroles/${ROLE}`, {
+    rules: [{ nonResourceURLs: paths, verbs: ["get"] }],
   });
-  if (!response.ok) throw new Error(`Cannot change role: ${await response.text()}`);
 }

@@ -316,7 +316,7 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       const rig = useRig();
       await rig.register(name("gone"));
       await rig.waitForEvent(name("gone"), "NodeInitializationFailed");
-      await rig.cluster.adminFetch(`/api/v1/nodes/${name("gone")}`, { method: "DELETE" });
+      await rig.cluster.remove(`/api/v1/nodes/${name("gone")}`);
       rig.addVm(name("back"));
       await rig.register(name("gone"), { systemUuid: toUuid(`vm/${name("back")}`) });
       await rig.waitForNode(name("gone"));
@@ -421,12 +421,9 @@ async function annotate(
   annotation: string,
   value = "1",
 ): Promise<void> {
-  const response = await rig.cluster.adminFetch(`/api/v1/nodes/${node}`, {
-    method: "PATCH",
-    headers: { "content-type": "application/merge-patch+json" },
-    body: JSON.stringify({ metadata: { annotations: { [annotation]: value } } }),
+  await rig.cluster.patch(`/api/v1/nodes/${node}`, {
+    metadata: { annotations: { [annotation]: value } },
   });
-  if (!response.ok) throw new Error(`Cannot annotate: ${await response.text()}`);
 }
 
 /** Waits until the controller says that it has looked at a Node. */

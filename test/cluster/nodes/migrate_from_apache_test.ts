@@ -97,8 +97,7 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
     return (await run("sh", ["-euc", script], { ...options, timeout: 60_000 })).stdout;
   };
   const readNodes = async (): Promise<Map<string, Node>> => {
-    const response = await use().rig.cluster.adminFetch("/api/v1/nodes");
-    const { items } = await readJson<{ readonly items: readonly Node[] }>(response);
+    const items = await use().rig.cluster.list<Node>("/api/v1/nodes");
     return new Map(items.map((node) => [node.metadata.name ?? "", node]));
   };
   const readDeployment = async (): Promise<unknown> =>

@@ -13,7 +13,6 @@ import {
   UNINITIALIZED,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { OtherHolder } from "../../support/kube/election/other_holder.ts";
 
@@ -218,8 +217,7 @@ function toAddresses(name: string): readonly object[] {
 
 /** Labels and provider ID of all Nodes of the Go controller, as bytes, in the order the API server gives them. */
 async function readIdentities(rig: ClusterRig): Promise<Map<string, string>> {
-  const response = await rig.cluster.adminFetch("/api/v1/nodes");
-  const { items } = await readJson<{ readonly items: readonly Node[] }>(response);
+  const items = await rig.cluster.list<Node>("/api/v1/nodes");
   const ours = items.filter(({ metadata }) => metadata.name?.startsWith("go-"));
   return new Map(
     ours.map(({ metadata, spec }) => [
@@ -240,7 +238,7 @@ async function waitForReconciles({ debugUrl }: Controller, names: Iterable<strin
 }
 
 async function removeNode(rig: ClusterRig, name: string): Promise<void> {
-  await rig.cluster.adminFetch(`/api/v1/nodes/${name}`, { method: "DELETE" });
+  await rig.cluster.remove(`/api/v1/nodes/${name}`);
 }
 
 function isWrite({ verb, resource }: AuditedRequest): boolean {

@@ -181,7 +181,7 @@ describe.skipIf(isSkipped)("runWatcher() on a real API server", () => {
       await waitUntil("the watch", async () => nodes.get("in-time"));
       proxy.silence();
       await rig.register("in-silence");
-      await rig.cluster.adminFetch("/api/v1/nodes/gone-in-silence", { method: "DELETE" });
+      await rig.cluster.remove("/api/v1/nodes/gone-in-silence");
       const accepted = proxy.accepted;
       await clock.advance(SILENCE_MS_MAX - 1);
       expect(proxy.accepted).toBe(accepted);

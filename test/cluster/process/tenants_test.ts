@@ -10,7 +10,6 @@ import { gzipSync } from "node:zlib";
 import { Simulators } from "../../../bench/processes.ts";
 import { forEachAtOnce } from "../../../lib/core/concurrency.ts";
 import { readManifests } from "../../support/deploy/deploy_tools.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { readBareMetalHostCrd } from "../../support/metal3/bare_metal_host_crd.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -107,8 +106,9 @@ describe.skipIf(isSkipped || skipsCluster())(`with ${LIMIT_MIB} MiB, beside a te
     await again.untilReady();
     expect(await countStubs(again)).toBeGreaterThan(MAPS / 2);
     const listEvents = async (): Promise<string[]> => {
-      const reply = await cluster.adminFetch("/api/v1/namespaces/evil/events");
-      const { items } = await readJson<{ readonly items: { readonly reason: string }[] }>(reply);
+      const items = await cluster.list<{ readonly reason: string }>(
+        "/api/v1/namespaces/evil/events",
+      );
       return items.map(({ reason }) => reason);
     };
     await until("an Event", async () => (await listEvents()).includes("TooLarge"), READY_MS_MAX);

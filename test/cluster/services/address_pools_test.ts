@@ -8,7 +8,6 @@ import { parseAllDocuments } from "yaml";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
@@ -56,10 +55,9 @@ describe.skipIf(skipsCluster())(`on a real API server, address pools of ${progra
       spec: { type: "LoadBalancer", selector: { app: name }, ports: [{ port: 80 }] },
     });
   const read = async (name: string): Promise<Service> =>
-    await readJson<Service>(await use().cluster.adminFetch(`${SERVICES}/${name}`));
+    await use().cluster.read<Service>(`${SERVICES}/${name}`);
   const listAll = async (): Promise<Map<string, string>> => {
-    const response = await use().cluster.adminFetch(SERVICES);
-    const { items } = await readJson<{ readonly items: readonly Service[] }>(response);
+    const items = await use().cluster.list<Service>(SERVICES);
     return new Map(
       items.flatMap(({ metadata, status }) => {
         const ip = status?.loadBalancer?.ingress?.[0]?.ip;
@@ -73,8 +71,7 @@ describe.skipIf(skipsCluster())(`on a real API server, address pools of ${progra
     waitUntil(`the Event ${reason} of ${name}`, async () => {
       const selector = `involvedObject.name=${name},reason=${reason}`;
       const path = `/api/v1/namespaces/default/events?${new URLSearchParams({ fieldSelector: selector }).toString()}`;
-      const response = await use().cluster.adminFetch(path);
-      return (await readJson<{ readonly items: readonly KubeEvent[] }>(response)).items[0];
+      return (await use().cluster.list<KubeEvent>(path))[0];
     });
 
   beforeAll(async () => {
@@ -117,7 +114,7 @@ describe.skipIf(skipsCluster())(`on a real API server, address pools of ${progra
     await create("waits", annotations);
     const { message } = await untilSaid("waits", "AddressPoolExhausted");
     expect(message).toContain("every IPv4 address of the pool tiny is in use");
-    await use().cluster.adminFetch(`${SERVICES}/has-it`, { method: "DELETE" });
+    await use().cluster.remove(`${SERVICES}/has-it`);
     expect(await untilServed("waits")).toBe("192.0.2.7");
   }, 60_000);
 
@@ -168,7 +165,7 @@ describe.skipIf(skipsCluster())(`on a real API server, address pools of ${progra
     }
     expect(services).toHaveLength(4);
     const readAt = async (path: string): Promise<Service> =>
-      await readJson<Service>(await use().cluster.adminFetch(path));
+      await use().cluster.read<Service>(path);
     for (const path of services) {
       const ip = await waitUntil(`an address of ${path}`, async () => {
         const { metadata, status } = await readAt(path);
@@ -178,12 +175,7 @@ describe.skipIf(skipsCluster())(`on a real API server, address pools of ${progra
           : undefined;
       });
       const ingress = [{ ip, ports: [{ port: 443, protocol: "TCP" }] }];
-      const response = await use().cluster.adminFetch(`${path}/status`, {
-        method: "PATCH",
-        headers: { "content-type": "application/merge-patch+json" },
-        body: JSON.stringify({ status: { loadBalancer: { ingress } } }),
-      });
-      expect(response.ok).toBe(true);
+      await use().cluster.patch(`${path}/status`, { status: { loadBalancer: { ingress } } });
     }
     await Bun.sleep(2_000);
     for (const path of services) {

@@ -10,7 +10,6 @@ import type { CheckReport } from "../../../lib/cli/check/report.ts";
 import type { ProcessView } from "../../../lib/http/views.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import { type Manifest, readManifests } from "../../support/deploy/deploy_tools.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { isOfApiServer } from "../../support/kube/election/lease_history.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -132,9 +131,7 @@ describe.skipIf(skipsCluster()).each(listPrograms())("sipcluster alone ($name)",
     expect((await landfall.stop()).code).toBe(0);
     expect(landfall.log).not.toMatch(/forbidden/i);
     const path = `/apis/coordination.k8s.io/v1/${IN_NAMESPACE}/leases`;
-    const { items } = await readJson<{ readonly items: readonly Lease[] }>(
-      await cluster.adminFetch(path),
-    );
+    const items = await cluster.list<Lease>(path);
     const others = items.filter((lease) => !isOfApiServer(lease));
     expect(others.map(({ metadata: { name }, spec }) => [name, spec?.holderIdentity])).toEqual([
       ["landfall-sipcluster", ""],

@@ -149,8 +149,11 @@ describe.skipIf(kubectl === undefined)("on a real API server, a process killed",
     async () => {
       await rig.killControllers();
       running = await rig.startController({ server: gate.url, args: ELECTION });
-      await rig.untilTrue("a leader", async () => (await rig.findHolder()) !== undefined);
-      const first = await rig.findHolder();
+      await rig.untilTrue(
+        "a leader",
+        async () => (await rig.cluster.findHolder(LEASE)) !== undefined,
+      );
+      const first = await rig.cluster.findHolder(LEASE);
       const config = join(rig.cluster.folder, "instances.yaml");
       await writeFile(config, "instances: []\n");
       await rig.allow(
@@ -170,9 +173,9 @@ describe.skipIf(kubectl === undefined)("on a real API server, a process killed",
         ],
       });
       await rig.untilTrue("the other Lease", async () => {
-        return (await rig.findHolder(MAIN_LEASE)) !== undefined;
+        return (await rig.cluster.findHolder(MAIN_LEASE)) !== undefined;
       });
-      expect(await rig.findHolder(LEASE)).toBe(first ?? "");
+      expect(await rig.cluster.findHolder(LEASE)).toBe(first ?? "");
       const victim = running;
       gate.stopAt({
         fits: ({ method, path }) => method === "PATCH" && isOf(path, BARE_METAL_HOSTS.plural),
@@ -185,7 +188,9 @@ describe.skipIf(kubectl === undefined)("on a real API server, a process killed",
       await create();
       await untilWhole();
       expect(victim?.landfall.log).not.toContain("Host taken");
-      expect(await rig.findHolder(LEASE)).toBe((await rig.findHolder(MAIN_LEASE)) ?? "");
+      expect(await rig.cluster.findHolder(LEASE)).toBe(
+        (await rig.cluster.findHolder(MAIN_LEASE)) ?? "",
+      );
       expect(second.landfall.log).toContain(`"lease":"kube-system/${LEASE}"`);
     },
     TIMEOUT_MS,

@@ -11,7 +11,6 @@ import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { Machine } from "../../../lib/controllers/sipcluster/services/types.ts";
 import { skipsImages } from "../../support/deploy/image.ts";
 import { CRDS_PATH } from "../../support/kube/crd.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { skipsNetworks } from "../../support/net/network.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { waitUntil } from "../../support/process/cluster_rig.ts";
@@ -104,8 +103,8 @@ describe.skipIf(isSkipped)("a jump host", () => {
   const ssh = (command: string, options: Partial<SshOptions> = {}): Promise<Ended> =>
     use().rig.ssh(use().jump, command, { key: USER, ...options });
   const readAnnotations = async (name: string): Promise<object> => {
-    const response = await use().rig.cluster.adminFetch(`${HOSTS_PATH}/${name}`);
-    const { metadata } = await readJson<{ metadata: { annotations?: object } }>(response);
+    const path = `${HOSTS_PATH}/${name}`;
+    const { metadata } = await use().rig.cluster.read<{ metadata: { annotations?: object } }>(path);
     return metadata.annotations ?? {};
   };
 
@@ -226,10 +225,8 @@ describe.skipIf(isSkipped)("a jump host", () => {
 
   test("prints why a reboot is refused", async () => {
     const { rig, jump } = use();
-    await rig.cluster.adminFetch(`${HOSTS_PATH}/one`, {
-      method: "PATCH",
-      headers: { "content-type": "application/merge-patch+json" },
-      body: JSON.stringify({ metadata: { annotations: { "baremetalhost.metal3.io/paused": "" } } }),
+    await rig.cluster.patch(`${HOSTS_PATH}/one`, {
+      metadata: { annotations: { "baremetalhost.metal3.io/paused": "" } },
     });
     const [{ code, stdout }] = await rig.answerWhile(jump, ssh("host reboot one.metal3"));
     expect([code, stdout]).toEqual([1, "Landfall refused: the host is paused\n"]);

@@ -58,7 +58,7 @@ describe.skipIf(kubectl === undefined)("SIPClusters in some namespaces", () => {
 
   test("the Pods meet the Pod Security Standard that the guide asks for", async () => {
     const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
-    await rig.patch("/api/v1/namespaces/named", { metadata: { labels } });
+    await rig.cluster.patch("/api/v1/namespaces/named", { metadata: { labels } });
     const made = await rig.list(DEPLOYMENTS, "named");
     expect(made.length).toBeGreaterThan(2);
     for (const { metadata, spec } of made) {

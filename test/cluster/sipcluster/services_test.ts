@@ -27,7 +27,6 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
 import { readManifests } from "../../support/deploy/deploy_tools.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -90,7 +89,7 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
     const { apiVersion, kind } = SIP_CLUSTERS;
     const metadata = { name: "a", namespace: NAMESPACE };
     await server.create(path, { apiVersion, kind, metadata, spec: { services: {} } });
-    const made = await readJson<SipCluster>(await server.adminFetch(`${path}/a`));
+    const made = await server.read<SipCluster>(`${path}/a`);
     cluster = { ...made, spec: { services: SERVICES } };
     const chosen = { registry: [sipClusterController], controllers: new Set([NAME]) };
     const token = await server.createServiceAccountToken(ACCOUNT, 3_600);
@@ -128,15 +127,7 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
   /** The objects of the cluster in a collection. */
   async function list(path: string): Promise<SipCluster[]> {
     const query = "labelSelector=landfall.dev%2Fsip-cluster";
-    return (await readJson<{ items: SipCluster[] }>(await server.adminFetch(`${path}?${query}`)))
-      .items;
-  }
-
-  async function edit(path: string, patch: object): Promise<void> {
-    const headers = { "content-type": "application/merge-patch+json" };
-    const init = { method: "PATCH", headers, body: JSON.stringify(patch) };
-    const answer = await server.adminFetch(path, init);
-    expect([path, answer.status]).toEqual([path, 200]);
+    return (await server.read<{ items: SipCluster[] }>(`${path}?${query}`)).items;
   }
 
   function plan(): readonly ServicePlan[] {
@@ -188,11 +179,11 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
     const before = [await read(deployment), await read(service)];
     const [pod] = [Object(before[0]?.["template"]).spec];
     const containers = [...pod.containers, { name: "theirs", image: "example.org/theirs:1" }];
-    await edit(deployment, {
+    await server.patch(deployment, {
       spec: { paused: true, template: { spec: { containers, hostNetwork: true } } },
     });
     const ports = [...Object(before[1]?.["ports"]), { name: "more", port: 80, protocol: "TCP" }];
-    await edit(service, {
+    await server.patch(service, {
       spec: { ports, selector: { theirs: "1" }, sessionAffinity: "ClientIP" },
     });
     const { written } = await apply();
@@ -203,7 +194,7 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
 
   test("come back when others change them, each by one write", async () => {
     const deployments = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
-    await edit(`${deployments}/dex-a`, { spec: { replicas: 0 } });
+    await server.patch(`${deployments}/dex-a`, { spec: { replicas: 0 } });
     await server.adminFetch(`/api/v1/namespaces/${NAMESPACE}/configmaps/dex-a-oidc`, {
       method: "DELETE",
     });
@@ -212,11 +203,11 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
       "patch deployments/dex-a",
     ]);
     const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}`;
-    await edit(`${rbac}/roles/landfall-dex-a`, { rules: [] });
+    await server.patch(`${rbac}/roles/landfall-dex-a`, { rules: [] });
     // It is not watched, but is looked at after a correction of the same cluster.
     expect((await apply()).written).toEqual(["patch roles/landfall-dex-a"]);
     expect((await apply()).written).toEqual([]);
-    await edit(`${rbac}/roles/landfall-dex-a`, { rules: [] });
+    await server.patch(`${rbac}/roles/landfall-dex-a`, { rules: [] });
     expect((await apply()).written).toEqual([]);
     await clock.advance(600_000);
     expect((await apply()).written).toEqual(["patch roles/landfall-dex-a"]);
@@ -252,7 +243,7 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
         manager = startControllerManager(server, ["deployment", "replicaset", "garbagecollector"]);
       const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
       const countPods = async (): Promise<number> =>
-        (await readJson<{ items: unknown[] }>(await server.adminFetch(pods))).items.length;
+        (await server.read<{ items: unknown[] }>(pods)).items.length;
       if (manager) {
         // Without an account, Pods are refused; the token controller does not run.
         await until("there are Pods", async () => (await countPods()) > 0, 60_000);

@@ -8,7 +8,6 @@
 import { chmodSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readJson } from "../kube/contract/client.ts";
 import type { Cluster } from "../process/cluster.ts";
 import { type LandfallProcess, type Program, startLandfall } from "../process/landfall_process.ts";
 import { SecretMount } from "../process/secret_mount.ts";
@@ -85,7 +84,7 @@ export interface ContainedPod {
 export async function startContainedPod(path: string, place: PodPlace): Promise<ContainedPod> {
   const { cluster, program, prefix, port } = place;
   const [binary = ""] = program.command;
-  const { metadata, spec } = await readJson<Workload>(await cluster.adminFetch(path));
+  const { metadata, spec } = await cluster.read<Workload>(path);
   const { namespace } = metadata;
   const { serviceAccountName: name, containers, volumes = [] } = spec.template.spec;
   const [container] = containers;
@@ -165,9 +164,7 @@ async function readSecret(
   name: string,
 ): Promise<Record<string, string>> {
   const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
-  const { data } = await readJson<{ readonly data: Readonly<Record<string, string>> }>(
-    await cluster.adminFetch(path),
-  );
+  const { data } = await cluster.read<{ readonly data: Readonly<Record<string, string>> }>(path);
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, atob(value)]));
 }
 

@@ -9,7 +9,6 @@ import { writeFile } from "node:fs/promises";
 import type { Cluster } from "../process/cluster.ts";
 import { startControllerManager } from "../process/kube_controllers.ts";
 import type { ServerProcess } from "../process/server_process.ts";
-import { readJson } from "../kube/contract/client.ts";
 import {
   type Ended,
   type LandfallProcess,
@@ -96,9 +95,7 @@ export class PlayedPods {
 
   async #run(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
-      const { items } = await readJson<{ readonly items: readonly Pod[] }>(
-        await this.#cluster.adminFetch(PODS),
-      );
+      const items = await this.#cluster.list<Pod>(PODS);
       await Promise.all(items.map((pod) => this.#play(pod)));
       await Bun.sleep(POLL_MS);
     }

@@ -7,7 +7,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
 import { type Manifest, requireTool } from "../deploy/deploy_tools.ts";
-import { readJson } from "../kube/contract/client.ts";
 import { CRDS_PATH } from "../kube/crd.ts";
 import { type Cluster, startCluster } from "../process/cluster.ts";
 
@@ -51,7 +50,7 @@ export class KindServer {
 
   /** Reads an object. */
   async read<T extends object>(path: string): Promise<T> {
-    return readJson<T>(await this.cluster.adminFetch(path));
+    return this.cluster.read<T>(path);
   }
 
   /** Writes the status of an object. @returns The status of the answer */

@@ -4,7 +4,6 @@
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { ClusterRig, NOT_READY, UNINITIALIZED, waitUntil } from "../process/cluster_rig.ts";
-import { readJson } from "../kube/contract/client.ts";
 import { listNodeWrites } from "../kube/election/lease_history.ts";
 import { afterAll, afterEach, beforeAll } from "bun:test";
 import { killAll, type LandfallProcess, type Program } from "../process/landfall_process.ts";
@@ -135,8 +134,7 @@ export class WatchedFleet {
   }
 
   async #list(): Promise<ReadonlyMap<string, Node>> {
-    const reply = await this.#rig.cluster.adminFetch("/api/v1/nodes");
-    const { items } = await readJson<{ readonly items: readonly Node[] }>(reply);
+    const items = await this.#rig.cluster.list<Node>("/api/v1/nodes");
     return new Map(items.map((node) => [node.metadata.name, node]));
   }
 }

@@ -8,8 +8,9 @@ import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Policy, PolicyRule } from "../../../lib/app/rights.ts";
+import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import { createAuthority, createCertificate, type CertificateFiles } from "../net/certificates.ts";
-import { readJson, type ContractServer } from "../kube/contract/client.ts";
+import { readJson, type ContractServer, PATCH_TYPES } from "../kube/contract/client.ts";
 import {
   endProcesses,
   findFreePort,
@@ -53,8 +54,20 @@ export interface Cluster {
   readonly folder: string;
   /** Asks as administrator; `path` begins with a slash. Body and headers as in `fetch`. */
   adminFetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Reads an object as administrator; it is trusted to have this shape. */
+  read<T>(path: string): Promise<T>;
+  /** Reads an object as administrator; `undefined` when there is none. */
+  find<T>(path: string): Promise<T | undefined>;
+  /** Reads all objects of a collection as administrator. */
+  list<T>(path: string): Promise<readonly T[]>;
   /** Posts an object as administrator. @throws Error when the server refuses */
   create(path: string, object: object): Promise<void>;
+  /** Patches an object as administrator. @param type @default {"merge"} @throws Error when the server refuses */
+  patch(path: string, body: unknown, type?: keyof typeof PATCH_TYPES): Promise<void>;
+  /** Deletes an object as administrator, if it is there. */
+  remove(path: string): Promise<void>;
+  /** Who holds a Lease of kube-system. */
+  findHolder(lease: string): Promise<string | undefined>;
   /** Makes the service account unless it is there, and a token of it. `expirationSeconds` is at least 600. */
   createServiceAccountToken(
     account: ServiceAccountName,
@@ -299,6 +312,39 @@ class RunningCluster implements Cluster {
     const deadline = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
     return fetch(`${this.url}${path}`, { ...init, signal, tls: this.#tls });
+  }
+
+  async read<T>(path: string): Promise<T> {
+    return await readJson<T>(await this.adminFetch(path));
+  }
+
+  async find<T>(path: string): Promise<T | undefined> {
+    const response = await this.adminFetch(path);
+    return response.status === 404 ? undefined : await readJson<T>(response);
+  }
+
+  async list<T>(path: string): Promise<readonly T[]> {
+    return (await this.read<{ readonly items: readonly T[] }>(path)).items;
+  }
+
+  async patch(
+    path: string,
+    body: unknown,
+    type: keyof typeof PATCH_TYPES = "merge",
+  ): Promise<void> {
+    const headers = { "content-type": PATCH_TYPES[type] };
+    const init = { method: "PATCH", headers, body: JSON.stringify(body) };
+    const response = await this.adminFetch(path, init);
+    if (!response.ok) throw new Error(`Cannot patch ${path}: ${await response.text()}`);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.adminFetch(path, { method: "DELETE" });
+  }
+
+  async findHolder(lease: string): Promise<string | undefined> {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${lease}`;
+    return (await this.find<Lease>(path))?.spec?.holderIdentity || undefined;
   }
 
   async create(path: string, object: object): Promise<void> {

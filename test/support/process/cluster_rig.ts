@@ -18,7 +18,6 @@ import {
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { readJson } from "../kube/contract/client.ts";
 import { type LandfallProcess, type Program, startLandfall } from "./landfall_process.ts";
 
 /** The taint of a Node that waits for its cloud, as a kubelet with `--cloud-provider=external` sets it. */
@@ -134,7 +133,7 @@ export class ClusterRig {
   /** Takes the Lease away, whoever holds it. */
   async deleteLease(): Promise<void> {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${LEASE.name}`;
-    await this.cluster.adminFetch(path, { method: "DELETE" });
+    await this.cluster.remove(path);
   }
 
   /** Lets the controller delete Nodes, which it may not at first; or forbids it again. */
@@ -236,7 +235,7 @@ export class ClusterRig {
   }
 
   async readNode(name: string): Promise<Node> {
-    return await readJson<Node>(await this.cluster.adminFetch(`/api/v1/nodes/${name}`));
+    return await this.cluster.read<Node>(`/api/v1/nodes/${name}`);
   }
 
   /** Sets a condition of a Node, as its kubelet or the cluster's node controller does. */
@@ -246,12 +245,7 @@ export class ClusterRig {
 
   /** Merges into the status of a Node, as its kubelet does. */
   async setStatus(name: string, status: object): Promise<void> {
-    const response = await this.cluster.adminFetch(`/api/v1/nodes/${name}/status`, {
-      method: "PATCH",
-      headers: { "content-type": "application/strategic-merge-patch+json" },
-      body: JSON.stringify({ status }),
-    });
-    if (!response.ok) throw new Error(`Cannot patch ${name}: ${await response.text()}`);
+    await this.cluster.patch(`/api/v1/nodes/${name}/status`, { status }, "strategic");
   }
 
   /** Deletes the machine of an initialised Node for good. */
@@ -283,8 +277,8 @@ export class ClusterRig {
 
   async #listEvents(fieldSelector: string): Promise<readonly KubeEvent[]> {
     const query = new URLSearchParams({ fieldSelector }).toString();
-    const list = await readJson<{ readonly items: readonly KubeEvent[] }>(
-      await this.cluster.adminFetch(`/api/v1/events?${query}`),
+    const list = await this.cluster.read<{ readonly items: readonly KubeEvent[] }>(
+      `/api/v1/events?${query}`,
     );
     return list.items;
   }

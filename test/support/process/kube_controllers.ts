@@ -8,7 +8,6 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { type Cluster, kubeAssets, skipsCluster } from "./cluster.ts";
 import { type ServerProcess, startProcess } from "./server_process.ts";
-import { readJson } from "../kube/contract/client.ts";
 import { saySkipped } from "../skip.ts";
 import { waitUntil } from "./cluster_rig.ts";
 
@@ -83,8 +82,7 @@ async function keepStarting(cluster: Cluster, signal: AbortSignal): Promise<void
 }
 
 async function startPods(cluster: Cluster): Promise<void> {
-  const response = await cluster.adminFetch("/api/v1/pods");
-  const { items } = await readJson<{ readonly items: readonly Pod[] }>(response);
+  const items = await cluster.list<Pod>("/api/v1/pods");
   const waiting = items.filter(
     ({ metadata, status }) =>
       metadata.deletionTimestamp === undefined &&
@@ -94,11 +92,7 @@ async function startPods(cluster: Cluster): Promise<void> {
     const lastTransitionTime = new Date().toISOString();
     const conditions = [{ type: "Ready", status: "True", lastTransitionTime }];
     const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}/status`;
-    await cluster.adminFetch(path, {
-      method: "PATCH",
-      headers: { "content-type": "application/strategic-merge-patch+json" },
-      body: JSON.stringify({ status: { phase: "Running", conditions } }),
-    });
+    await cluster.patch(path, { status: { phase: "Running", conditions } }, "strategic");
   }
 }
 
@@ -107,7 +101,6 @@ const STORAGE = "/apis/storage.k8s.io/v1";
 const ATTACHMENTS = `${STORAGE}/volumeattachments`;
 const CORE = "/api/v1/namespaces/default";
 const FINALIZER = `external-attacher/${DRIVER.replaceAll(".", "-")}`;
-const JSON_PATCH = "application/merge-patch+json";
 
 interface VolumeAttachment {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
@@ -149,8 +142,8 @@ export async function runPodWithVolume(cluster: Cluster, nodeName: string): Prom
   });
   // A scheduler waits for this, too.
   await waitUntil(`the binding of claim ${name}`, async () => {
-    const claim = await readJson<{ readonly status?: { readonly phase?: string } }>(
-      await cluster.adminFetch(`${CORE}/persistentvolumeclaims/${name}`),
+    const claim = await cluster.read<{ readonly status?: { readonly phase?: string } }>(
+      `${CORE}/persistentvolumeclaims/${name}`,
     );
     return claim.status?.phase === "Bound" ? true : undefined;
   });
@@ -163,21 +156,21 @@ export async function runPodWithVolume(cluster: Cluster, nodeName: string): Prom
     },
   });
   const conditions = [{ type: "Ready", status: "True" }];
-  await patch(cluster, `${CORE}/pods/web-${nodeName}/status`, {
+  await cluster.patch(`${CORE}/pods/web-${nodeName}/status`, {
     status: { phase: "Running", conditions },
   });
   const { metadata } = await waitUntil(`an attachment to ${nodeName}`, () =>
     findAttachment(cluster, nodeName),
   );
   const path = `${ATTACHMENTS}/${metadata.name}`;
-  await patch(cluster, path, { metadata: { finalizers: [FINALIZER] } });
-  await patch(cluster, `${path}/status`, { status: { attached: true } });
-  await patch(cluster, `/api/v1/nodes/${nodeName}/status`, {
+  await cluster.patch(path, { metadata: { finalizers: [FINALIZER] } });
+  await cluster.patch(`${path}/status`, { status: { attached: true } });
+  await cluster.patch(`/api/v1/nodes/${nodeName}/status`, {
     status: { volumesInUse: [`kubernetes.io/csi/${DRIVER}^${name}`] },
   });
   await waitUntil(`a volume of ${nodeName} as attached`, async () => {
-    const node = await readJson<{ readonly status?: { readonly volumesAttached?: unknown } }>(
-      await cluster.adminFetch(`/api/v1/nodes/${nodeName}`),
+    const node = await cluster.read<{ readonly status?: { readonly volumesAttached?: unknown } }>(
+      `/api/v1/nodes/${nodeName}`,
     );
     return node.status?.volumesAttached === undefined ? undefined : true;
   });
@@ -195,7 +188,7 @@ export async function untilDetachAsked(cluster: Cluster, nodeName: string): Prom
 export async function detach(cluster: Cluster, nodeName: string): Promise<void> {
   const found = await findAttachment(cluster, nodeName);
   if (found === undefined) throw new Error(`Cannot detach: nothing is attached to ${nodeName}`);
-  await patch(cluster, `${ATTACHMENTS}/${found.metadata.name}`, { metadata: { finalizers: null } });
+  await cluster.patch(`${ATTACHMENTS}/${found.metadata.name}`, { metadata: { finalizers: null } });
 }
 
 /** Whether a Pod of {@linkcode runPodWithVolume} is there. */
@@ -207,15 +200,6 @@ async function findAttachment(
   cluster: Cluster,
   nodeName: string,
 ): Promise<VolumeAttachment | undefined> {
-  const { items } = await readJson<{ readonly items: readonly VolumeAttachment[] }>(
-    await cluster.adminFetch(ATTACHMENTS),
-  );
+  const items = await cluster.list<VolumeAttachment>(ATTACHMENTS);
   return items.find(({ spec }) => spec.nodeName === nodeName);
-}
-
-async function patch(cluster: Cluster, path: string, body: object): Promise<void> {
-  const headers = { "content-type": JSON_PATCH };
-  const init = { method: "PATCH", headers, body: JSON.stringify(body) };
-  const response = await cluster.adminFetch(path, init);
-  if (!response.ok) throw new Error(`Cannot patch ${path}: ${await response.text()}`);
 }

@@ -14,13 +14,11 @@ import {
   startCloudStackSimulator,
   type World,
 } from "../../../lib/simulator/cloudstack/mod.ts";
-import { readJson } from "../kube/contract/client.ts";
 import { ClusterRig, type Controller, waitUntil } from "../process/cluster_rig.ts";
 import { killAll, type Program } from "../process/landfall_process.ts";
 
 const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 const SERVICES = "/api/v1/namespaces/default/services";
-const NOT_FOUND = 404;
 
 /** Cluster and cloud of a test file about Services of the namespace `default`. */
 export class ServiceCluster {
@@ -110,26 +108,18 @@ export class ServiceCluster {
 
   /** Merges into the status, as a controller does. */
   async setStatus(name: string, status: object): Promise<void> {
-    const response = await this.rig.cluster.adminFetch(`${SERVICES}/${name}/status`, {
-      method: "PATCH",
-      headers: { "content-type": "application/merge-patch+json" },
-      body: JSON.stringify({ status }),
-    });
-    if (!response.ok) throw new Error(`Cannot patch ${name}: ${await response.text()}`);
+    await this.rig.cluster.patch(`${SERVICES}/${name}/status`, { status });
   }
 
   async read(name: string): Promise<Service | undefined> {
-    const response = await this.rig.cluster.adminFetch(`${SERVICES}/${name}`);
-    return response.status === NOT_FOUND ? undefined : await readJson<Service>(response);
+    return await this.rig.cluster.find<Service>(`${SERVICES}/${name}`);
   }
 
   /** Events about a Service, also about earlier ones of its name. */
   async listEvents(name: string): Promise<readonly KubeEvent[]> {
     const selector = new URLSearchParams({ fieldSelector: `involvedObject.name=${name}` });
     const path = `/api/v1/namespaces/default/events?${selector.toString()}`;
-    const { items } = await readJson<{ readonly items: readonly KubeEvent[] }>(
-      await this.rig.cluster.adminFetch(path),
-    );
+    const items = await this.rig.cluster.list<KubeEvent>(path);
     return items;
   }
 

@@ -21,12 +21,10 @@ import {
   STANDBY,
 } from "../../../lib/controllers/sipcluster/words.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
-import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
 import { OAM_NETWORK, planHosts, type RackPlan } from "../../../lib/simulator/metal3/hosts.ts";
 import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
 import { requireTool } from "../deploy/deploy_tools.ts";
-import { readJson } from "../kube/contract/client.ts";
 import { CRDS_PATH } from "../kube/crd.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "../process/cluster.ts";
 import { type Controller, waitUntil } from "../process/cluster_rig.ts";
@@ -53,7 +51,6 @@ const CRD_PATH = join(ROOT, "deploy/manifests/sipcluster/crd.yaml");
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 /** A process notices soon that the one before it is gone. */
 const ELECTION = ["--leader-elect-retry-period=500ms"];
-const NOT_FOUND = 404;
 
 /** The namespace of the hosts. */
 export const METAL = "metal";
@@ -194,7 +191,7 @@ export class SipClusterRig implements AsyncDisposable {
   /** Sets the whole status of a host, as metal3's operator does. */
   async setHostStatus(name: string, status: object, namespace: string = METAL): Promise<void> {
     const path = `${toPath(BARE_METAL_HOSTS, { namespace, name })}/status`;
-    await this.patch(path, { status });
+    await this.cluster.patch(path, { status });
   }
 
   /** Uses a host as Cluster API does, or uses it no more. */
@@ -204,15 +201,9 @@ export class SipClusterRig implements AsyncDisposable {
       kind: "Metal3Machine",
     };
     const consumerRef = isUsed ? { ...consumer, name: `machine-${name}`, namespace } : null;
-    await this.patch(toPath(BARE_METAL_HOSTS, { namespace, name }), { spec: { consumerRef } });
-  }
-
-  /** Merges into an object as an administrator. @throws Error if the API server refuses */
-  async patch(path: string, body: object): Promise<void> {
-    const headers = { "content-type": "application/merge-patch+json" };
-    const init = { method: "PATCH", headers, body: JSON.stringify(body) };
-    const response = await this.cluster.adminFetch(path, init);
-    if (!response.ok) throw new Error(`Cannot patch ${path}: ${await response.text()}`);
+    await this.cluster.patch(toPath(BARE_METAL_HOSTS, { namespace, name }), {
+      spec: { consumerRef },
+    });
   }
 
   /** All objects of a kind. */
@@ -221,14 +212,13 @@ export class SipClusterRig implements AsyncDisposable {
     namespace?: string,
   ): Promise<readonly T[]> {
     const path = toPath(resource, namespace === undefined ? {} : { namespace });
-    return (await readJson<{ items: readonly T[] }>(await this.cluster.adminFetch(path))).items;
+    return (await this.cluster.read<{ items: readonly T[] }>(path)).items;
   }
 
   /** A SIPCluster in a namespace of its own name, as it is now. */
   async read(name: string): Promise<SipCluster | undefined> {
     const path = toPath(SIP_CLUSTERS, { namespace: name, name });
-    const response = await this.cluster.adminFetch(path);
-    return response.status === NOT_FOUND ? undefined : await readJson<SipCluster>(response);
+    return await this.cluster.find<SipCluster>(path);
   }
 
   /** Hosts of a cluster, sorted, with role and `*` for standby: `worker-1 Worker*`. */
@@ -270,8 +260,7 @@ export class SipClusterRig implements AsyncDisposable {
   /** Events about a SIPCluster: `Reason message`. */
   async listEvents(name: string): Promise<string[]> {
     const query = new URLSearchParams({ fieldSelector: `involvedObject.name=${name}` }).toString();
-    const response = await this.cluster.adminFetch(`/api/v1/namespaces/${name}/events?${query}`);
-    const { items } = await readJson<{ items: readonly KubeEvent[] }>(response);
+    const items = await this.cluster.list<KubeEvent>(`/api/v1/namespaces/${name}/events?${query}`);
     return items.map(({ reason, message }) => `${reason} ${message}`);
   }
 
@@ -331,14 +320,7 @@ export class SipClusterRig implements AsyncDisposable {
   /** Ends all processes at once, and takes their Lease away, so that the next one need not wait for its end. */
   async killControllers(): Promise<void> {
     await killAll(this.#controllers.splice(0).map(({ landfall }) => landfall));
-    await this.cluster.adminFetch(`${LEASES_PATH}/${LEASE}`, { method: "DELETE" });
-  }
-
-  /** Who holds a Lease of kube-system. */
-  async findHolder(name: string = LEASE): Promise<string | undefined> {
-    const response = await this.cluster.adminFetch(`${LEASES_PATH}/${name}`);
-    if (!response.ok) return undefined;
-    return (await readJson<Lease>(response)).spec?.holderIdentity || undefined;
+    await this.cluster.remove(`${LEASES_PATH}/${LEASE}`);
   }
 
   async #writeKubeconfig(server: string | undefined): Promise<string> {

@@ -4,7 +4,6 @@
  */
 import { toMicroTime } from "../../../../lib/kube/election/lease.ts";
 import type { Cluster } from "../../process/cluster.ts";
-import { readJson } from "../contract/client.ts";
 
 const RENEW_MS = 400;
 
@@ -103,10 +102,8 @@ export class OtherHolder {
     return `/apis/coordination.k8s.io/v1/namespaces/${this.#lease.namespace}/leases`;
   }
 
-  async #read(): Promise<LeaseObject | undefined> {
-    const response = await this.#cluster.adminFetch(`${this.#path}/${this.#lease.name}`);
-    if (response.status === 404) return undefined;
-    return await readJson<LeaseObject>(response);
+  #read(): Promise<LeaseObject | undefined> {
+    return this.#cluster.find<LeaseObject>(`${this.#path}/${this.#lease.name}`);
   }
 
   /** Whether nobody else wrote in between. */

@@ -119,7 +119,7 @@ export class VinoStoryRig implements AsyncDisposable {
    * @param act What is done meanwhile: it has the call made
    */
   async killLeaderDuring(method: string, act: () => Promise<void>): Promise<void> {
-    const holder = (await this.sip.findHolder(LEASE)) ?? "";
+    const holder = (await this.sip.cluster.findHolder(LEASE)) ?? "";
     // Standbys name it as the holder.
     const leader = this.#processes.find(({ log }) => log.includes(`"identity":"${holder}"`));
     if (leader === undefined) throw new Error(`Cannot test: no process is ${holder}`);
@@ -128,7 +128,7 @@ export class VinoStoryRig implements AsyncDisposable {
     await act();
     await leader.ended;
     await this.untilTrue("another leader", async () => {
-      const next = await this.sip.findHolder(LEASE);
+      const next = await this.sip.cluster.findHolder(LEASE);
       return next !== undefined && next !== holder;
     });
   }
@@ -162,7 +162,7 @@ export class VinoStoryRig implements AsyncDisposable {
       ...role,
       count: role.name === "worker" ? workers : controlPlanes,
     }));
-    await this.sip.patch(this.#path, { spec: { nodes } });
+    await this.sip.cluster.patch(this.#path, { spec: { nodes } });
   }
 
   /** The Vino; absent once it is gone. */
