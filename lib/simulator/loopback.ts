@@ -21,7 +21,7 @@ export type Outcome =
  *
  * @param onWait Call it when an intended delay begins and ends
  */
-export type Decide = (request: Request, onWait: (isWaiting: boolean) => void) => Promise<Outcome>;
+type Decide = (request: Request, onWait: (isWaiting: boolean) => void) => Promise<Outcome>;
 
 /** An HTTP server on loopback, which keeps its port while it refuses connections. */
 export class Loopback {

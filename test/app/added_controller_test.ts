@@ -20,13 +20,12 @@ import { listInstalled, listSections } from "../../lib/controllers/definition.ts
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { EXAMPLE } from "../support/cloud/example_provider.ts";
+import { GALLERIES, NAME } from "../support/galleries/gallery.ts";
 import {
   galleryController,
-  GALLERIES,
   LISTENER_NAME,
   TWIN_NAME,
   twinController,
-  NAME,
 } from "../support/galleries/definition.ts";
 import { describeGalleries, PROGRAM } from "../support/galleries/scenario.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";

@@ -18,7 +18,7 @@ import { createLogger, silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { GALLERY_SECTION, type GallerySettings } from "../support/galleries/definition.ts";
+import { GALLERY_SECTION, type GallerySettings } from "../support/galleries/gallery.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 
 const XO = "url: https://xo.example.org\ntoken: canary\n";

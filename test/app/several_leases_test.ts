@@ -19,12 +19,8 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../lib/simulator/kubernetes/mod.ts";
-import {
-  galleryController,
-  TWIN_LEASE,
-  CONFIG_MAPS,
-  GALLERIES,
-} from "../support/galleries/definition.ts";
+import { CONFIG_MAPS, GALLERIES } from "../support/galleries/gallery.ts";
+import { galleryController, TWIN_LEASE } from "../support/galleries/definition.ts";
 import { describeTakeover } from "../support/galleries/scenario.ts";
 import { until } from "../support/nodes/rig.ts";
 import { startBareServer } from "../support/process/bare_server.ts";

@@ -73,6 +73,7 @@ export function withText(reply: Response, text: string | Uint8Array<ArrayBuffer>
 export function checkReason<E extends Error>(error: E, secrets: readonly string[]): E {
   const text = describeError(error);
   if (text.length < 10 || text.length > 1_500) throw new Error(`no words: ${text.slice(0, 2_000)}`);
+  if (/\p{Cc}/u.test(error.message)) throw new Error(`no plain text: ${text.slice(0, 2_000)}`);
   if (secrets.some((secret) => text.includes(secret))) throw new Error("a secret is shown");
   return error;
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { tries } from "../support/net/hostile.ts";
 
 test("no input within its limits is much work", async () => {
-  const main = fileURLToPath(import.meta.resolve("./work/main.ts"));
+  const main = fileURLToPath(import.meta.resolve("./work/budgets.ts"));
   await using child = Bun.spawn([process.execPath, main, `${tries(40).numRuns}`], {
     stdio: ["ignore", "pipe", "inherit"],
   });

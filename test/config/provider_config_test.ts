@@ -21,7 +21,7 @@ import {
 import { ConfigError, type ConfigIssue } from "../../lib/core/errors.ts";
 import { loadProviders, requireProvider } from "../../lib/providers/mod.ts";
 import { startStaticCloud, type StaticCloud } from "../support/cloud/static_cloud.ts";
-import { GALLERY_SECTION } from "../support/galleries/definition.ts";
+import { GALLERY_SECTION } from "../support/galleries/gallery.ts";
 
 const SECRET = "s3cr3t-t0k3n";
 

@@ -8,7 +8,7 @@ import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import { SettingsFile } from "../../lib/config/settings_file.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import { staticProvider } from "../../lib/providers/static/mod.ts";
-import { GALLERY_SECTION } from "../support/galleries/definition.ts";
+import { GALLERY_SECTION } from "../support/galleries/gallery.ts";
 
 const toText = (name: string, more = ""): string =>
   `instances: [{ id: a, name: ${name} }]\n${more}`;

@@ -28,14 +28,12 @@ import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import { CONFIG_MAPS, GALLERIES, NAME } from "../../support/galleries/gallery.ts";
 import {
   galleryController,
-  CONFIG_MAPS,
-  GALLERIES,
   TWIN_LEASE,
   TWIN_NAME,
   twinController,
-  NAME,
 } from "../../support/galleries/definition.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

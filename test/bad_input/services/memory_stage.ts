@@ -15,8 +15,8 @@ import type { ObjectAccess } from "../../../lib/simulator/kubernetes/object_acce
 import { MemoryApiServer } from "../../support/kube/election/rig.ts";
 import { createMemoryClient, toMemoryRequest } from "../../support/kube/memory_client.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
-import { MemoryServer } from "../../support/net/memory_server.ts";
 import type { Site } from "../../support/services/site.ts";
+import { answerFetch } from "../stage.ts";
 import type { Transport } from "../../../lib/kube/api/request.ts";
 
 const TRIES_MAX = 200;
@@ -48,27 +48,26 @@ export class Stage implements AsyncDisposable {
     const { clock } = this;
     const { signal } = this.#stop;
     this.cloud = new CloudStack({ clock, signal, world: site.world, settings: { jobMs: JOB_MS } });
-    const server = new MemoryServer((request, onWait) => {
-      return this.#count(async () => {
+    this.#endServing = answerFetch((request) =>
+      this.#count(async () => {
         const text = request.method === "POST" ? await request.clone().text() : request.url;
         const command = /[?&]?command=(\w+)/.exec(text)?.[1] ?? "?";
-        const outcome = await this.cloud.answer(request, onWait);
-        if (this.bend === undefined || outcome.kind !== "reply") return outcome;
-        return { ...outcome, response: await this.bend(command, outcome.response) };
-      });
-    });
-    this.#endServing = server.serve();
+        const outcome = await this.cloud.answer(request);
+        if (outcome.kind !== "reply") throw new TypeError("The cloud does not answer");
+        return this.bend === undefined ? outcome.response : this.bend(command, outcome.response);
+      }),
+    );
     for (const node of site.nodes) this.objects.createNode(node);
-    this.#process = this.#run(server.origin, signal).catch(() => undefined);
+    this.#process = this.#run(signal).catch(() => undefined);
   }
 
   get objects(): ObjectAccess {
     return this.#cluster.objects;
   }
 
-  #run(origin: string, signal: AbortSignal): Promise<void> {
+  #run(signal: AbortSignal): Promise<void> {
     const { apiKey, secretKey } = this.cloud.user;
-    const raw = { apiUrl: `${origin}/client/api`, apiKey, secretKey };
+    const raw = { apiUrl: "http://cloud.memory/client/api", apiKey, secretKey };
     const { settings, issues } = cloudStack.parseConfig(raw, {});
     if (settings === undefined) throw new Error(JSON.stringify(issues));
     const { clock } = this;

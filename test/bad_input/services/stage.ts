@@ -51,6 +51,12 @@ export function pickValues(table: number): readonly string[] {
   return HOSTILE_VALUES.filter((_value, at) => at % stride === table % stride);
 }
 
+/** Makes sure that the message of an Event is not too long, and in plain text. */
+export function checkMessage(message: string): void {
+  expect(message.length).toBeLessThanOrEqual(MESSAGE_CHARS_MAX);
+  expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
+}
+
 /** What is asked of a Service besides one TCP port. */
 interface Asked {
   readonly annotations?: Readonly<Record<string, string>>;
@@ -182,10 +188,7 @@ export class OddStage implements AsyncDisposable {
       readonly message: string;
     }[];
     const said = events.filter(({ type }) => type === "Warning");
-    for (const { message } of said) {
-      expect(message.length).toBeLessThanOrEqual(MESSAGE_CHARS_MAX);
-      expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
-    }
+    for (const { message } of said) checkMessage(message);
     return said.map(({ reason, message }) => `${reason}: ${message}`);
   }
 

@@ -11,8 +11,9 @@ import type {
 import { schedule } from "../../../lib/controllers/sipcluster/schedule/schedule.ts";
 import type { HostFacts } from "../../../lib/controllers/sipcluster/schedule/types.ts";
 import { planLoadBalancers } from "../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
-import type { Random } from "../../support/random.ts";
+import { Random } from "../../support/random.ts";
 import { machine } from "../../support/sipcluster/machines.ts";
+import { countWork } from "./counter.ts";
 
 /** Something that has a limit. */
 interface Budget {
@@ -136,4 +137,17 @@ function drawSettings(random: Random): () => unknown {
     const { locate } = await YAML_SYNTAX.parse(text);
     return (await locate())("a.0.b");
   };
+}
+
+/** Draws many inputs of each budget, and prints those that are too much work: a list in JSON. */
+if (import.meta.main) {
+  const draws = Number(process.argv[2]);
+  const found: object[] = [];
+  for (const [name, { workMax, draw }] of Object.entries(BUDGETS)) {
+    for (let seed = 1; seed <= draws; seed += 1) {
+      const work = Math.round(await countWork(draw(new Random(seed))));
+      if (work > workMax) found.push({ name, seed, work, workMax });
+    }
+  }
+  console.log(JSON.stringify(found));
 }

@@ -3,7 +3,7 @@ import { listMissingKinds } from "../../../lib/cli/check/kinds.ts";
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
-import { GALLERIES } from "../../support/galleries/definition.ts";
+import { GALLERIES } from "../../support/galleries/gallery.ts";
 import { toDiscovery } from "../../support/kube/discovery.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

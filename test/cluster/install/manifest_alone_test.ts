@@ -7,12 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renderStandaloneFiles } from "../../../deploy/standalone.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import { type Manifest, readManifests } from "../../support/deploy/deploy_tools.ts";
-import {
-  GALLERIES,
-  TWIN_LEASE,
-  TWIN_NAME,
-  twinController,
-} from "../../support/galleries/definition.ts";
+import { GALLERIES } from "../../support/galleries/gallery.ts";
+import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/definition.ts";
 import { PROGRAM } from "../../support/galleries/scenario.ts";
 import { CRDS_PATH, toCrd } from "../../support/kube/crd.ts";
 import { isOfApiServer } from "../../support/kube/election/lease_history.ts";

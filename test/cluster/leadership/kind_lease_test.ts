@@ -6,7 +6,8 @@
 import { describe } from "bun:test";
 import { listRights, type Needs, toPolicy } from "../../../lib/app/rights.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
-import { GALLERIES, TWIN_NAME, twinController } from "../../support/galleries/definition.ts";
+import { GALLERIES } from "../../support/galleries/gallery.ts";
+import { TWIN_NAME, twinController } from "../../support/galleries/definition.ts";
 import { describeTakeover } from "../../support/galleries/scenario.ts";
 import { CRDS_PATH, toCrd } from "../../support/kube/crd.ts";
 import { skipsCluster, startCluster } from "../../support/process/cluster.ts";

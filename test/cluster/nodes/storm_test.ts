@@ -10,7 +10,8 @@ import { parseDuration } from "../../../lib/core/text/values.ts";
 import { type AuditEvent, skipsCluster } from "../../support/process/cluster.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { Storm } from "../../support/storm/mod.ts";
-import { findLongestCalm, judgeAudit } from "../../support/storm/judge.ts";
+import { judgeAudit } from "../../support/storm/judge.ts";
+import { findLongestCalm } from "../../support/storm/world.ts";
 import { planFaults } from "../../support/storm/plan.ts";
 import type { Footprint, Replica } from "../../support/storm/replica.ts";
 

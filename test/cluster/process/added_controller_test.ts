@@ -5,7 +5,8 @@
  */
 import { describe } from "bun:test";
 import { listRights, needAll, toPolicy } from "../../../lib/app/rights.ts";
-import { galleryController, GALLERIES } from "../../support/galleries/definition.ts";
+import { GALLERIES } from "../../support/galleries/gallery.ts";
+import { galleryController } from "../../support/galleries/definition.ts";
 import { describeGalleries } from "../../support/galleries/scenario.ts";
 import { CRDS_PATH, toCrd } from "../../support/kube/crd.ts";
 import { skipsCluster, startCluster } from "../../support/process/cluster.ts";

@@ -4,7 +4,7 @@ import type { ListPage, Selection } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
-import { GALLERIES, type Gallery } from "../../support/galleries/definition.ts";
+import { GALLERIES, type Gallery } from "../../support/galleries/gallery.ts";
 import { toDiscovery } from "../../support/kube/discovery.ts";
 import {
   ScriptedKubeClient,

@@ -4,7 +4,7 @@ import { findServing } from "../../../lib/kube/cache/caches.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
-import { GALLERIES } from "../../support/galleries/definition.ts";
+import { GALLERIES } from "../../support/galleries/gallery.ts";
 import { toDiscovery } from "../../support/kube/discovery.ts";
 
 const { signal } = new AbortController();

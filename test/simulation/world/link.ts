@@ -3,7 +3,6 @@
  * @module
  */
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
-import { toFault, toHalf } from "../../support/net/outcomes.ts";
 import type { Process } from "./process.ts";
 import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
@@ -184,4 +183,22 @@ export class Link {
 
 function isEndless({ headers }: Response): boolean {
   return headers.get("content-type") === "text/event-stream" || headers.has("x-endless");
+}
+
+/** An error as a socket gives it. */
+function toFault(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+/** The head and half of the body, then the end of the connection. */
+function toHalf(response: Response): Response {
+  const { status, headers } = response;
+  const half = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const whole = new Uint8Array(await response.arrayBuffer());
+      controller.enqueue(whole.subarray(0, whole.length >> 1));
+      controller.error(toFault("ECONNRESET"));
+    },
+  });
+  return new Response(half, { status, headers });
 }

@@ -110,7 +110,7 @@ export class XenOrchestraProcess {
 }
 
 /** What can happen in a world. */
-export type Happening =
+type Happening =
   | "addVm"
   | "removeVm"
   | "setVm"
@@ -132,7 +132,7 @@ interface Beginning {
 type Change = readonly [Happening, ...args: readonly unknown[]];
 
 /** What the process says when it listens. */
-export interface Listening {
+interface Listening {
   readonly url: string;
   readonly token: string;
 }

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import type { ArchiveFile } from "../../../release/archive.ts";
 
 /** What refers to a blob. */
-export interface LayoutDescriptor {
+interface LayoutDescriptor {
   readonly mediaType: string;
   readonly digest: string;
   readonly size: number;

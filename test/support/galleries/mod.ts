@@ -26,7 +26,7 @@ import {
   FINALIZER,
   GALLERY_LABEL,
   NAME,
-} from "./definition.ts";
+} from "./gallery.ts";
 
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext<GallerySettings>): GalleryController {

@@ -9,22 +9,15 @@ import { fileURLToPath } from "node:url";
 import { until } from "../nodes/rig.ts";
 import { type LandfallProcess, type Program, startLandfall } from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
-import {
-  type ConfigMap,
-  type Gallery,
-  FINALIZER,
-  GALLERY_LABEL,
-  NAME,
-  TWIN_LEASE,
-  TWIN_NAME,
-} from "./definition.ts";
+import { type ConfigMap, type Gallery, FINALIZER, GALLERY_LABEL, NAME } from "./gallery.ts";
+import { TWIN_LEASE, TWIN_NAME } from "./definition.ts";
 import type { ProcessView } from "../../../lib/http/views.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toRegistration } from "../nodes/nodes.ts";
 
 /** An API server without the kind of the example. */
-export interface GalleryServer {
+interface GalleryServer {
   /** Of somebody who has the rights that the registry asks for, and no others. */
   readonly kubeconfig: string;
   /** Asks as administrator; `path` begins with a slash. */

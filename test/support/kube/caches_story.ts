@@ -11,7 +11,7 @@ import type { CredentialsSource } from "../../../lib/kube/credentials/mod.ts";
 import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
 import { until } from "../nodes/rig.ts";
 import { ContractClient, type ContractServer } from "./contract/client.ts";
-import { GALLERIES, type Gallery } from "../galleries/definition.ts";
+import { GALLERIES, type Gallery } from "../galleries/gallery.ts";
 import { connect } from "./connect.ts";
 
 /** The API server of a story. */

@@ -1,7 +1,6 @@
 /**
- * Connections to an API server that do what no good one does: lose one answer, as a crash between two requests does; hold
- * watches back, go on to another server, or show versions that are no numbers.
- *
+ * Connections to an API server that do what no good one does: lose one answer, as a crash between two requests does;
+ * hold watches back, go on to another server, or show versions that are no numbers.
  * @module
  */
 import { KubeError } from "../../../lib/kube/api/errors.ts";

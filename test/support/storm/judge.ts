@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { type AuditedRequest, type AuditEvent, toAuditedRequest } from "../process/cluster.ts";
 import { findForeignWrites, findHolder, toMs } from "../kube/election/lease_history.ts";
-import type { Member } from "./world.ts";
+import type { Member, Span } from "./world.ts";
 
 /** Writes of Nodes with what became of them, whoever writes; of other writes of replicas what they say. */
 export const STORM_AUDIT_RULES: readonly object[] = [
@@ -189,21 +189,4 @@ function toNode(object: unknown): Node | undefined {
 
 function toVersionKey({ metadata: { uid, resourceVersion } }: Node): string {
   return `${uid}/${resourceVersion}`;
-}
-
-/** A span of time. Milliseconds since the epoch; one that has not ended ends at `Infinity`. */
-export interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** The longest time within a span that no disturbance touches, in milliseconds. */
-export function findLongestCalm({ fromMs, toMs }: Span, disturbances: readonly Span[]): number {
-  let calmFromMs = fromMs;
-  let longestMs = 0;
-  for (const one of disturbances.toSorted((a, b) => a.fromMs - b.fromMs)) {
-    longestMs = Math.max(longestMs, Math.min(one.fromMs, toMs) - calmFromMs);
-    calmFromMs = Math.max(calmFromMs, one.toMs);
-  }
-  return Math.max(longestMs, toMs - calmFromMs);
 }

@@ -11,14 +11,15 @@ import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, startCluster } from "../process/cluster.ts";
 import { LEASE, RIGHTS } from "../process/cluster_rig.ts";
 import type { Program } from "../process/landfall_process.ts";
+import { type Judgement, judgeAudit, STORM_AUDIT_RULES } from "./judge.ts";
 import {
+  describeUntruth,
   findLongestCalm,
+  Kubelets,
+  type Member,
   type Span,
-  type Judgement,
-  judgeAudit,
-  STORM_AUDIT_RULES,
-} from "./judge.ts";
-import { Kubelets, describeUntruth, type Member, StormWorld } from "./world.ts";
+  StormWorld,
+} from "./world.ts";
 import { Dice, type Fault, isReplica, planFaults, type Target } from "./plan.ts";
 import { Replica } from "./replica.ts";
 import { XenOrchestraProcess } from "../cloud/xen_orchestra_process.ts";

@@ -4,7 +4,6 @@
  */
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
-import type { Span } from "./judge.ts";
 import type { Dice } from "./plan.ts";
 import type { XenOrchestraProcess } from "../cloud/xen_orchestra_process.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
@@ -474,4 +473,21 @@ export class Kubelets {
     }
     return false;
   }
+}
+
+/** A span of time. Milliseconds since the epoch; one that has not ended ends at `Infinity`. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The longest time within a span that no disturbance touches, in milliseconds. */
+export function findLongestCalm({ fromMs, toMs }: Span, disturbances: readonly Span[]): number {
+  let calmFromMs = fromMs;
+  let longestMs = 0;
+  for (const one of disturbances.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    longestMs = Math.max(longestMs, Math.min(one.fromMs, toMs) - calmFromMs);
+    calmFromMs = Math.max(calmFromMs, one.toMs);
+  }
+  return Math.max(longestMs, toMs - calmFromMs);
 }
