@@ -20,11 +20,11 @@ const TYPE = "node.kubernetes.io/instance-type";
 
 test("NodeLabelController writes with the planned version, and not again before the watch shows it", async () => {
   await using rig = await LabelRig.start("a", "h1");
-  const version = rig.nodes.get("a")?.metadata.resourceVersion;
-  rig.isWatchSilent = true;
+  const version = rig.server.find("a")?.metadata.resourceVersion;
+  rig.server.isWatchHeld = true;
   rig.provider.place("a", "h2");
   await rig.clock.advance(FULL_PASS_MS + REFRESH_MS);
-  expect(rig.client.writes.map(({ body }) => body["metadata"])).toEqual([
+  expect(rig.server.writes.map(({ body }) => body["metadata"])).toEqual([
     expect.objectContaining({ resourceVersion: version }),
   ]);
 });
@@ -53,7 +53,7 @@ test("NodeLabelController tells nothing of a refused write, and all of it once o
   rig.refusal = new KubeError("unavailable", "the API server is not well");
   rig.provider.place("a", "h2");
   await rig.clock.advance(REFRESH_MS);
-  expect(rig.client.writes.length).toBeGreaterThan(0);
+  expect(rig.server.writes.length).toBeGreaterThan(0);
   expect(rig.events).toEqual([]);
   expect(rig.labels("a")).toMatchObject({ [ZONE]: "h1", [HOST]: "h1" });
   rig.refusal = undefined;
@@ -90,7 +90,7 @@ test("NodeLabelController finds in a full pass what no difference told", async (
   });
   rig.provider.place("a", "h1");
   await rig.clock.advance(0);
-  rig.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false }));
+  rig.server.put(toNode("a", { providerId: "test://a", uninitialized: false }));
   await rig.clock.advance(0);
   rig.provider.findInstance = find;
   await rig.clock.advance(FULL_PASS_MS - 1);
@@ -105,10 +105,10 @@ test("NodeLabelController decides nothing before the first inventory, and then a
   rig.provider.place("a", "h1");
   for (const name of ["a", "b"]) {
     const labels = { [BETA_ZONE]: "mine", [ZONE]: "h1" };
-    rig.nodes.apply(toNode(name, { providerId: `test://${name}`, uninitialized: false, labels }));
+    rig.server.put(toNode(name, { providerId: `test://${name}`, uninitialized: false, labels }));
   }
   await rig.clock.advance(0);
-  expect(rig.client.writes).toEqual([]);
+  expect(rig.server.writes).toEqual([]);
   inventory.resolve();
   await rig.clock.advance(0);
   // Of the second nothing is listed, so its beta label counts.
@@ -123,7 +123,7 @@ test("NodeLabelController looks again after each refresh at a Node that no inven
   rig.provider.findInstance = () => ({ kind: "unknown", reason: "noInventory", message: "" });
   await rig.clock.advance(0);
   const labels = { [BETA_ZONE]: "mine" };
-  rig.nodes.apply(toNode("a", { providerId: "test://a", uninitialized: false, labels }));
+  rig.server.put(toNode("a", { providerId: "test://a", uninitialized: false, labels }));
   await rig.clock.advance(REFRESH_MS);
   expect(rig.writes).toEqual([]);
   rig.provider.findInstance = find;
@@ -137,7 +137,7 @@ test("NodeLabelController remembers nothing of a Node that came again under its 
   await rig.clock.advance(REFRESH_MS);
   const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2000" };
   const node = toNode("a", options);
-  rig.nodes.apply({ ...node, metadata: { ...node.metadata, uid: "another" } });
+  rig.server.put({ ...node, metadata: { ...node.metadata, uid: "another" } });
   await rig.clock.advance(0);
   rig.provider.place("a", "h2");
   await rig.clock.advance(REFRESH_MS);
@@ -152,11 +152,11 @@ test("NodeLabelController forgets a Node that is gone, and who fought over its l
   expect(rig.labels("a")[TYPE]).toBe("mine");
   rig.provider.place("a", undefined);
   await rig.clock.advance(REFRESH_MS - 1);
-  rig.nodes.remove(toNode("a", { resourceVersion: "2000" }));
+  rig.server.remove("a");
   await rig.clock.advance(1);
   // The same UID, which never happens: only what was forgotten can make it a stranger.
   const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2001" };
-  rig.nodes.apply(toNode("a", options));
+  rig.server.put(toNode("a", options));
   await rig.clock.advance(0);
   await rig.edit("a", { [TYPE]: "mine" });
   expect(rig.labels("a")[TYPE]).toBe("t");

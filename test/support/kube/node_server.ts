@@ -85,6 +85,12 @@ export class NodeServer extends ScriptedKubeClient {
     return this.put({ ...node, spec: taints ? { ...spec, taints } : spec });
   }
 
+  /** Replaces the labels, as a person would. */
+  setLabels(name: string, labels: Readonly<Record<string, string>>): Node {
+    const node = this.#demand(name);
+    return this.put({ ...node, metadata: { ...node.metadata, labels } });
+  }
+
   /** Deletes a Node, as a person would. */
   remove(name: string): void {
     const node = this.#demand(name);
@@ -105,13 +111,18 @@ export class NodeServer extends ScriptedKubeClient {
 
   #patch({ path: { name = "" }, body }: Write): Node {
     const { metadata, spec } = body as {
-      metadata: { resourceVersion?: string; annotations?: Record<string, string | null> };
-      spec: { taints: NodeTaints | null };
+      metadata: {
+        resourceVersion?: string;
+        annotations?: Record<string, string | null>;
+        labels?: Record<string, string>;
+      };
+      spec?: { taints: NodeTaints | null };
     };
     const node = this.#demand(name);
     checkSame("resourceVersion", metadata.resourceVersion, node.metadata.resourceVersion);
     if (metadata.annotations) this.annotate(name, metadata.annotations);
-    return this.setTaints(name, spec.taints ?? undefined);
+    if (metadata.labels) this.setLabels(name, { ...node.metadata.labels, ...metadata.labels });
+    return spec ? this.setTaints(name, spec.taints ?? undefined) : this.#demand(name);
   }
 
   /** Changes annotations; `null` removes one. */

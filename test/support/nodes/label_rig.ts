@@ -1,18 +1,13 @@
 /**
- * The label controller alone, on a manual clock, with a cluster that is a store.
+ * The label controller alone, on a manual clock, with a cluster in memory.
  * @module
  */
 import { NodeLabelController } from "../../../lib/controllers/node_labels/mod.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { KubeError } from "../../../lib/kube/api/errors.ts";
-import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
-import { Store } from "../../../lib/kube/cache/store.ts";
 import { FakeProvider, toInstance } from "../cloud/instances.ts";
-import { ManualClock } from "../manual_clock.ts";
-import { createNodeContext } from "./context.ts";
+import type { NodeServer } from "../kube/node_server.ts";
+import type { ManualClock } from "../manual_clock.ts";
+import { createNodeWorld, type NodeWorld, runController } from "./lifecycle_rig.ts";
 import { toNode } from "./nodes.ts";
-import { ScriptedKubeClient } from "../kube/scripted_kube_client.ts";
 
 /** How often the inventory is refreshed. */
 export const REFRESH_MS = 30_000;
@@ -36,49 +31,23 @@ class Cloud extends FakeProvider {
 
 /** Machines, their Nodes, and what the controller did to them. */
 export class LabelRig implements AsyncDisposable {
-  readonly clock: ManualClock = new ManualClock();
-  readonly nodes: Store<Node> = new Store<Node>({ resource: NODES, log: silentLogger });
-  readonly provider: Cloud = new Cloud();
-  readonly client: ScriptedKubeClient = new ScriptedKubeClient(this.clock);
-  /** `node: type reason message` of each. */
-  readonly events: string[] = [];
   /** Labels of each write that was taken. */
   readonly writes: Record<string, string>[] = [];
   /** When set, writes fail with it. */
   refusal: Error | undefined;
-  /** While set, the watch does not bring what is written. */
-  isWatchSilent = false;
-  readonly #stop = new AbortController();
-  #version = 1_000;
-  #running: Promise<unknown> = Promise.resolve();
+  readonly #world: NodeWorld<Cloud> = createNodeWorld(new Cloud());
+  readonly #running: ReturnType<typeof runController>;
 
   /** @param gate Awaited by every inventory */
   constructor(gate: Promise<void> = Promise.resolve()) {
-    this.provider.gate = gate;
-    const { clock, nodes, provider, client } = this;
-    provider.clock = () => clock.monotonic();
-    nodes.replace([], "1");
-    client.feed(nodes);
-    client.onWrite = ({ path, body }) => this.#take(path.name ?? "", body);
-    const context = createNodeContext({
-      client,
-      nodes,
-      provider,
-      events: {
-        record: ({ metadata }, { type, reason, message }) =>
-          this.events.push(`${metadata.name}: ${type} ${reason} ${message}`),
-      },
-      clock,
-      log: silentLogger,
-      metrics: new MetricsRegistry(),
-      workers: 2,
-    });
-    const controller = new NodeLabelController({
-      context,
-      fullPassIntervalMs: FULL_PASS_MS,
-    });
-    const { signal } = this.#stop;
-    this.#running = Promise.all([controller.run(signal), context.source.run(signal)]);
+    const { context, provider, server } = this.#world;
+    provider.gate = gate;
+    server.beforeWrite = ({ body }) => {
+      if (this.refusal) throw this.refusal;
+      this.writes.push((body["metadata"] as { labels: Record<string, string> }).labels);
+    };
+    const controller = new NodeLabelController({ context, fullPassIntervalMs: FULL_PASS_MS });
+    this.#running = runController(this.#world, controller);
   }
 
   /** Starts with a machine and its Node. */
@@ -88,47 +57,48 @@ export class LabelRig implements AsyncDisposable {
     return rig;
   }
 
+  get clock(): ManualClock {
+    return this.#world.clock;
+  }
+
+  get provider(): Cloud {
+    return this.#world.provider;
+  }
+
+  get server(): NodeServer {
+    return this.#world.server;
+  }
+
+  /** `node: type reason message` of each. */
+  get events(): string[] {
+    return this.#world.events.map(
+      ({ node, type, reason, message }) => `${node}: ${type} ${reason} ${message}`,
+    );
+  }
+
   /** Brings the machine and its initialised Node, right from the start. */
   async settle(name: string, host: string, type = "t"): Promise<void> {
     this.provider.place(name, host, type);
-    const options = { providerId: `test://${name}`, uninitialized: false };
-    this.nodes.apply(toNode(name, options));
+    this.server.put(toNode(name, { providerId: `test://${name}`, uninitialized: false }));
     await this.clock.advance(REFRESH_MS);
     this.writes.length = 0;
-    this.client.writes.length = 0;
+    this.server.writes.length = 0;
   }
 
   /** What somebody else does to the labels of a Node; `undefined` deletes one. */
   async edit(name: string, labels: Record<string, string | undefined>): Promise<void> {
     const kept = Object.entries({ ...this.labels(name), ...labels });
-    this.#apply(name, Object.fromEntries(kept.filter(([, value]) => value !== undefined)) as {});
+    const entries = kept.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    this.server.setLabels(name, Object.fromEntries(entries));
     await this.clock.advance(0);
   }
 
+  /** As the controller sees them. */
   labels(name: string): Readonly<Record<string, string>> {
-    return this.nodes.get(name)?.metadata.labels ?? {};
+    return this.#world.nodes.get(name)?.metadata.labels ?? {};
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error("the test is over"));
-    await this.clock.advance(0);
-    await this.#running;
-  }
-
-  #take(name: string, body: Readonly<Record<string, unknown>>): Node {
-    if (this.refusal) throw this.refusal;
-    const { labels } = body["metadata"] as { labels: Record<string, string> };
-    this.writes.push(labels);
-    return this.#apply(name, { ...this.labels(name), ...labels });
-  }
-
-  #apply(name: string, labels: Record<string, string>): Node {
-    const node = this.nodes.get(name);
-    if (node === undefined) throw new KubeError("notFound", `no Node ${name}`);
-    this.#version += 1;
-    const metadata = { ...node.metadata, labels, resourceVersion: `${this.#version}` };
-    const next = { ...node, metadata };
-    if (!this.isWatchSilent) this.nodes.apply(next);
-    return next;
+    await (await this.#running)[Symbol.asyncDispose]();
   }
 }

@@ -14,7 +14,7 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { EventOptions } from "../../../lib/kube/events/events.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
-import { HintingProvider, toInstance } from "../cloud/instances.ts";
+import { type FakeProvider, HintingProvider, toInstance } from "../cloud/instances.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { NodeServer } from "../kube/node_server.ts";
 import { createNodeContext } from "./context.ts";
@@ -26,9 +26,9 @@ export interface SaidEvent extends EventOptions {
 }
 
 /** Everything that a controller of Nodes lives on; nothing runs yet. */
-export interface LifecycleWorld {
+export interface NodeWorld<P extends FakeProvider = FakeProvider> {
   readonly clock: ManualClock;
-  readonly provider: HintingProvider;
+  readonly provider: P;
   readonly server: NodeServer;
   readonly nodes: Store<Node>;
   readonly source: InventorySource;
@@ -44,9 +44,7 @@ export interface LifecycleWorld {
 }
 
 /** Creates a world with nothing in it. */
-export function createLifecycleWorld(
-  provider: HintingProvider = new HintingProvider(),
-): LifecycleWorld {
+export function createNodeWorld<P extends FakeProvider>(provider: P): NodeWorld<P> {
   const clock = new ManualClock();
   provider.clock = () => clock.monotonic();
   const lines: string[] = [];
@@ -92,6 +90,39 @@ export function createLifecycleWorld(
   };
 }
 
+export type LifecycleWorld = NodeWorld<HintingProvider>;
+
+/** Creates a world whose cloud hints at changes, with nothing in it. */
+export function createLifecycleWorld(): LifecycleWorld {
+  return createNodeWorld(new HintingProvider());
+}
+
+/** Runs a controller and the inventory that it lives on; the first inventory is taken when this returns. */
+export async function runController(
+  { clock, source }: NodeWorld,
+  controller: { run(signal: AbortSignal): Promise<unknown> },
+  standbyMs: number = 0,
+): Promise<AsyncDisposable & { stop(): void }> {
+  const stopping = new AbortController();
+  const background = new AbortController();
+  const standby = standbyMs > 0 ? source.run(background.signal) : undefined;
+  await clock.advance(standbyMs);
+  const running = controller.run(stopping.signal);
+  const refreshing = standby ?? source.run(background.signal);
+  await clock.advance(0);
+  const stop = (): void => stopping.abort(new Error("the test is over"));
+  return {
+    stop,
+    async [Symbol.asyncDispose]() {
+      stop();
+      await clock.advance(5_000);
+      background.abort(new Error("the test is over"));
+      await clock.advance(0);
+      await Promise.all([running, refreshing]);
+    },
+  };
+}
+
 /** What a test may choose. */
 interface LifecycleRigOptions {
   /** What differs from the default. */
@@ -122,7 +153,7 @@ interface LifecycleRig extends LifecycleWorld, AsyncDisposable {
 /** Starts the controller, and the inventory that it lives on; the first inventory is taken when this returns. */
 async function startLifecycle(options: LifecycleRigOptions = {}): Promise<LifecycleRig> {
   const world = createLifecycleWorld();
-  const { clock, server, context, source, metrics, events } = world;
+  const { clock, server, context, metrics, events } = world;
   options.prepare?.(world);
   const controller = new NodeLifecycleController({
     context,
@@ -130,16 +161,10 @@ async function startLifecycle(options: LifecycleRigOptions = {}): Promise<Lifecy
     metrics: createLifecycleMetrics(metrics),
     monitorPeriodMs: options.monitorPeriodMs ?? 5_000,
   });
-  const stopping = new AbortController();
-  const background = new AbortController();
-  const { standbyMs = 0 } = options;
-  const standby = standbyMs > 0 ? source.run(background.signal) : undefined;
-  await clock.advance(standbyMs);
-  const running = controller.run(stopping.signal);
-  const refreshing = standby ?? source.run(background.signal);
-  await clock.advance(0);
+  const running = await runController(world, controller, options.standbyMs);
   return {
     ...world,
+    ...running,
     async advanceUntil(holds, msMax) {
       const startMs = clock.monotonic();
       while (!holds() && clock.monotonic() - startMs < msMax) await clock.advance(1_000);
@@ -161,14 +186,6 @@ async function startLifecycle(options: LifecycleRigOptions = {}): Promise<Lifecy
         .split("\n")
         .find((text) => text.startsWith(`${name} `));
       return line === undefined ? undefined : Number(line.slice(name.length + 1));
-    },
-    stop: () => stopping.abort(new Error("the test is over")),
-    async [Symbol.asyncDispose]() {
-      stopping.abort(new Error("the test is over"));
-      await clock.advance(5_000);
-      background.abort(new Error("the test is over"));
-      await clock.advance(0);
-      await Promise.all([running, refreshing]);
     },
   };
 }

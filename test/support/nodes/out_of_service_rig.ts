@@ -25,7 +25,7 @@ import {
   type VolumeAttachment,
 } from "../../../lib/kube/kinds/volume_attachment.ts";
 import { HintingProvider, toInstance } from "../cloud/instances.ts";
-import { createLifecycleWorld, type LifecycleWorld, type SaidEvent } from "./lifecycle_rig.ts";
+import { createNodeWorld, type NodeWorld, runController, type SaidEvent } from "./lifecycle_rig.ts";
 
 /** A cloud that can prove that its instances are off. */
 class PoweredProvider extends HintingProvider implements ProvenOff {
@@ -73,8 +73,7 @@ interface OutOfServiceRigOptions {
 }
 
 /** A running controller and its world: Nodes `n0`, `n1` … that are Ready and run. */
-interface OutOfServiceRig extends Omit<LifecycleWorld, "provider">, AsyncDisposable {
-  readonly provider: PoweredProvider;
+interface OutOfServiceRig extends NodeWorld<PoweredProvider>, AsyncDisposable {
   readonly holds: DeletionHolds;
   readonly controller: NodeOutOfServiceController;
   describe(name: string): OutOfServiceReport;
@@ -104,9 +103,9 @@ const BOOT = "boot-1";
 export async function startOutOfService(
   options: OutOfServiceRigOptions = {},
 ): Promise<OutOfServiceRig> {
-  const provider = new PoweredProvider();
-  const world = createLifecycleWorld(provider);
-  const { clock, server, source, metrics, events, context } = world;
+  const world = createNodeWorld(new PoweredProvider());
+  const { provider } = world;
+  const { clock, server, metrics, events, context } = world;
   const { nodes = 20, hasAttachments = true } = options;
   for (let at = 0; at < nodes; at += 1) {
     world.add(`n${at}`);
@@ -126,11 +125,7 @@ export async function startOutOfService(
     syncPeriodMs: 10_000,
     leastGraceMs: 0,
   });
-  const stopping = new AbortController();
-  const background = new AbortController();
-  const refreshing = source.run(background.signal);
-  const running = controller.run(stopping.signal);
-  await clock.advance(0);
+  const running = await runController(world, controller);
 
   function report(name: string, status: string, bootId?: string): void {
     const node = server.find(name);
@@ -159,7 +154,7 @@ export async function startOutOfService(
 
   return {
     ...world,
-    provider,
+    ...running,
     holds,
     controller,
     describe: (name) => controller.describe(demand(world, name)),
@@ -185,17 +180,10 @@ export async function startOutOfService(
     listReasons: (name) =>
       events.filter((event: SaidEvent) => event.node === name).map(({ reason }) => reason),
     until,
-    async [Symbol.asyncDispose]() {
-      stopping.abort(new Error("the test is over"));
-      await clock.advance(5_000);
-      background.abort(new Error("the test is over"));
-      await clock.advance(0);
-      await Promise.all([running, refreshing]);
-    },
   };
 }
 
-function demand({ nodes }: LifecycleWorld, name: string): Node {
+function demand({ nodes }: NodeWorld, name: string): Node {
   const node = nodes.get(name);
   if (node === undefined) throw new RangeError(`There is no Node ${name}`);
   return node;
