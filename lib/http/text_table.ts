@@ -99,7 +99,7 @@ export function toPoolTable(pools: readonly PoolUsageView[]): TableSection {
       cells: [
         pool,
         family,
-        { text: used.toLocaleString("en"), share: total === 0 ? 1 : used / total },
+        { text: used.toLocaleString("en"), share: total === 0 ? 0 : used / total },
         total > COUNTED_MAX ? "more than a million" : total.toLocaleString("en"),
       ],
     })),

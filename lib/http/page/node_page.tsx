@@ -43,6 +43,20 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Names of facts that clouds report, in words. */
 const FACTS: Readonly<Record<string, string>> = {
+  id: "ID",
+  vmId: "VM ID",
+  vmName: "VM",
+  powerState: "Power state",
+  poolId: "Pool ID",
+  poolName: "Pool",
+  hostId: "Host ID",
+  hostName: "Host",
+  state: "State",
+  zone: "Zone",
+  serviceOffering: "Service offering",
+  account: "Account",
+  projectId: "Project ID",
+  displayName: "Display name",
   cpus: "CPUs",
   memory: "Memory",
 };

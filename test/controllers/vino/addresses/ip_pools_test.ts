@@ -433,7 +433,7 @@ test("listPoolUsage() counts addresses that are given out, and those of all rang
     allocatedTo: ip,
   }));
   expect(listPoolUsage([toPool("a", { subnet: "192.0.2.0/24", ranges, allocatedIPs })])).toEqual([
-    { pool: "a", family: "IPv4", used: 2, total: 16 },
+    { pool: "landfall/a", family: "IPv4", used: 2, total: 16 },
   ]);
 });
 
@@ -446,8 +446,8 @@ test("listPoolUsage() is in order of names, and leaves out what it cannot read",
     { metadata: { name: "d" } },
   ];
   expect(listPoolUsage(pools)).toEqual([
-    { pool: "a", family: "IPv4", used: 0, total: 0 },
-    { pool: "b", family: "IPv6", used: 0, total: 2 ** 64 },
+    { pool: "landfall/a", family: "IPv4", used: 0, total: 0 },
+    { pool: "landfall/b", family: "IPv6", used: 0, total: 2 ** 64 },
   ]);
 });
 

@@ -141,13 +141,20 @@ function isTaken({ balancing, life, service }: Case, ipId: string): boolean {
   );
 }
 
-/** Whether a Service names, or is on, the address of one of another namespace that does not share it. */
+/**
+ * Whether a Service names, or is on, the address of one of another namespace that does not share it. The word of one
+ * that is gone counts only for those that were there before.
+ */
 function isRefused(one: Case, ipId: string | undefined): boolean {
-  const { balancing, life } = one;
+  const { balancing, life, world } = one;
   const { cloud, knowledge } = balancing;
+  const isThere = ({ uid }: Life): boolean =>
+    world.server.services.some(({ metadata }) => metadata.uid === uid);
   return [ipId, findNamed(one)].some((id) => {
     const host = knowledge.find(readOwner(cloud.state, id ?? "") ?? "");
-    return host !== undefined && !mayShare(host, life);
+    if (host === undefined) return false;
+    const isLate = ipId === undefined && host.namespace !== life.namespace && !isThere(host);
+    return isLate || !mayShare(host, life);
   });
 }
 
@@ -165,11 +172,15 @@ function mayShare({ versions }: Life, { namespace }: Life): boolean {
 
 /**
  * Whether people let clients in to a port of a Service in a way that CloudStack takes no other rule beside it. On an
- * address of theirs, so does what a rule that they deleted left.
+ * address of theirs, so does what a rule that they deleted left; on one whose tags they deleted, too, so does what a
+ * rule of any Service left.
  */
 function isInTheWay({ balancing, life, service }: Case, ipId: string): boolean {
-  const { cloud, book } = balancing;
-  const isLeft = life.mayStray && book.has(ipId);
+  const { cloud, book, knowledge } = balancing;
+  const isNobodys = readOwner(cloud.state, ipId) === undefined;
+  const isLeft =
+    (life.mayStray && book.has(ipId)) ||
+    (isNobodys && knowledge.lives.some(({ mayStray }) => mayStray));
   return [...cloud.state.firewallRules.values()].some(
     ({ id, startPort = 0, endPort = 0, ...rule }) =>
       rule.ipId === ipId &&
