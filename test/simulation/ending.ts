@@ -75,21 +75,27 @@ interface RestingWorld {
 }
 
 /** How to see that a world is at rest. */
-export interface RestRules {
+interface QuietRules {
   /** What people and the supervisor do at each look. */
   readonly look: () => void;
-  /** Starts processes that ended. */
-  readonly supervise: () => void;
   /** What judges say so far. */
   readonly listViolations: () => readonly string[];
   /** What is not true yet, in sentences; empty when all is right. */
   readonly listUntrue: () => readonly string[];
-  /** How much was changed so far. */
-  readonly countWrites: () => number;
+  /** What differs for as long as anything goes on. */
+  readonly describeWork: () => string;
+  /** Told when all is right for the first time, or again after something went on. @default {nobody is told} */
+  readonly onRight?: (sinceMs: number) => void;
   /** For so long nothing more may be changed once all is right, in milliseconds. */
   readonly quietMs: number;
   /** Longest time until all is right, in milliseconds. */
   readonly maxMs: number;
+}
+
+/** The same for a world whose processes may start again. */
+export interface RestRules extends QuietRules {
+  /** Starts processes that ended. */
+  readonly supervise: () => void;
 }
 
 const LOOK_MS = 5_000;
@@ -99,36 +105,41 @@ const LOOK_MS = 5_000;
  *
  * @throws an error that says what is not right in time. It returns at once when a judge has something to say
  */
-export async function untilRight({ timeline }: RestingWorld, rules: RestRules): Promise<void> {
+export async function untilRight(
+  { timeline }: Pick<RestingWorld, "timeline">,
+  rules: QuietRules,
+): Promise<void> {
   const endMs = timeline.monotonic() + rules.maxMs;
-  let right: { readonly sinceMs: number; readonly writes: number } | undefined;
+  let right: { readonly sinceMs: number; readonly work: string } | undefined;
   for (;;) {
     await timeline.advance(LOOK_MS);
     rules.look();
     if (rules.listViolations().length > 0) return;
     const nowMs = timeline.monotonic();
     const untrue = rules.listUntrue();
-    const writes = rules.countWrites();
+    const work = rules.describeWork();
     if (untrue.length > 0) right = undefined;
-    else if (right?.writes !== writes) right = { sinceMs: nowMs, writes };
-    else if (nowMs - right.sinceMs >= rules.quietMs) return;
+    else if (right?.work !== work) {
+      right = { sinceMs: nowMs, work };
+      rules.onRight?.(nowMs);
+    } else if (nowMs - right.sinceMs >= rules.quietMs) return;
     if (nowMs < endMs) continue;
-    throw new Error(`not right in time: ${untrue.join("; ") || "writes go on"}`);
+    throw new Error(`not right in time: ${untrue.join("; ") || "writes or retries go on"}`);
   }
 }
 
 /** A process that remembers nothing finds all as it should be, and changes nothing. @throws an error if it does not */
 export async function restartAtRest(
   { timeline, trace, replicas }: RestingWorld,
-  { supervise, listUntrue, countWrites, quietMs }: RestRules,
+  { supervise, listUntrue, describeWork, quietMs }: RestRules,
 ): Promise<void> {
-  const writes = countWrites();
+  const work = describeWork();
   trace.note("STORY", "all processes end, and others start");
   for (const replica of replicas) replica.kill();
   supervise();
   await timeline.advance(quietMs);
-  const more = countWrites() - writes;
-  if (more > 0) throw new Error(`a new process changed ${more} things, and all was right`);
+  const more = describeWork();
+  if (more !== work) throw new Error(`a new process changed something: ${more}, before it ${work}`);
   const untrue = listUntrue();
   if (untrue.length > 0) throw new Error(`wrong after a restart: ${untrue.join("; ")}`);
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { type Ending, tellStory } from "./ending.ts";
+import { type Ending, tellStory, untilRight } from "./ending.ts";
 import { CLOUDSTACK } from "./cloudstack/script.ts";
 import { countRetries, listUntrue } from "./judges/calm.ts";
 import { NODE_STEPS } from "./steps/node.ts";
@@ -41,8 +41,6 @@ const TROUBLES = [
   // Nothing but an outage that lasts for longer than a Node takes to go.
   { weight: 6, ms: 1_200_000, pauseMs: 60_000, isOutage: true },
 ] as const;
-/** How often it is looked whether all came right. */
-const LOOK_MS = 5_000;
 /** For so long nothing more may be written or tried again once all is right. */
 const QUIET_MS = 15_000;
 /**
@@ -134,38 +132,32 @@ function drawSteps<C extends Cloud>(random: Random, script: Script<C>): readonly
 
 /** Ends all faults, and waits until all is right and at rest. @throws an error that says what is not right in time */
 export async function calm(world: World): Promise<void> {
-  const { timeline, trace } = world;
+  const { timeline, trace, cloud } = world;
   trace.note("STORY", "all faults end");
   world.endFaults();
   tidyUp(world);
-  world.cloud.tidyUp(world);
+  cloud.tidyUp(world);
   world.noteChange();
   const isPatient = world.random.chance(PATIENT_SHARE);
-  const endMs = timeline.monotonic() + CALM_MS_MAX;
-  let right:
-    { readonly sinceMs: number; readonly work: string; readonly requests: number } | undefined;
-  for (;;) {
-    await timeline.advance(LOOK_MS);
-    supervise(world, true);
-    decide(world, isPatient);
-    world.cloud.balancing?.decide(world);
-    world.noteChange();
-    if (world.invariants.violations.length > 0) return;
-    const nowMs = timeline.monotonic();
-    const untrue = listUntrue(world);
-    if (untrue.length > 0) right = undefined;
-    else if (right === undefined)
-      right = { sinceMs: nowMs, work: describeWork(world), requests: world.cloud.requests };
-    else if (nowMs - right.sinceMs >= QUIET_MS) {
-      if (describeWork(world) === right.work) {
-        checkBudget(world, { ...right, ms: nowMs - right.sinceMs });
-        return;
-      }
-      right = undefined;
-    }
-    if (nowMs < endMs) continue;
-    throw new Error(`not right in time: ${untrue.join("; ") || "writes or retries go on"}`);
-  }
+  let right = { sinceMs: 0, requests: 0 };
+  await untilRight(world, {
+    look: () => {
+      supervise(world, true);
+      decide(world, isPatient);
+      cloud.balancing?.decide(world);
+      world.noteChange();
+    },
+    listViolations: () => world.invariants.violations,
+    listUntrue: () => listUntrue(world),
+    describeWork: () => describeWork(world),
+    onRight: (sinceMs) => {
+      right = { sinceMs, requests: cloud.requests };
+    },
+    quietMs: QUIET_MS,
+    maxMs: CALM_MS_MAX,
+  });
+  if (world.invariants.violations.length > 0) return;
+  checkBudget(world, { ...right, ms: timeline.monotonic() - right.sinceMs });
 }
 
 /** While all is right and at rest, the cloud is asked for inventories alone. */

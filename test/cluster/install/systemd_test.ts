@@ -26,6 +26,7 @@ import { until } from "../../support/nodes/rig.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
 import { ROOT } from "../../support/sources.ts";
 import { saySkipped } from "../../support/skip.ts";
+import { toKubeconfig } from "../../support/process/kubeconfig.ts";
 
 const run = promisify(execFile);
 const UNIT = join(ROOT, "deploy", "systemd", "landfall.service");
@@ -124,17 +125,7 @@ if (problem !== undefined) {
 }
 
 describe.skipIf(problem !== undefined)("the unit under a real systemd", () => {
-  const user = { name: "landfall", user: { token: "a-token" } };
-  const cluster = { name: "simulated", cluster: { server: kubernetes.url } };
-  const context = { name: "simulated", context: { cluster: "simulated", user: "landfall" } };
-  const kubeconfig = {
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "simulated",
-    clusters: [cluster],
-    users: [user],
-    contexts: [context],
-  };
+  const kubeconfig = toKubeconfig(kubernetes.url, { user: { token: "a-token" } });
   let machine: SystemdMachine;
   let securePort = 0;
 
@@ -154,7 +145,7 @@ describe.skipIf(problem !== undefined)("the unit under a real systemd", () => {
           `StandardOutput=${log}\nStandardError=${log}\n`,
         "/etc/landfall/landfall.yaml": example.replace("https://xo.example.org", byName),
         "/etc/landfall/token": `${cloud.token}\n`,
-        "/etc/landfall/kubeconfig": JSON.stringify(kubeconfig),
+        "/etc/landfall/kubeconfig": kubeconfig,
         "/etc/landfall/environment": `LANDFALL_FLAGS=${flags.join(" ")}\n`,
       },
       programs: { "/usr/local/bin/landfall": binary?.command[0] ?? "" },

@@ -15,6 +15,7 @@ import {
 } from "../../support/process/landfall_process.ts";
 import { type Ended, startLandfall } from "../../support/process/landfall_process.ts";
 import { type LoneHost, placeOnLoneHost, skipsNetworks } from "../../support/net/network.ts";
+import { toKubeconfig } from "../../support/process/kubeconfig.ts";
 
 const run = promisify(execFile);
 const SECURE_PORT = 10258;
@@ -23,12 +24,7 @@ const V4 = "198.18.0.11";
 const V6 = "fd00::11";
 const CURL_S_MAX = 5;
 /** An API server that is not there: what listens does not wait for it. */
-const KUBECONFIG = JSON.stringify({
-  clusters: [{ name: "x", cluster: { server: "https://127.0.0.1:1" } }],
-  contexts: [{ name: "x", context: { cluster: "x", user: "x" } }],
-  users: [{ name: "x", user: { token: "x" } }],
-  "current-context": "x",
-});
+const KUBECONFIG = toKubeconfig("https://127.0.0.1:1", { user: { token: "x" } });
 const ONLY_V6: LoneHost = { addresses: [`${V6}/128`] };
 const DUAL: LoneHost = { addresses: [`${V6}/128`, `${V4}/32`] };
 const APART: LoneHost = { ...DUAL, sysctls: ["net.ipv6.bindv6only=1"] };

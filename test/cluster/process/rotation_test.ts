@@ -12,6 +12,7 @@ import { SecretMount } from "../../support/process/secret_mount.ts";
 import { createShortCertificate } from "../../support/net/certificates.ts";
 import { startTlsFront, type TlsFront } from "../../support/net/tls_front.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
+import { toKubeconfig } from "../../support/process/kubeconfig.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);
@@ -66,13 +67,7 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
   const start = async (user: object): Promise<void> => {
     if (program === undefined) throw new Error("Cannot test: no program");
     const { url: server, caPath } = rig.cluster;
-    const kubeconfig = {
-      clusters: [{ name: "c", cluster: { server, "certificate-authority": caPath } }],
-      users: [{ name: "u", user }],
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-      "current-context": "x",
-    };
-    mount.update({ kubeconfig: JSON.stringify(kubeconfig) });
+    mount.update({ kubeconfig: toKubeconfig(server, { user, caPath }) });
     controller = await rig.startController(program, {
       args: [
         `--kubeconfig=${mount.path("kubeconfig")}`,

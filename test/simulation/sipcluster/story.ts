@@ -70,7 +70,7 @@ function toRules(world: SipWorld): RestRules {
     supervise: () => supervise(world),
     listViolations: () => judge.violations,
     listUntrue: () => listUntrue(world),
-    countWrites: () => judge.writes,
+    describeWork: () => `${judge.writes} writes`,
     quietMs: QUIET_MS,
     maxMs: CALM_MS_MAX,
   };

@@ -118,7 +118,7 @@ function toRules(world: VinoWorld): RestRules {
     supervise: () => supervise(world),
     listViolations: () => world.violations,
     listUntrue: () => [...listUntrue(world), ...world.overrideJudge.listUntrue()],
-    countWrites: () => world.writes,
+    describeWork: () => `${world.writes} writes`,
     quietMs: QUIET_MS,
     maxMs: CALM_MS_MAX,
   };

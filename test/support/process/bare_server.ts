@@ -10,6 +10,7 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
+import { toKubeconfig } from "./kubeconfig.ts";
 
 /** Starts one. */
 export async function startBareServer(): Promise<{
@@ -21,13 +22,7 @@ export async function startBareServer(): Promise<{
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
   const folder = await mkdtemp(join(tmpdir(), "landfall-server-"));
   const kubeconfig = join(folder, "kubeconfig");
-  const config = {
-    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
-    users: [{ name: "u", user: {} }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  await writeFile(kubeconfig, toKubeconfig(kubernetes.url));
   const stop = async (): Promise<void> => {
     await kubernetes.stop();
     await rm(folder, { recursive: true });

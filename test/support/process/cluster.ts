@@ -20,6 +20,7 @@ import {
 } from "./server_process.ts";
 import { saySkipped } from "../skip.ts";
 import { CRDS_PATH, toCrd, toCrdPath } from "../kube/crd.ts";
+import { toKubeconfig } from "./kubeconfig.ts";
 
 const START_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -517,17 +518,7 @@ class RunningCluster implements Cluster {
   }
 
   async #writeKubeconfig(path: string, user: Readonly<Record<string, string>>): Promise<void> {
-    const cluster = { server: this.url, "certificate-authority": this.caPath };
-    // JSON is YAML.
-    const config = {
-      apiVersion: "v1",
-      kind: "Config",
-      clusters: [{ name: "test", cluster }],
-      users: [{ name: "test", user }],
-      contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
-      "current-context": "test",
-    };
-    await writeFile(path, JSON.stringify(config, null, 2), { mode: 0o600 });
+    await writeFile(path, toKubeconfig(this.url, { user, caPath: this.caPath }), { mode: 0o600 });
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
+import { toKubeconfig } from "./kubeconfig.ts";
 import { type LandfallProcess, type Program, startLandfall } from "./landfall_process.ts";
 
 /** The taint of a Node that waits for its cloud, as a kubelet with `--cloud-provider=external` sets it. */
@@ -169,15 +170,8 @@ export class ClusterRig {
   /** A kubeconfig with the token's file. @param server @default {the API server itself} */
   async writeKubeconfig(server: string = this.cluster.url): Promise<string> {
     const path = join(this.cluster.folder, `landfall-${crypto.randomUUID()}.kubeconfig`);
-    const config = {
-      apiVersion: "v1",
-      kind: "Config",
-      clusters: [{ name: "c", cluster: { server, "certificate-authority": this.cluster.caPath } }],
-      users: [{ name: "u", user: { tokenFile: this.#tokenPath } }],
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-      "current-context": "x",
-    };
-    await writeFile(path, JSON.stringify(config));
+    const { caPath } = this.cluster;
+    await writeFile(path, toKubeconfig(server, { user: { tokenFile: this.#tokenPath }, caPath }));
     return path;
   }
 

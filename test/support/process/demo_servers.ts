@@ -16,6 +16,7 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { toKubeconfig } from "./kubeconfig.ts";
 
 /** The token in the kubeconfig; no command may print it. */
 export const KUBE_TOKEN = "kub3-t0ken";
@@ -46,13 +47,7 @@ export async function startDemoServers(users?: Users): Promise<DemoServers> {
   }
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-servers-"));
   const kubeconfig = join(folder, "kubeconfig");
-  const config = {
-    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
-    users: [{ name: "u", user: { token: KUBE_TOKEN } }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  await writeFile(kubeconfig, toKubeconfig(kubernetes.url, { user: { token: KUBE_TOKEN } }));
   const stop = async (): Promise<void> => {
     await Promise.all([kubernetes.stop(), cloud.stop(), rm(folder, { recursive: true })]);
   };

@@ -9,8 +9,9 @@ import type { IpPool } from "../../resource/ip_pool.ts";
 import { joinSpans, parseSubnet, toSpan } from "../subnets.ts";
 
 /**
- * Counts, for each pool that can be read, in the order of their namespaces and names: the addresses that are given out, and all that
- * its ranges have. Addresses that the ranges do not have any more count as long as they have an owner.
+ * Counts, for each pool that can be read, in the order of their namespaces and names: the addresses that are given
+ * out, and all that its ranges have. Addresses that the ranges do not have any more count as long as they have an
+ * owner.
  */
 export function listPoolUsage(pools: Iterable<IpPool>): PoolUsage[] {
   return [...pools]
