@@ -10,7 +10,7 @@ import { SCHEMAS as CLOUDSTACK_SCHEMAS } from "../../lib/providers/cloudstack/wi
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { toInventory, toSurroundings } from "../../lib/providers/xenorchestra/inventory.ts";
 import { COLLECTIONS } from "../../lib/providers/xenorchestra/client.ts";
-import { toVmReply, toVmView } from "../../lib/simulator/cloudstack/commands/vm_reply.ts";
+import { toVmReply, toVmView } from "../../lib/simulator/cloudstack/commands/virtual_machines.ts";
 import * as cloudStackSimulator from "../../lib/simulator/cloudstack/mod.ts";
 import { CloudStackState } from "../../lib/simulator/cloudstack/world/state.ts";
 import type { DemoMachine } from "../../lib/simulator/demo_machine.ts";

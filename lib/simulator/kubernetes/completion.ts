@@ -5,11 +5,15 @@
 import { type FieldProblem, invalid } from "./api_error.ts";
 import { without, type JsonObject } from "./patches/json.ts";
 import { validate } from "./schema/validation.ts";
-import { ServiceRules, type ServiceRuleOptions } from "./services/mod.ts";
+import { type ServiceRuleOptions, ServiceRules } from "./services/mod.ts";
 import type { Collection } from "./store.ts";
-import { withDeploymentDefaults } from "./workloads/defaults.ts";
-import { secretProblems, withSecretData } from "./workloads/secrets.ts";
-import { bindingProblems, deploymentProblems } from "./workloads/validation.ts";
+import {
+  bindingProblems,
+  deploymentProblems,
+  secretProblems,
+  withDeploymentDefaults,
+  withSecretData,
+} from "./workloads.ts";
 import { subjectOf, type Target } from "./writes.ts";
 
 interface Completed {

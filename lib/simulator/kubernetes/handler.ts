@@ -12,7 +12,7 @@ import { applyJsonPatch } from "./patches/json_patch.ts";
 import { objectAt, stringAt, type ApiObject, type JsonObject } from "./patches/json.ts";
 import { apiVersionOf } from "./schema/kind.ts";
 import { listObjects } from "./lists.ts";
-import { applyMergePatch } from "./patches/merge_patch.ts";
+import { applyMergePatch, applyStrategicPatch } from "./patches/merge_patches.ts";
 import type { Registry } from "./registry.ts";
 import { checkPrecondition, requireObject, subjectOf, type WriteOptions } from "./writes.ts";
 import type { RequestLog } from "./requests/log.ts";
@@ -26,7 +26,6 @@ import {
   YAML_TYPE,
 } from "./requests/requests.ts";
 import type { ApiPath } from "./requests/requests.ts";
-import { applyStrategicPatch } from "./patches/strategic_patch.ts";
 import type { Watches } from "./watches.ts";
 
 const BODY_TYPES = ["application/json"];

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
-import { applyMergePatch } from "./patches/merge_patch.ts";
+import { applyMergePatch } from "./patches/merge_patches.ts";
 import type { Registry } from "./registry.ts";
 import type { Target } from "./writes.ts";
 

@@ -3,9 +3,6 @@
  * @module
  */
 import { type Clock, formatTime } from "../../core/clock.ts";
-import { Completion } from "./completion.ts";
-import { FIRST_OBJECTS } from "./first_objects.ts";
-import { applyWish, listConflicts } from "./patches/apply_patch.ts";
 import {
   alreadyExists,
   ApiError,
@@ -14,8 +11,9 @@ import {
   invalid,
   notFound,
 } from "./api_error.ts";
-import { isEqual, objectAt, stringAt } from "./patches/json.ts";
-import type { ApiObject, JsonObject } from "./patches/json.ts";
+import { Completion } from "./completion.ts";
+import { applyWish, listConflicts } from "./patches/apply_patch.ts";
+import { type ApiObject, isEqual, type JsonObject, objectAt, stringAt } from "./patches/json.ts";
 import { type CustomKind, defineCustomKind, type Kind } from "./schema/kind.ts";
 import { KINDS } from "./schema/kinds.ts";
 import type { ServiceRuleOptions } from "./services/mod.ts";
@@ -24,16 +22,16 @@ import {
   carryOver,
   checkIdentity,
   checkPrecondition,
+  type Deletion,
   finalizersOf,
   isDeleting,
   keyOf,
-  subjectOf,
-  toKept,
-  toGeneration,
-  withMetadata,
-  type Deletion,
   type Preconditions,
+  subjectOf,
   type Target,
+  toGeneration,
+  toKept,
+  withMetadata,
   type WriteOptions,
 } from "./writes.ts";
 
@@ -264,3 +262,21 @@ export class Registry {
     }
   }
 }
+
+/** What every cluster has from its start. */
+const FIRST_OBJECTS: readonly JsonObject[] = [
+  ...["default", "kube-system", "kube-public", "kube-node-lease"].map((name) => ({
+    kind: "Namespace",
+    metadata: { name, namespace: "" },
+    status: { phase: "Active" },
+  })),
+  {
+    kind: "Service",
+    metadata: {
+      name: "kubernetes",
+      namespace: "default",
+      labels: { component: "apiserver", provider: "kubernetes" },
+    },
+    spec: { ports: [{ name: "https", port: 443, targetPort: 6443 }] },
+  },
+];

@@ -2,8 +2,7 @@
  * Objects as rows, the form that `kubectl get` requests.
  * @module
  */
-import { type PrinterColumn, readJsonPath } from "./schema/printer_columns.ts";
-import { apiVersionOf, type Kind } from "./schema/kind.ts";
+import { apiVersionOf, type Kind, type PrinterColumn, readJsonPath } from "./schema/kind.ts";
 import { isArray, isObject, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
 import { ingressOf, numberAt, portsOf, specOf, typeOf } from "./services/service.ts";

@@ -6,10 +6,9 @@ import type { Clock } from "../../core/clock.ts";
 import { expired, type ApiError } from "./api_error.ts";
 import { encodeBookmark, encodeEvent, encodeObject, type Form } from "./requests/encoding.ts";
 import type { Faults } from "./faults.ts";
-import { toSelector, toVersion, type Scope } from "./lists.ts";
+import { type Scope, type Selector, toSelector, toVersion } from "./lists.ts";
 import type { Registry } from "./registry.ts";
 import type { Kind } from "./schema/kind.ts";
-import type { Selector } from "./selectors.ts";
 import type { Change, Collection, Stored } from "./store.ts";
 
 // A watch without a time-out gets one between 30 and 60 minutes from the real server.

@@ -1,8 +1,11 @@
 /**
- * Worlds for the simulated Xen Orchestra: the small one of the demo, and fleets of any size for measurements.
+ * Worlds for the simulated Xen Orchestra: the small one of the demo, one in which machines are made, and fleets of any
+ * size for measurements.
  * @module
  */
 import { swapUuid } from "../../core/text/values.ts";
+import type { DemoMachine } from "../demo_machine.ts";
+import { toUuid } from "../uuid.ts";
 import {
   toController,
   toHost,
@@ -15,9 +18,7 @@ import {
   type World,
   type XoRecord,
 } from "./records.ts";
-import type { DemoMachine } from "../demo_machine.ts";
-import { toUuid } from "../uuid.ts";
-import { createPlaces, type DemoHostName, type Places } from "./world/places.ts";
+import { toSr, toTemplate, toVbd, toVdi } from "./world/storage.ts";
 
 /** A world and what its kubelets report. */
 export interface DemoWorld {
@@ -177,4 +178,149 @@ function toMachine(options: VmOptions, nodeName: string): DemoMachine {
   const address = options.addresses?.["0/ipv4/0"];
   const systemUuid = options.firmware === "uefi" ? swapUuid(vmId) : vmId;
   return { nodeName, vmId, systemUuid, ...(address === undefined ? {} : { address }) };
+}
+
+/** Names of the pools. */
+type PlaceName = "paris" | "lyon";
+
+/** Names of the hosts: three in Paris, two in Lyon. */
+export type DemoHostName = "xcp-par-1" | "xcp-par-2" | "xcp-par-3" | "xcp-lyo-1" | "xcp-lyo-2";
+
+/** The pools and hosts, and their part of a world. */
+interface Places {
+  readonly poolIds: Readonly<Record<PlaceName, string>>;
+  readonly hostIds: Readonly<Record<DemoHostName, string>>;
+  readonly pools: readonly XoRecord[];
+  readonly world: Pick<World, "hosts" | "pools" | "servers" | "vm-controllers">;
+}
+
+/** Creates them. The same UUIDs in every run. */
+function createPlaces(): Places {
+  const poolIds = { paris: toUuid("pool/paris"), lyon: toUuid("pool/lyon") };
+  const hostIds = {
+    "xcp-par-1": toUuid("host/xcp-par-1"),
+    "xcp-par-2": toUuid("host/xcp-par-2"),
+    "xcp-par-3": toUuid("host/xcp-par-3"),
+    "xcp-lyo-1": toUuid("host/xcp-lyo-1"),
+    "xcp-lyo-2": toUuid("host/xcp-lyo-2"),
+  };
+  const pools = [
+    toPool({ name: "paris", masterId: hostIds["xcp-par-1"] }),
+    toPool({ name: "lyon", masterId: hostIds["xcp-lyo-1"] }),
+  ];
+  const hosts = Object.entries(hostIds).map(([name, id], index) => {
+    const poolId = name.includes("-par-") ? poolIds.paris : poolIds.lyon;
+    const tags = [`rack=r${index + 1}`];
+    return toHost({ name, id, poolId, address: `10.0.0.${index + 11}`, tags });
+  });
+  const world = {
+    pools,
+    hosts,
+    servers: pools.map((pool) => toServer(pool, `${String(pool["name_label"])}.xcp.example`)),
+    "vm-controllers": hosts.map((host) => toController(host)),
+  };
+  return { poolIds, hostIds, pools, world };
+}
+
+/** The world, and what a test names in it. */
+export interface MachineSite {
+  readonly world: World;
+  readonly poolIds: Places["poolIds"];
+  readonly hostIds: Places["hostIds"];
+  /**
+   * Templates of Paris by name: `debian` has a disk of 10 GiB, an interface and tools; `blank` has a disk of 8 GiB and
+   * no tools; `diskless` has nothing; `default` is one that XO lists under another ID than its UUID.
+   */
+  readonly templateIds: Readonly<Record<"debian" | "blank" | "diskless" | "default", string>>;
+  /** Repositories of Paris by name; `tiny` has 5 GiB, `iso` an ISO. */
+  readonly srIds: Readonly<Record<"local" | "fast" | "tiny" | "iso", string>>;
+  /** Networks of Paris by name. */
+  readonly networkIds: Readonly<Record<"oam" | "provisioning", string>>;
+  /** A running machine of others in Paris, with a disk, and a disk of theirs that is attached to nothing. */
+  readonly foreign: { readonly vmId: string; readonly vdiId: string; readonly looseVdiId: string };
+}
+
+/** Two pools, five hosts; everything else in Paris. The same UUIDs in every run. */
+export function createMachineSite(): MachineSite {
+  const { poolIds, hostIds, world } = createPlaces();
+  const srs = {
+    // The default one of the pool.
+    local: toSr({ name: "Local storage", poolId: poolIds.paris, id: toUuid("sr/paris") }),
+    fast: toSr({ name: "fast", poolId: poolIds.paris }),
+    tiny: toSr({ name: "Tiny SR", poolId: poolIds.paris, sizeBytes: 5 * GIB }),
+    iso: toSr({ name: "ISOs", poolId: poolIds.paris, contentType: "iso" }),
+  };
+  const networks = {
+    oam: toNetwork("oam", poolIds.paris),
+    provisioning: toNetwork("provisioning", poolIds.paris),
+  };
+  const parts = createMachines(poolIds.paris, hostIds["xcp-par-2"], srs.local, networks.oam);
+  const iso = toVdi({ id: toUuid("vdi/iso"), name: "debian.iso", sr: srs.iso, sizeBytes: GIB });
+  const lyonSr = toSr({ name: "Local storage", poolId: poolIds.lyon, id: toUuid("sr/lyon") });
+  return {
+    world: {
+      ...world,
+      srs: [...Object.values(srs), lyonSr],
+      networks: [...Object.values(networks), toNetwork("oam", poolIds.lyon)],
+      ...parts.world,
+      vdis: [...(parts.world.vdis ?? []), iso],
+    },
+    poolIds,
+    hostIds,
+    templateIds: parts.templateIds,
+    srIds: { local: srs.local.id, fast: srs.fast.id, tiny: srs.tiny.id, iso: srs.iso.id },
+    networkIds: { oam: networks.oam.id, provisioning: networks.provisioning.id },
+    foreign: parts.foreign,
+  };
+}
+
+type Parts = Pick<MachineSite, "world" | "templateIds" | "foreign">;
+
+function createMachines(poolId: string, hostId: string, sr: XoRecord, network: XoRecord): Parts {
+  const debian = toTemplate({ name: "vino-debian", id: toUuid("template/debian"), poolId });
+  const blank = toTemplate({ name: "vino-blank", id: toUuid("template/blank"), poolId });
+  const diskless = toTemplate({ name: "vino-diskless", id: toUuid("template/diskless"), poolId });
+  const uuid = toUuid("template/default");
+  const standard = {
+    ...toTemplate({ name: "Debian Bookworm 12", id: `${poolId}-${uuid}`, poolId }),
+    uuid,
+    isDefaultTemplate: true,
+  };
+  const database = toVm({ name: "database", poolId, hostId, tags: ["prod"] });
+  const owners: readonly [XoRecord, string, number][] = [
+    [debian, "debian-root", 10 * GIB],
+    [blank, "blank-root", 8 * GIB],
+    [database, "database-root", 20 * GIB],
+  ];
+  const vdis: XoRecord[] = [];
+  const vbds: XoRecord[] = [];
+  for (const [owner, name, sizeBytes] of owners) {
+    const vdi = toVdi({ id: toUuid(`vdi/${name}`), name, sr, sizeBytes });
+    const vbd = toVbd({ id: toUuid(`vbd/${name}`), vm: owner, vdi, position: "0" });
+    vdi["$VBDs"] = [vbd.id];
+    owner["$VBDs"] = [vbd.id];
+    vdis.push(vdi);
+    vbds.push(vbd);
+  }
+  const vifs = [debian, database].map((owner) => {
+    const vif = toVif(owner.id, network, 0);
+    owner["VIFs"] = [vif.id];
+    return vif;
+  });
+  const loose = toVdi({ id: toUuid("vdi/loose"), name: "old backup", sr, sizeBytes: GIB });
+  return {
+    world: {
+      vms: [database],
+      "vm-templates": [debian, blank, diskless, standard],
+      vdis: [...vdis, loose],
+      vbds,
+      vifs,
+    },
+    templateIds: { debian: debian.id, blank: blank.id, diskless: diskless.id, default: uuid },
+    foreign: {
+      vmId: database.id,
+      vdiId: toUuid("vdi/database-root"),
+      looseVdiId: loose.id,
+    },
+  };
 }

@@ -8,8 +8,13 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
-import { pickFields } from "./pick.ts";
-import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./records.ts";
+import {
+  type Collection,
+  COLLECTIONS,
+  isCollection,
+  pickFields,
+  type XoRecord,
+} from "./records.ts";
 import { toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { XenOrchestraState } from "./state.ts";
 

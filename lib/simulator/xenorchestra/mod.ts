@@ -4,12 +4,12 @@
  */
 export { createDemoWorld, createFleet } from "./demo_world.ts";
 export type { DemoWorld, StoryWorld } from "./demo_world.ts";
-export type { DemoHostName } from "./world/places.ts";
+export type { DemoHostName } from "./demo_world.ts";
 export type { Fault, FaultScope } from "./faults.ts";
 export type { Collection, World, XoRecord } from "./records.ts";
 export { startXenOrchestraSimulator } from "./server.ts";
 export type { XenOrchestraSimulator, XenOrchestraSimulatorOptions } from "./server.ts";
-export { createMachineSite } from "./world/machine_site.ts";
-export type { MachineSite } from "./world/machine_site.ts";
+export { createMachineSite } from "./demo_world.ts";
+export type { MachineSite } from "./demo_world.ts";
 export { XenOrchestra } from "./xenorchestra.ts";
 export type { XenOrchestraOptions } from "./xenorchestra.ts";

@@ -1,5 +1,5 @@
 /**
- * The objects of Xen Orchestra, as raw records, and their collections.
+ * The objects of Xen Orchestra, as raw records, their collections, and how fields of them are picked.
  * @module
  */
 import { toUuid } from "../uuid.ts";
@@ -292,4 +292,36 @@ export function toGuest(addresses: Readonly<Record<string, string>>): Record<str
     pvDriversVersion: "8.4.0-1",
     pvDriversUpToDate: true,
   };
+}
+
+/**
+ * Returns the named fields of a record. A name with a dot (`CPUs.number`) reads inside a field. Unknown names add
+ * nothing.
+ */
+export function pickFields(record: XoRecord, fields: Iterable<string>): Record<string, unknown> {
+  const item: Record<string, unknown> = {};
+  for (const path of fields) {
+    if (path.includes(".")) pick(record, item, path.split("."));
+    else if (path !== "" && Object.hasOwn(record, path)) set(item, path, record[path]);
+  }
+  return item;
+}
+
+function pick(from: unknown, to: Record<string, unknown>, path: readonly string[]): void {
+  const [name, ...rest] = path;
+  if (name === undefined || typeof from !== "object" || from === null) return;
+  if (!Object.hasOwn(from, name)) return;
+  const value: unknown = Reflect.get(from, name);
+  if (rest.length === 0 || value === undefined) return set(to, name, value);
+  const inner: Record<string, unknown> = { ...asObject(to[name]) };
+  pick(value, inner, rest);
+  to[name] = inner;
+}
+
+function set(to: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== undefined) to[name] = value;
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
 }

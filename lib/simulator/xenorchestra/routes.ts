@@ -6,15 +6,20 @@ import { Hono, type Context } from "hono";
 import type { Clock } from "../../core/clock.ts";
 import { AuthError, type Auth } from "./auth.ts";
 import { FilterError, parseFilter } from "./filter.ts";
-import { pickFields } from "./pick.ts";
-import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./records.ts";
+import {
+  type Collection,
+  COLLECTIONS,
+  isCollection,
+  pickFields,
+  type XoRecord,
+} from "./records.ts";
 import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { EventHub } from "./events.ts";
 import type { XenOrchestraState } from "./state.ts";
 import { isAllowed } from "./access/privileges.ts";
 import type { Backend } from "./writes/backend.ts";
-import { BASE, type Env } from "./writes/routes/route.ts";
-import { addWrites } from "./writes/routes/mod.ts";
+import { BASE, type Env } from "./writes/route.ts";
+import { addWrites } from "./writes/mod.ts";
 
 /** The dependencies of the routes. */
 interface RoutesOptions {

@@ -4,24 +4,21 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import {
+  type Collection,
   isCollection,
+  type PowerState,
   toController,
   toServer,
   toVif,
   toVm,
-  type Collection,
-  type PowerState,
   type VmOptions,
   type World,
   type XoRecord,
 } from "./records.ts";
 import { toUuid } from "../uuid.ts";
-import { copy, type Lag, MEASURED_LAG } from "./world/cache.ts";
-import type { Loss } from "./world/outages.ts";
-import { applyPower, plug } from "./world/power_state.ts";
-import { Store } from "./world/store.ts";
-import { Visibility } from "./world/visibility.ts";
-import { removeParts } from "./world/vm_removal.ts";
+import { copy, type Lag, MEASURED_LAG, Store } from "./world/cache.ts";
+import { type Loss, Visibility } from "./world/visibility.ts";
+import { applyPower, plug, removeParts } from "./world/machine.ts";
 
 /** How Xen Orchestra restarts. */
 export interface RestartOptions {

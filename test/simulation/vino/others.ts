@@ -16,7 +16,7 @@ import {
   findFree,
   listAttachments,
   putAttachment,
-} from "../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
+} from "../../../lib/simulator/xenorchestra/writes/disks.ts";
 import type { Random } from "../../support/random.ts";
 import type { CloudJudge } from "./judges/cloud_judge.ts";
 import { isReady } from "./judges/machines.ts";

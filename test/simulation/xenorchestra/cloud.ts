@@ -9,7 +9,7 @@ import { Auth } from "../../../lib/simulator/xenorchestra/auth.ts";
 import { EventHub } from "../../../lib/simulator/xenorchestra/events.ts";
 import { Faults } from "../../../lib/simulator/xenorchestra/faults.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
-import { Front } from "../../../lib/simulator/xenorchestra/front.ts";
+import { Front } from "../../../lib/simulator/xenorchestra/xenorchestra.ts";
 import { toHost, toNetwork, toPool } from "../../../lib/simulator/xenorchestra/records.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { RequestCounter } from "../../../lib/simulator/xenorchestra/requests.ts";

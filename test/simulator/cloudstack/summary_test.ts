@@ -5,10 +5,10 @@ import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.
 import {
   toLoadBalancerRule,
   toPortForwarding,
+  toStickinessPolicy,
 } from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toPublicIp, type PublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
 import { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
-import { toStickinessPolicy } from "../../../lib/simulator/cloudstack/world/stickiness.ts";
 import { toAclItem, toAclList, toVpc } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
 
 const story = createDemoWorld();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
+import { formatNetworkData } from "../../../lib/simulator/metal3/hosts.ts";
 
 test("formatNetworkData() gives each network a link, and an address unless a DHCP server does", () => {
   const text = formatNetworkData([

@@ -8,7 +8,7 @@ import type { ListPage } from "../../../lib/kube/api/client.ts";
 import { type Key, type Store, toKey } from "../../../lib/kube/cache/store.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import type { KubeObject, ObjectPath, Resource } from "../../../lib/kube/kinds/resource.ts";
-import { applyMergePatch } from "../../../lib/simulator/kubernetes/patches/merge_patch.ts";
+import { applyMergePatch } from "../../../lib/simulator/kubernetes/patches/merge_patches.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import type { Clock } from "../../../lib/core/clock.ts";
 import { ScriptedKubeClient, type Write } from "./scripted_kube_client.ts";

@@ -10,7 +10,7 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import type { Access } from "../../../lib/kube/access/rights.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { type VmOptions } from "../../../lib/simulator/xenorchestra/records.ts";
+import type { VmOptions } from "../../../lib/simulator/xenorchestra/records.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import {
   createDemoWorld,

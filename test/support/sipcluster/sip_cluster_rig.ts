@@ -22,8 +22,12 @@ import {
 } from "../../../lib/controllers/sipcluster/words.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
-import { OAM_NETWORK, planHosts, type RackPlan } from "../../../lib/simulator/metal3/hosts.ts";
-import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
+import {
+  formatNetworkData,
+  OAM_NETWORK,
+  planHosts,
+  type RackPlan,
+} from "../../../lib/simulator/metal3/hosts.ts";
 import { requireTool } from "../deploy/deploy_tools.ts";
 import { CRDS_PATH } from "../kube/crd.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "../process/cluster.ts";

@@ -3,12 +3,11 @@
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
-import type { Parameters } from "../parameters.ts";
+import { type Parameters, toSignature } from "../parameters.ts";
 import { ApiError, toUnverified } from "../replies.ts";
 import type { Settings } from "../settings.ts";
 import type { CloudStackState } from "../world/state.ts";
 import { isAllowed, type Account, type User } from "./accounts.ts";
-import { toSignature } from "./signature.ts";
 
 /** A user who is known, and the account. */
 export interface Caller {

@@ -2,11 +2,21 @@
  * The commands by which a root administrator makes a role, an account with that role, and keys of its user.
  * @module
  */
+import { toUuid } from "../../uuid.ts";
 import { type AccountType, toAccount, toUser } from "../access/accounts.ts";
 import { toUnavailable } from "../access/auth.ts";
+import { toScope } from "../access/scope.ts";
 import { ApiError, toInvalid } from "../replies.ts";
-import { toUuid } from "../../uuid.ts";
-import { type Call, type Command, needNamed, needText, type WantedJob } from "./call.ts";
+import {
+  type Call,
+  type Command,
+  type List,
+  needNamed,
+  needText,
+  toList,
+  toOwner,
+  type WantedJob,
+} from "./call.ts";
 
 /** The commands. */
 export const ADMINISTRATION_COMMANDS: Readonly<Record<string, Command>> = {
@@ -103,4 +113,22 @@ function addAccountToProject(call: Call): WantedJob {
 /** To everyone else these commands do not exist. */
 function checkRoot({ caller: { account }, parameters: { command } }: Call): void {
   if (account.type !== "admin") throw new ApiError(432, toUnavailable(command, account));
+}
+
+/** The commands. */
+export const USER_COMMANDS: Readonly<Record<string, Command>> = {
+  listUsers: { kind: "list", run: listUsers },
+};
+
+function listUsers({ caller, parameters, state }: Call): List {
+  const isOwned = toScope(caller.account, parameters, state);
+  const found = [...state.users.values()].filter((user) => isOwned(user.accountId));
+  return toList("user", found, ({ id, username, accountId, apiKey, isEnabled }) => ({
+    id,
+    username,
+    ...toOwner(accountId, state),
+    accountid: accountId,
+    apikey: apiKey,
+    state: isEnabled ? "enabled" : "disabled",
+  }));
 }

@@ -4,10 +4,8 @@
  */
 import { toScope } from "../access/scope.ts";
 import { ApiError } from "../replies.ts";
-import { toClassName } from "../world/job_classes.ts";
-import { toJobReply } from "../world/jobs.ts";
-import { matches, needNamed, toList, type Call, type Command, type List } from "./call.ts";
-import { toOwner } from "./owner_reply.ts";
+import { toClassName, toJobReply } from "../world/jobs.ts";
+import { type Call, type Command, type List, matches, needNamed, toList, toOwner } from "./call.ts";
 
 /** The commands. */
 export const JOB_COMMANDS: Readonly<Record<string, Command>> = {

@@ -7,8 +7,7 @@ import { toUuid } from "../../uuid.ts";
 import { ApiError } from "../replies.ts";
 import { isSince } from "../settings.ts";
 import { type Job, toDate } from "../world/jobs.ts";
-import { type Call, type Command, findNamed, type List, toList } from "./call.ts";
-import { toOwner } from "./owner_reply.ts";
+import { type Call, type Command, findNamed, type List, toList, toOwner } from "./call.ts";
 
 /** The commands. */
 export const EVENT_COMMANDS: Readonly<Record<string, Command>> = {

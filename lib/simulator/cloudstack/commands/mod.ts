@@ -2,23 +2,20 @@
  * The commands that the simulated CloudStack knows, by name.
  * @module
  */
-import { ADDRESS_COMMANDS } from "./addresses/mod.ts";
-import { ADMINISTRATION_COMMANDS } from "./administration.ts";
+import { ADDRESS_COMMANDS } from "./addresses.ts";
+import { ADMINISTRATION_COMMANDS, USER_COMMANDS } from "./administration.ts";
 import { JOB_COMMANDS } from "./async_jobs.ts";
 import { isAllowed } from "../access/accounts.ts";
 import { ApiError } from "../replies.ts";
 import type { Call, Command } from "./call.ts";
 import { EVENT_COMMANDS } from "./events.ts";
-import { FIREWALL_COMMANDS } from "./rules/firewall_rules.ts";
-import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
-import { LOAD_BALANCING_COMMANDS } from "./load_balancing/mod.ts";
-import { PLACE_COMMANDS } from "./places.ts";
-import { ACL_COMMANDS } from "./rules/network_acls.ts";
-import { STICKINESS_COMMANDS } from "./rules/stickiness.ts";
-import { SERVER_COMMANDS } from "./server_facts.ts";
+import { FIREWALL_COMMANDS } from "./firewall_rules.ts";
+import { LIFECYCLE_COMMANDS, VM_COMMANDS } from "./virtual_machines.ts";
+import { LOAD_BALANCING_COMMANDS } from "./load_balancer_rules.ts";
+import { PLACE_COMMANDS, SERVER_COMMANDS } from "./places.ts";
+import { ACL_COMMANDS } from "./network_acls.ts";
+import { STICKINESS_COMMANDS } from "./stickiness.ts";
 import { TAG_COMMANDS } from "./tags.ts";
-import { USER_COMMANDS } from "./users.ts";
-import { VM_COMMANDS } from "./virtual_machines.ts";
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
   Object.entries({

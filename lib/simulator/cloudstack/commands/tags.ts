@@ -6,10 +6,19 @@ import { toScope } from "../access/scope.ts";
 import { ApiError, toInvalid } from "../replies.ts";
 import type { CloudStackState } from "../world/state.ts";
 import type { Tag } from "../world/tags.ts";
-import { isSame, needText, throwMissing, toList } from "./call.ts";
-import type { Call, Command, List, WantedJob } from "./call.ts";
-import { checkOwner, failJob } from "./owned.ts";
-import { toTagReply } from "./tag_reply.ts";
+import {
+  type Call,
+  checkOwner,
+  type Command,
+  failJob,
+  isSame,
+  type List,
+  needText,
+  throwMissing,
+  toList,
+  toTagReply,
+  type WantedJob,
+} from "./call.ts";
 
 /** The commands. */
 export const TAG_COMMANDS: Readonly<Record<string, Command>> = {

@@ -5,7 +5,6 @@
 import type { Clock } from "../../../core/clock.ts";
 import { toUuid } from "../../uuid.ts";
 import { ApiError } from "../replies.ts";
-import { toClassName } from "./job_classes.ts";
 
 /** A job. */
 export interface Job {
@@ -182,4 +181,36 @@ export function toJobReply(job: Job): object {
 /** A date as the API writes it: `2026-01-02T03:04:05+0000`. */
 export function toDate(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "+0000");
+}
+
+/** By command: the package below `command.user`, and the name of the class where it is not the command's. */
+const CLASSES: ReadonlyMap<string, string> = new Map([
+  ["associateIpAddress", "address.AssociateIPAddr"],
+  ["disassociateIpAddress", "address.DisassociateIPAddr"],
+  ["createFirewallRule", "firewall.CreateFirewallRule"],
+  ["deleteFirewallRule", "firewall.DeleteFirewallRule"],
+  ["createPortForwardingRule", "firewall.CreatePortForwardingRule"],
+  ["deletePortForwardingRule", "firewall.DeletePortForwardingRule"],
+  ["createLoadBalancerRule", "loadbalancer.CreateLoadBalancerRule"],
+  ["updateLoadBalancerRule", "loadbalancer.UpdateLoadBalancerRule"],
+  ["deleteLoadBalancerRule", "loadbalancer.DeleteLoadBalancerRule"],
+  ["assignToLoadBalancerRule", "loadbalancer.AssignToLoadBalancerRule"],
+  ["removeFromLoadBalancerRule", "loadbalancer.RemoveFromLoadBalancerRule"],
+  ["createLBStickinessPolicy", "loadbalancer.CreateLBStickinessPolicy"],
+  ["deleteLBStickinessPolicy", "loadbalancer.DeleteLBStickinessPolicy"],
+  ["createNetworkACL", "network.CreateNetworkACL"],
+  ["updateNetworkACLItem", "network.UpdateNetworkACLItem"],
+  ["deleteNetworkACL", "network.DeleteNetworkACL"],
+  ["addAccountToProject", "account.AddAccountToProject"],
+  ["createTags", "tag.CreateTags"],
+  ["deleteTags", "tag.DeleteTags"],
+  ["startVirtualMachine", "vm.StartVM"],
+  ["stopVirtualMachine", "vm.StopVM"],
+  ["destroyVirtualMachine", "vm.DestroyVM"],
+  ["expungeVirtualMachine", "vm.ExpungeVM"],
+]);
+
+/** The class of a command: `org.apache.cloudstack.api.command.user.vm.StartVMCmd`. */
+export function toClassName(command: string): string {
+  return `org.apache.cloudstack.api.command.user.${CLASSES.get(command) ?? command}Cmd`;
 }

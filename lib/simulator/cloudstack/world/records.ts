@@ -5,8 +5,12 @@
 import type { Account, Domain, Project, User } from "../access/accounts.ts";
 import { toUuid } from "../../uuid.ts";
 import type { FirewallRule } from "./firewall.ts";
-import type { LoadBalancerRule, PortForwarding } from "./load_balancing.ts";
-import type { StickinessMethod, StickinessPolicy } from "./stickiness.ts";
+import type {
+  LoadBalancerRule,
+  PortForwarding,
+  StickinessMethod,
+  StickinessPolicy,
+} from "./load_balancing.ts";
 import type { Tag } from "./tags.ts";
 import { DEFAULT_DENY, type AclItem, type AclList, type Vpc } from "./vpcs.ts";
 

@@ -4,7 +4,12 @@
  */
 import { toUuid } from "../../uuid.ts";
 import type { Account, Domain, MadeRole, Project, User } from "../access/accounts.ts";
-import { leaveRule, type LoadBalancerRule, type PortForwarding } from "./load_balancing.ts";
+import {
+  leaveRule,
+  type LoadBalancerRule,
+  type PortForwarding,
+  type StickinessPolicy,
+} from "./load_balancing.ts";
 import {
   toVm,
   type Network,
@@ -16,7 +21,6 @@ import {
   type World,
   type Zone,
 } from "./records.ts";
-import type { StickinessPolicy } from "./stickiness.ts";
 import { Tags } from "./tags.ts";
 import {
   DEFAULT_ALLOW,

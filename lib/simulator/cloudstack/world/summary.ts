@@ -4,10 +4,14 @@
  * @module
  */
 import type { FirewallRule } from "./firewall.ts";
-import type { AppliedRule, LoadBalancerRule, PortForwarding } from "./load_balancing.ts";
+import {
+  type AppliedRule,
+  type LoadBalancerRule,
+  type PortForwarding,
+  readStoredParameters,
+} from "./load_balancing.ts";
 import type { PublicIp } from "./records.ts";
 import type { CloudStackState } from "./state.ts";
-import { readStoredParameters } from "./stickiness.ts";
 import type { AclItem, AclList } from "./vpcs.ts";
 
 /** The state of a cloud. Two clouds with equal summaries serve the same. */

@@ -4,7 +4,7 @@
  */
 import { isArray, isEqual, isObject, type Json, type JsonObject } from "./json.ts";
 import { type Field, fieldOf, type ListField } from "../schema/schema.ts";
-import { applyStrategicPatch } from "./strategic_patch.ts";
+import { applyStrategicPatch } from "./merge_patches.ts";
 
 /** What one manager applies. */
 interface Application {

@@ -1,9 +1,11 @@
 /**
- * What the simulated API server knows about a kind, and kinds that CustomResourceDefinitions bring.
+ * What the simulated API server knows about a kind, and kinds that CustomResourceDefinitions bring, with their
+ * columns.
  * @module
  */
-import type { PrinterColumn } from "./printer_columns.ts";
-import { listOf, mapOf, mergedBy, record, type Field, type RecordField } from "./schema.ts";
+import { assert } from "../../../core/errors.ts";
+import { isArray, isObject, type Json } from "../patches/json.ts";
+import { type Field, listOf, mapOf, mergedBy, record, type RecordField } from "./schema.ts";
 
 /** One kind and how it behaves. */
 export interface Kind {
@@ -102,4 +104,37 @@ export function defineCustomKind({ apiVersion, kind, plural, ...custom }: Custom
 /** `v1` or `group/v1`. */
 export function apiVersionOf(kind: Kind): string {
   return kind.group === "" ? kind.version : `${kind.group}/${kind.version}`;
+}
+
+/** A column, as in `additionalPrinterColumns`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly jsonPath: string;
+  /** @default 0 */
+  readonly priority?: 0 | 1;
+}
+
+/** `.status` or `[?(@.type=="Ready")]`. */
+const STEP = /\.([A-Za-z]\w*)|\[\?\(@\.(\w+)=="([^"]*)"\)\]/y;
+
+/**
+ * Reads the value at a JSONPath of two forms: names of fields, and the first item of a list with a field of a value.
+ *
+ * @returns `undefined` if there is none
+ */
+export function readJsonPath(object: Json, path: string): Json | undefined {
+  let value: Json | undefined = object;
+  STEP.lastIndex = 0;
+  while (STEP.lastIndex < path.length) {
+    const found = STEP.exec(path);
+    assert(found !== null, `a column has a JSONPath that this server does not know: ${path}`);
+    const [, name, key = "", wanted] = found;
+    if (name !== undefined) value = isObject(value) ? value[name] : undefined;
+    else {
+      const items: readonly Json[] = isArray(value) ? value : [];
+      value = items.find((one) => isObject(one) && one[key] === wanted);
+    }
+  }
+  return value;
 }

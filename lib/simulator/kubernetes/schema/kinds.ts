@@ -2,11 +2,250 @@
  * The kinds that the simulated API server serves, with their fields.
  * @module
  */
-import { NODE_FIELDS } from "./node_fields.ts";
 import { define, type Kind } from "./kind.ts";
-import { listOf, mapOf, mergedBy, record, type Field, type RecordField } from "./schema.ts";
-import { BUDGET_FIELDS, DEPLOYMENT_FIELDS } from "./workload_fields.ts";
-import { SERVICE_FIELDS } from "./service_fields.ts";
+import { type Field, listOf, mapOf, mergedBy, record, type RecordField } from "./schema.ts";
+
+const CONFIG_MAP_SOURCE = record({
+  configMap: record({
+    namespace: "text",
+    name: "text",
+    uid: "text",
+    resourceVersion: "text",
+    kubeletConfigKey: "text",
+  }),
+});
+
+/** `spec` and `status` of a Node. Addresses and conditions merge by type, taints are replaced whole. */
+const NODE_FIELDS: Readonly<Record<string, Field>> = {
+  spec: record({
+    podCIDR: "text",
+    podCIDRs: { items: "text", set: true },
+    providerID: "text",
+    unschedulable: "flag",
+    taints: listOf(record({ key: "pointer", value: "text", effect: "pointer", timeAdded: "time" })),
+    configSource: CONFIG_MAP_SOURCE,
+    externalID: "text",
+  }),
+  status: record({
+    capacity: mapOf("quantity"),
+    allocatable: mapOf("quantity"),
+    phase: "text",
+    conditions: mergedBy(
+      "type",
+      record({
+        type: "pointer",
+        status: "pointer",
+        lastHeartbeatTime: "time",
+        lastTransitionTime: "time",
+        reason: "text",
+        message: "text",
+      }),
+    ),
+    addresses: mergedBy("type", record({ type: "pointer", address: "pointer" })),
+    daemonEndpoints: record({ kubeletEndpoint: record({ Port: "integer" }) }),
+    nodeInfo: record({
+      machineID: "pointer",
+      systemUUID: "pointer",
+      bootID: "pointer",
+      kernelVersion: "pointer",
+      osImage: "pointer",
+      containerRuntimeVersion: "pointer",
+      kubeletVersion: "pointer",
+      kubeProxyVersion: "pointer",
+      operatingSystem: "pointer",
+      architecture: "pointer",
+      swap: record({ capacity: "integer" }),
+    }),
+    images: listOf(record({ names: listOf("pointer"), sizeBytes: "integer" })),
+    volumesInUse: listOf("pointer"),
+    volumesAttached: listOf(record({ name: "pointer", devicePath: "pointer" })),
+    config: "any",
+    runtimeHandlers: listOf("any"),
+    features: record({ supplementalGroupsPolicy: "any" }),
+  }),
+};
+
+const CONDITION = record({
+  type: "pointer",
+  status: "pointer",
+  observedGeneration: "integer",
+  lastTransitionTime: "time",
+  reason: "pointer",
+  message: "pointer",
+});
+
+const PORT = record({
+  name: "text",
+  protocol: "text",
+  appProtocol: "pointer",
+  port: "integer",
+  targetPort: "portOrName",
+  nodePort: "integer",
+});
+
+const INGRESS = record({
+  ip: "text",
+  ipMode: "pointer",
+  hostname: "text",
+  ports: listOf(record({ port: "integer", protocol: "pointer", error: "pointer" })),
+});
+
+/** `spec` and `status` of a Service. Ports merge by their number; the ingress is replaced whole. */
+const SERVICE_FIELDS: Readonly<Record<string, Field>> = {
+  spec: record({
+    ports: mergedBy("port", PORT),
+    selector: mapOf("pointer"),
+    clusterIP: "text",
+    clusterIPs: listOf("pointer"),
+    type: "text",
+    externalIPs: listOf("pointer"),
+    sessionAffinity: "text",
+    loadBalancerIP: "text",
+    loadBalancerSourceRanges: listOf("pointer"),
+    externalName: "text",
+    externalTrafficPolicy: "text",
+    healthCheckNodePort: "integer",
+    publishNotReadyAddresses: "flag",
+    sessionAffinityConfig: record({ clientIP: record({ timeoutSeconds: "integer" }) }),
+    ipFamilies: listOf("pointer"),
+    ipFamilyPolicy: "pointer",
+    allocateLoadBalancerNodePorts: "switch",
+    loadBalancerClass: "pointer",
+    internalTrafficPolicy: "pointer",
+    trafficDistribution: "pointer",
+  }),
+  status: record({
+    loadBalancer: record({ ingress: listOf(INGRESS) }),
+    conditions: mergedBy("type", CONDITION),
+  }),
+};
+
+/** Fields that are stored as they come. */
+function anyOf(...names: readonly string[]): Readonly<Record<string, Field>> {
+  return Object.fromEntries(names.map((name) => [name, "any"]));
+}
+
+const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"];
+
+const CONTAINER: RecordField = record({
+  name: "pointer",
+  image: "text",
+  command: listOf("pointer"),
+  args: listOf("pointer"),
+  workingDir: "text",
+  ports: mergedBy(
+    "containerPort",
+    record({
+      name: "text",
+      hostPort: "integer",
+      containerPort: "integer",
+      protocol: "text",
+      hostIP: "text",
+    }),
+  ),
+  env: mergedBy("name", record({ name: "pointer", value: "text", valueFrom: "any" })),
+  envFrom: listOf("any"),
+  volumeMounts: mergedBy(
+    "mountPath",
+    record({
+      name: "pointer",
+      readOnly: "flag",
+      mountPath: "pointer",
+      subPath: "text",
+      ...anyOf("mountPropagation", "subPathExpr", "recursiveReadOnly"),
+    }),
+  ),
+  imagePullPolicy: "text",
+  terminationMessagePath: "text",
+  terminationMessagePolicy: "text",
+  stdin: "flag",
+  stdinOnce: "flag",
+  tty: "flag",
+  ...anyOf("lifecycle", "resources", "securityContext", "restartPolicy", "resizePolicy", ...PROBES),
+});
+
+const POD_SPEC: RecordField = record({
+  volumes: mergedBy("name", "any"),
+  initContainers: mergedBy("name", CONTAINER),
+  containers: mergedBy("name", CONTAINER),
+  restartPolicy: "text",
+  terminationGracePeriodSeconds: "integer",
+  activeDeadlineSeconds: "integer",
+  dnsPolicy: "text",
+  nodeSelector: mapOf("pointer"),
+  serviceAccountName: "text",
+  serviceAccount: "text",
+  automountServiceAccountToken: "switch",
+  nodeName: "text",
+  hostNetwork: "flag",
+  hostPID: "flag",
+  hostIPC: "flag",
+  shareProcessNamespace: "switch",
+  imagePullSecrets: mergedBy("name", record({ name: "text" })),
+  hostname: "text",
+  subdomain: "text",
+  schedulerName: "text",
+  tolerations: listOf("any"),
+  hostAliases: mergedBy("ip", record({ ip: "text", hostnames: listOf("pointer") })),
+  priorityClassName: "text",
+  priority: "integer",
+  runtimeClassName: "pointer",
+  enableServiceLinks: "switch",
+  topologySpreadConstraints: mergedBy("topologyKey", "any"),
+  setHostnameAsFQDN: "switch",
+  ...anyOf("securityContext", "affinity", "dnsConfig", "readinessGates", "preemptionPolicy"),
+  ...anyOf("overhead", "os", "hostUsers", "ephemeralContainers", "schedulingGates"),
+});
+
+const LABEL_SELECTOR: RecordField = record({
+  matchLabels: mapOf("pointer"),
+  matchExpressions: listOf("any"),
+});
+
+/** `spec` and `status` of a Deployment. */
+const DEPLOYMENT_FIELDS: Readonly<Record<string, Field>> = {
+  spec: record({
+    replicas: "integer",
+    selector: LABEL_SELECTOR,
+    template: record({
+      metadata: record({
+        labels: mapOf("pointer"),
+        annotations: mapOf("pointer"),
+        ...anyOf("name", "namespace", "creationTimestamp", "finalizers"),
+      }),
+      spec: POD_SPEC,
+    }),
+    strategy: record({
+      type: "text",
+      rollingUpdate: record({ maxUnavailable: "portOrName", maxSurge: "portOrName" }),
+    }),
+    minReadySeconds: "integer",
+    revisionHistoryLimit: "integer",
+    paused: "flag",
+    progressDeadlineSeconds: "integer",
+  }),
+  status: record({
+    observedGeneration: "integer",
+    replicas: "integer",
+    updatedReplicas: "integer",
+    readyReplicas: "integer",
+    availableReplicas: "integer",
+    unavailableReplicas: "integer",
+    conditions: mergedBy("type", "any"),
+    collisionCount: "integer",
+  }),
+};
+
+/** `spec` and `status` of a PodDisruptionBudget. */
+const BUDGET_FIELDS: Readonly<Record<string, Field>> = {
+  spec: record({
+    minAvailable: "portOrName",
+    selector: LABEL_SELECTOR,
+    maxUnavailable: "portOrName",
+    unhealthyPodEvictionPolicy: "text",
+  }),
+  status: "any",
+};
 
 const REFERENCE: RecordField = record({
   kind: "text",

@@ -6,7 +6,7 @@ import type { Auth, XoUser } from "../auth.ts";
 import type { XoRecord } from "../records.ts";
 import { toOperation, type Backend, Work } from "../writes/backend.ts";
 import { XapiError } from "../writes/errors.ts";
-import { changeCd } from "../writes/steps/disks.ts";
+import { changeCd } from "../writes/disks.ts";
 
 /** An error as clients get it. */
 class RpcError extends Error {

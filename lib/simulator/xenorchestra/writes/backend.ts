@@ -6,8 +6,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { XenOrchestraState } from "../state.ts";
 import type { Collection, XoRecord } from "../records.ts";
 import { noSuchObject } from "./errors.ts";
-import type { Hypervisor, Operation } from "./hypervisor.ts";
-import type { ServerLife } from "./life.ts";
+import type { Hypervisor, Operation, ServerLife } from "./hypervisor.ts";
 import type { Tasks } from "./tasks.ts";
 
 /** The parts of a Xen Orchestra that can be changed. */

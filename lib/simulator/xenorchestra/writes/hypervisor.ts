@@ -1,10 +1,6 @@
 /**
- * The hypervisors behind Xen Orchestra. Every call that xo-server makes takes time, is written
- * down, and can fail, or be the moment when something else happens.
- *
- * A hypervisor finishes what it was asked for, whether or not xo-server still lives. What xo-server learns about it:
- * nothing, if it died; an error at once, if the connection broke; and for an asynchronous call the result, once the
- * connection is back.
+ * The hypervisors behind Xen Orchestra. Every call that xo-server makes takes time, is written down, and can fail, or
+ * be the moment when something else happens, such as the death of the xo-server process.
  * @module
  */
 import { abortable, type Clock } from "../../../core/clock.ts";
@@ -201,5 +197,46 @@ export class Hypervisor {
       if (!isAsync) throw new SocketError();
       await clock.sleep(LOOK_PERIOD_MS, life);
     }
+  }
+}
+
+/** Why work ended: the process is no more. It is never shown. */
+const KILLED = "xo-server is killed";
+
+/** Whether the process lives. */
+export class ServerLife {
+  #current = new AbortController();
+  #isUp = true;
+  readonly #listeners = new Set<(isUp: boolean) => void>();
+
+  /** Ends with the process that lives now. Work of a process uses the signal that it began with. */
+  get signal(): AbortSignal {
+    return this.#current.signal;
+  }
+
+  /** Whether it answers. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** Tells whenever it dies or starts. */
+  watch(listener: (isUp: boolean) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Ends the process: its work stops where it is, and no request gets an answer. */
+  kill(): void {
+    if (!this.#isUp) return;
+    this.#isUp = false;
+    this.#current.abort(new Error(KILLED));
+    for (const listener of this.#listeners) listener(false);
+  }
+
+  /** Starts another process. */
+  start(): void {
+    if (this.#isUp) return;
+    this.#isUp = true;
+    this.#current = new AbortController();
+    for (const listener of this.#listeners) listener(true);
   }
 }

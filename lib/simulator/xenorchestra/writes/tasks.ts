@@ -7,7 +7,7 @@ import type { XoRecord } from "../records.ts";
 import type { XenOrchestraState } from "../state.ts";
 import { toUuid } from "../../uuid.ts";
 import { toTaskResult } from "./errors.ts";
-import type { ServerLife } from "./life.ts";
+import type { ServerLife } from "./hypervisor.ts";
 
 /** What a task is about. */
 interface TaskProperties {

@@ -20,7 +20,7 @@ import type { WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts
 import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
 import type { BareMetalHost } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
-import { applyMergePatch } from "../../../../lib/simulator/kubernetes/patches/merge_patch.ts";
+import { applyMergePatch } from "../../../../lib/simulator/kubernetes/patches/merge_patches.ts";
 
 const OURS = { vinoUid: OWNER.uid };
 const OFF = { poolId: "p1", firstHostId: "h1" };

@@ -8,7 +8,7 @@ import {
   type NetworkKind,
 } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
 import { DEFAULT_ALLOW, toAclItem } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
-import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/stickiness.ts";
+import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toClaim, useLook } from "./observer_rig.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { Limiter } from "../../../../lib/core/concurrency.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../../../lib/providers/xenorchestra/machines/wire/own_changes.ts";
 import { MachinesApi } from "../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/storage.ts";
-import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
+import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/disks.ts";
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/client.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import { toDeps, toSettings } from "../fake_server.ts";

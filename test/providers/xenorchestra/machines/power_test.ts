@@ -23,7 +23,7 @@ import {
   type XenOrchestraSimulator,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { Work } from "../../../../lib/simulator/xenorchestra/writes/backend.ts";
-import { createVm } from "../../../../lib/simulator/xenorchestra/writes/create/create_vm.ts";
+import { createVm } from "../../../../lib/simulator/xenorchestra/writes/create.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 import { toPowerRefusal } from "../../../../lib/providers/xenorchestra/machines/power/refusals.ts";
 import { ChangeRefusal } from "../../../../lib/providers/xenorchestra/machines/wire/refusal.ts";

@@ -7,7 +7,7 @@ import type { ApiObject, Json, JsonObject } from "../../../../lib/simulator/kube
 import { isArray, isObject, objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/storage.ts";
-import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
+import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/disks.ts";
 import type { Order } from "../orders.ts";
 import { METAL, VinoWorld } from "../world.ts";
 

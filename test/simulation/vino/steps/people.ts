@@ -14,7 +14,7 @@ import { PUBLISH_AGAIN } from "../../../../lib/controllers/vino/hosts/words.ts";
 import {
   dropAttachment,
   listAttachments,
-} from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
+} from "../../../../lib/simulator/xenorchestra/writes/disks.ts";
 import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
 import { isReady } from "../judges/machines.ts";
 import { drawOrder } from "../orders.ts";

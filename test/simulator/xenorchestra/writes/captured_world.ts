@@ -3,9 +3,9 @@
  * @module
  */
 import {
+  type Collection,
   toNetwork,
   toVm,
-  type Collection,
   type World,
   type XoRecord,
 } from "../../../../lib/simulator/xenorchestra/records.ts";

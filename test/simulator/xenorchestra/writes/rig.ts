@@ -11,7 +11,7 @@ import {
   type XoRecord,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { Work } from "../../../../lib/simulator/xenorchestra/writes/backend.ts";
-import { createVm } from "../../../../lib/simulator/xenorchestra/writes/create/create_vm.ts";
+import { createVm } from "../../../../lib/simulator/xenorchestra/writes/create.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 
 /** Thrown for a request that gets no answer. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { XoRecord } from "../../../../../lib/simulator/xenorchestra/mod.ts";
-import type { CreateBody } from "../../../../../lib/simulator/xenorchestra/writes/create/body.ts";
+import type { CreateBody } from "../../../../../lib/simulator/xenorchestra/writes/create.ts";
 import { LostReplyError, Rig } from "../rig.ts";
 
 const GIB = 1024 ** 3;
