@@ -2,7 +2,6 @@
  * The cluster of the demo: Nodes as kubelets register them, and a view of them.
  * @module
  */
-import { withDeadline } from "../../core/clock.ts";
 import type { KubeEvent } from "../../kube/kinds/event.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { Service } from "../../kube/kinds/service.ts";
@@ -134,7 +133,7 @@ export interface RegisteredNode {
   };
 }
 
-/** Waits for conditions in the stores of a cluster; each change checks them. */
+/** What the watches of a cluster show. */
 export class ClusterView {
   readonly nodes: StoreReader<Node>;
   readonly services: StoreReader<Service>;
@@ -144,31 +143,6 @@ export class ClusterView {
     this.nodes = stores.nodes;
     this.services = stores.services;
     this.events = stores.events;
-  }
-
-  /**
-   * Waits until `holds` is true.
-   *
-   * @returns Whether it was within `ms` milliseconds
-   * @throws `signal.reason`
-   */
-  async waitFor(holds: () => boolean, ms: number, signal: AbortSignal): Promise<boolean> {
-    const deadline = withDeadline(signal, ms);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const check = (): void => {
-      if (holds() || deadline.aborted) resolve();
-    };
-    deadline.addEventListener("abort", check, { once: true });
-    const unsubscribe = [this.nodes, this.services, this.events].map((one) => one.subscribe(check));
-    try {
-      check();
-      await promise;
-    } finally {
-      deadline.removeEventListener("abort", check);
-      for (const end of unsubscribe) end();
-    }
-    signal.throwIfAborted();
-    return holds();
   }
 
   /** The newest Event with this reason about the object with this name. */

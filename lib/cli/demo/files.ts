@@ -14,7 +14,7 @@ import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";
 import type { CloudClients } from "./cloud.ts";
 
 /** Paths of the files. */
-export interface DemoFiles {
+interface DemoFiles {
   readonly kubeconfig: string;
   /** A shell reads it, so that `kubectl` and `landfall` use the demo. The same with `.fish` is for fish. */
   readonly env: string;

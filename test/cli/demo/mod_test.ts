@@ -62,6 +62,8 @@ async function playOnce(cloud: string, pace: number): Promise<Played> {
 
 /** What the story has on every cloud. */
 function expectTold({ code, out, kubeconfig }: Played, steps: number): void {
+  expect(out).toMatch(/^A simulated Kubernetes API listens at http:\/\/127\.0\.0\.1:\d+$/m);
+  expect(out).toMatch(/^ {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/$/m);
   expect(out).toContain("Every step succeeded.");
   expect(code).toBe(0);
   expect(out.match(/^ {5}OK$/gm)).toHaveLength(steps);

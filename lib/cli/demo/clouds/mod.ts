@@ -4,7 +4,7 @@
  */
 import { assert } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
-import type { Setting } from "../story/mod.ts";
+import type { Setting } from "../story/stage.ts";
 
 type Start = (clock: Clock) => Promise<Setting>;
 

@@ -6,9 +6,8 @@ import { sipClusterController } from "../../../controllers/sipcluster/definition
 import { ERROR_GRACE_FLAG, HOST_NAMESPACES_FLAG } from "../../../controllers/sipcluster/flags.ts";
 import { systemClock } from "../../../core/clock.ts";
 import { startKubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
-import { type KindDemoOptions, performKindStory } from "../kind_story/perform.ts";
-import { LEGEND } from "./drawing.ts";
-import { playSipStory } from "./story.ts";
+import { type DemoOptions, performStory, type Story } from "../perform.ts";
+import { LEGEND, playSipStory } from "./story.ts";
 import { HOSTS, SipWorld, TENANTS } from "./world.ts";
 
 /**
@@ -16,15 +15,12 @@ import { HOSTS, SipWorld, TENANTS } from "./world.ts";
  *
  * @returns Exit code: 0 when every step succeeded, else 1
  */
-export async function demoSipClusters(
-  options: KindDemoOptions,
-  signal: AbortSignal,
-): Promise<number> {
+export async function demoSipClusters(options: DemoOptions, signal: AbortSignal): Promise<number> {
   const { clock = systemClock } = options.context;
   const kubernetes = startKubernetesSimulator({ clock });
   const world = new SipWorld(kubernetes, clock);
   try {
-    const story = {
+    const story: Story = {
       kubernetes: kubernetes.url,
       clock,
       controllers: [sipClusterController],
@@ -39,13 +35,13 @@ export async function demoSipClusters(
         `kubectl describe -n ${TENANTS} sipcluster blue`,
         `kubectl get -n ${HOSTS} bmh -L sip.airshipit.org/cluster-name`,
       ],
-      introduce: ({ env, page }: { readonly env: string; readonly page: string }) =>
-        toIntroduction(kubernetes.url, env, page),
-      run: (running: AbortSignal) => world.run(running),
-      play: (tell: (line: string) => void, running: AbortSignal) =>
-        playSipStory({ world, clock, tell }, running),
+      introduce: ({ env, page }) => toIntroduction(kubernetes.url, env, page),
+      begin: ({ tell }, running) => ({
+        working: world.run(running),
+        play: () => playSipStory({ world, clock, tell }, running),
+      }),
     };
-    return await performKindStory(options, story, signal);
+    return await performStory(options, story, signal);
   } finally {
     await kubernetes.stop();
   }

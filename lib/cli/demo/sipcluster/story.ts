@@ -1,5 +1,5 @@
 /**
- * The steps of the demo of SIPClusters: two tenants, and what happens to their hosts.
+ * The steps of the demo of SIPClusters: two tenants, what happens to their hosts, and how racks are drawn.
  * @module
  */
 import type { SipClusterSpec } from "../../../controllers/sipcluster/resource/sip_cluster.ts";
@@ -7,17 +7,18 @@ import {
   CLUSTER_NAME,
   CLUSTER_NAMESPACE,
   NODE_TYPE,
+  STANDBY,
 } from "../../../controllers/sipcluster/words.ts";
 import type { ApiObject } from "../../../simulator/kubernetes/mod.ts";
-import { breakHost, HOST_LABELS, OAM_NETWORK } from "../../../simulator/metal3/hosts.ts";
+import { objectAt, stringAt } from "../../../simulator/kubernetes/patches/json.ts";
 import { consumerOf, pathOf } from "../../../simulator/metal3/host_state.ts";
-import { conditionOf, labelOf, messageOf } from "../kind_story/objects.ts";
-import { becomes, type KindStage, type KindStep, playSteps } from "../kind_story/steps.ts";
-import { drawRacks } from "./drawing.ts";
+import { breakHost, HOST_LABELS, OAM_NETWORK } from "../../../simulator/metal3/hosts.ts";
+import { conditionOf, labelOf, messageOf } from "../objects.ts";
+import { type BareStage, becomes, playSteps, type Step } from "../steps.ts";
 import { HOSTS, type SipWorld, TENANTS } from "./world.ts";
 
 /** What the steps work with. */
-interface SipStage extends KindStage {
+interface SipStage extends BareStage {
   readonly world: SipWorld;
 }
 
@@ -25,7 +26,7 @@ const PORTS: Readonly<Record<string, number>> = { blue: 30_001, red: 30_002 };
 const READY = "True ReconciliationSucceeded";
 
 /** All steps, in order. */
-const SIP_STEPS: readonly KindStep<SipStage>[] = [
+const SIP_STEPS: readonly Step<SipStage>[] = [
   {
     title: "blue asks for 3 control planes in different racks, 3 workers and 1 standby",
     play: (stage, signal) => {
@@ -182,4 +183,30 @@ function usedOf(stage: SipStage, cluster: string): readonly ApiObject[] {
 
 function isReady(stage: SipStage, cluster: string): boolean {
   return conditionOf(stage.world.find(cluster)) === READY;
+}
+
+/** What the marks mean. */
+export const LEGEND =
+  "b blue has it   B and a machine runs on it   b* standby   r, R the same of red   . free   x broken";
+
+/** A line for each rack: `r1  control-plane b .   worker B b* . x`. */
+function drawRacks(hosts: readonly ApiObject[]): readonly string[] {
+  const racks = Map.groupBy(hosts, (host) => labelOf(host, HOST_LABELS.rack));
+  return [...racks].map(([rack, inside]) => {
+    const flavors = Map.groupBy(inside, (host) => labelOf(host, HOST_LABELS.flavor));
+    const parts = [...flavors].map(
+      ([flavor, some]) => `${flavor} ${some.map((host) => toMark(host).padEnd(2)).join(" ")}`,
+    );
+    return `     ${rack}   ${parts.join("   ")}`.trimEnd();
+  });
+}
+
+function toMark(host: ApiObject): string {
+  const cluster = labelOf(host, CLUSTER_NAME);
+  const isBroken = stringAt(objectAt(host, "status"), "errorMessage") !== "";
+  if (isBroken) return "x";
+  if (cluster === "") return ".";
+  const letter = cluster.slice(0, 1);
+  const mark = consumerOf(host) === undefined ? letter : letter.toUpperCase();
+  return labelOf(host, STANDBY) === "true" ? `${mark}*` : mark;
 }

@@ -15,7 +15,7 @@ import { operateHosts } from "../../../simulator/metal3/bare_metal_operator.ts";
 import { ClusterApi } from "../../../simulator/metal3/cluster_api.ts";
 import { createHost, planHosts } from "../../../simulator/metal3/hosts.ts";
 import { BARE_METAL_HOST } from "../../../simulator/metal3/kinds.ts";
-import { toCustomKind } from "../kind_story/objects.ts";
+import { toCustomKind } from "../objects.ts";
 
 /** The namespace of the hosts, and of the machines of Cluster API. */
 export const HOSTS = "metal3";

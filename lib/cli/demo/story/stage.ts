@@ -3,25 +3,22 @@
  * @module
  */
 import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
-import type { Clock } from "../../../core/clock.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
 import type { DemoMachine } from "../../../simulator/demo_machine.ts";
 import type { KubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
 import type { DemoCloud } from "../cloud.ts";
 import type { ClusterView } from "../cluster.ts";
 import type { Kubelets } from "../kubelets.ts";
+import { type BareStage, becomes, type Step } from "../steps.ts";
 
 /** What the steps work with. */
-export interface Stage {
+export interface Stage extends BareStage {
   readonly kubernetes: KubernetesSimulator;
   readonly cloud: DemoCloud;
   readonly view: ClusterView;
   readonly kubelets: Kubelets;
   /** The settings of `deletion` in the demo. */
   readonly deletion: DeletionSettings;
-  readonly clock: Clock;
-  /** Prints one line. */
-  readonly tell: (line: string) => void;
   /**
    * Longest wait of a step, in milliseconds; long, because the machine may be busy.
    *
@@ -30,42 +27,34 @@ export interface Stage {
   readonly stepMsMax?: number;
 }
 
-/** One step of the demo. */
-export interface Step {
-  readonly title: string;
-  /** Does it. Resolves with whether it succeeded. */
-  readonly play: (stage: Stage, signal: AbortSignal) => Promise<boolean>;
+/** One step of the demo on a cloud. */
+export type CloudStep = Step<Stage>;
+
+/** A cloud, and the steps that only this cloud has. */
+export interface Setting {
+  readonly cloud: DemoCloud;
+  readonly steps: {
+    /** How Nodes find machines that are hard to find. */
+    readonly join: readonly CloudStep[];
+    /** What changes while a machine runs. */
+    readonly live: readonly CloudStep[];
+    /** What happens to the volumes of a machine that dies; none for a cloud that cannot prove that a machine is off. */
+    readonly volumes: readonly CloudStep[];
+    /** What the load balancers of Services do; none for a cloud that has no load balancers. */
+    readonly services: readonly CloudStep[];
+  };
 }
 
 /** Whether a Node is in the expected state. */
 export type Expectation = (node: Node, machine: DemoMachine) => boolean;
 
-const STEP_MS_MAX = 20_000;
-const POLL_MS = 50;
-
-/** Waits until a condition holds. Returns whether it did in time. */
+/** Waits until a condition of the cluster or the cloud holds. Returns whether it did in time. */
 export function waitUntil(
   stage: Stage,
   signal: AbortSignal,
   holds: () => boolean,
 ): Promise<boolean> {
-  return stage.view.waitFor(holds, stage.stepMsMax ?? STEP_MS_MAX, signal);
-}
-
-/**
- * Waits until a condition of the cloud holds, of which the cluster shows nothing. Returns whether it did in time.
- *
- * @param holds Asked every now and then
- */
-export async function waitForCloud(
-  stage: Stage,
-  signal: AbortSignal,
-  holds: () => boolean,
-): Promise<boolean> {
-  const { clock, stepMsMax = STEP_MS_MAX } = stage;
-  const startMs = clock.monotonic();
-  while (!holds() && clock.monotonic() - startMs < stepMsMax) await clock.sleep(POLL_MS, signal);
-  return holds();
+  return becomes(stage, signal, holds, stage.stepMsMax);
 }
 
 /** Waits until a condition holds for all these Nodes at the same time; a Node without a machine never meets it. */
@@ -117,11 +106,9 @@ export async function letPass(
   { ms, passes }: { readonly ms: number; readonly passes: number },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { clock, cloud, stepMsMax = STEP_MS_MAX } = stage;
+  const { clock, cloud } = stage;
   const wanted = cloud.countPasses() + passes;
   const startMs = clock.monotonic();
-  const elapsedMs = (): number => clock.monotonic() - startMs;
-  const isDone = (): boolean => elapsedMs() >= ms && cloud.countPasses() >= wanted;
-  while (!isDone() && elapsedMs() < stepMsMax) await clock.sleep(POLL_MS, signal);
-  return isDone();
+  const isDone = (): boolean => clock.monotonic() - startMs >= ms && cloud.countPasses() >= wanted;
+  return await becomes(stage, signal, isDone, stage.stepMsMax);
 }

@@ -13,8 +13,8 @@ import { vinoController } from "../../../controllers/vino/definition.ts";
 import { VINOES } from "../../../controllers/vino/resource/vino.ts";
 import { systemClock } from "../../../core/clock.ts";
 import { formatDuration } from "../../../core/text/values.ts";
-import { type KindDemoOptions, type KindStory, performKindStory } from "../kind_story/perform.ts";
-import { LEGEND } from "./drawing.ts";
+import { type DemoOptions, type Story, performStory } from "../perform.ts";
+import { LEGEND } from "./looks.ts";
 import { toVinoSpec } from "./specs.ts";
 import { playVinoStory } from "./story.ts";
 import { METAL, REFRESH_INTERVAL, VinoWorld } from "./world.ts";
@@ -29,11 +29,11 @@ const DELETION: DeletionSettings = { ...DEFAULT_DELETION, fleetWindowMs: 3_000 }
  *
  * @returns Exit code: 0 when every step succeeded, else 1
  */
-export async function demoVinos(options: KindDemoOptions, signal: AbortSignal): Promise<number> {
+export async function demoVinos(options: DemoOptions, signal: AbortSignal): Promise<number> {
   const { clock = systemClock } = options.context;
   const world = await VinoWorld.start(clock);
   const { url, token } = world.cloud;
-  const story: KindStory = {
+  const story: Story = {
     kubernetes: world.kubernetes.url,
     clock,
     controllers: [vinoController, sipClusterController],
@@ -52,11 +52,13 @@ export async function demoVinos(options: KindDemoOptions, signal: AbortSignal): 
     sections: new Map([[DELETION_SECTION.key, DELETION]]),
     createProvider: (deps) => world.createProvider(deps),
     introduce: ({ env, page }) => toIntroduction(world, env, page),
-    run: (running) => world.run(running),
-    play: (tell, running) => playVinoStory({ world, clock, tell }, running),
+    begin: ({ tell }, running) => ({
+      working: world.run(running),
+      play: () => playVinoStory({ world, clock, tell }, running),
+    }),
   };
   try {
-    return await performKindStory(options, story, signal);
+    return await performStory(options, story, signal);
   } finally {
     await world.stop();
   }

@@ -3,14 +3,14 @@
  * @module
  */
 import { CONFIRMED_REMOVAL } from "../../../controllers/vino/words.ts";
-import { becomes, type KindStep, playSteps } from "../kind_story/steps.ts";
-import { conditionOf, labelOf, messageOf } from "../kind_story/objects.ts";
+import { becomes, type Step, playSteps } from "../steps.ts";
+import { conditionOf, labelOf, messageOf } from "../objects.ts";
 import { HOST } from "../../../controllers/vino/hosts/words.ts";
-import { drawHosts } from "./drawing.ts";
 import {
   countClaimed,
   countHosts,
   describeHosts,
+  drawHosts,
   findFree,
   findHostOf,
   isBlocked,
@@ -31,7 +31,7 @@ const RESTART_AT = 3;
 const RESTART = { connectedAfterMs: 500, loadedAfterMs: 1_500 };
 
 /** All steps, in order. */
-export const VINO_STEPS: readonly KindStep<VinoStage>[] = [
+export const VINO_STEPS: readonly Step<VinoStage>[] = [
   {
     title: "edge asks for VMs on three XCP-ng hosts, and xo-server restarts in the middle",
     play: async (stage, signal) => {

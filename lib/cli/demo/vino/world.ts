@@ -36,7 +36,7 @@ import {
   type XenOrchestraSimulator,
   type XoRecord,
 } from "../../../simulator/xenorchestra/mod.ts";
-import { toCustomKind } from "../kind_story/objects.ts";
+import { toCustomKind } from "../objects.ts";
 
 /** The namespace of Vinos and their hosts. */
 export const METAL = "metal3";

@@ -15,10 +15,8 @@ import {
 } from "../../../../simulator/cloudstack/mod.ts";
 import { toPublicIp } from "../../../../simulator/cloudstack/world/records.ts";
 import type { CloudClients, DemoCloud, Loss } from "../../cloud.ts";
-import type { Setting } from "../../story/mod.ts";
-import { describe, describePlace, isInZone } from "./places.ts";
-import { JOIN_STEPS } from "./join.ts";
-import { toLiveSteps } from "./live.ts";
+import type { Setting } from "../../story/stage.ts";
+import { describe, describePlace, isInZone, JOIN_STEPS, toLiveSteps } from "./steps.ts";
 import { toServiceSteps } from "./services.ts";
 
 const LIST_VMS = "listVirtualMachines";

@@ -2,19 +2,13 @@
  * A Service of type LoadBalancer in the life of its address: made, changed, damaged by hand, and deleted.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
 import { EXCLUDED_NODE } from "../../../../controllers/service/words.ts";
-import { summarizeCloud } from "../../../../simulator/cloudstack/world/summary.ts";
+import { TAG_KEYS } from "../../../../providers/cloudstack/load_balancers/words.ts";
+import type { CloudStackSimulator } from "../../../../simulator/cloudstack/mod.ts";
 import { dropRule } from "../../../../simulator/cloudstack/world/addresses.ts";
-import { requireMachine, type Stage, type Step, waitForCloud } from "../../story/stage.ts";
-import {
-  type Balancer,
-  type BalancerPort,
-  type CloudStackState,
-  describeBalancer,
-  listBalancers,
-  listDoors,
-} from "./balancers.ts";
+import { summarizeCloud } from "../../../../simulator/cloudstack/world/summary.ts";
+import { type CloudStep, requireMachine, type Stage, waitUntil } from "../../story/stage.ts";
+import { isDeepStrictEqual } from "node:util";
 
 const WEB = { namespace: "default", name: "web" } as const;
 const KEY = `${WEB.namespace}/${WEB.name}`;
@@ -39,7 +33,7 @@ interface Expected {
 }
 
 /** The steps, in order. @param state The cloud before the story */
-export function toServiceSteps(state: CloudStackState): readonly Step[] {
+export function toServiceSteps(state: CloudStackState): readonly CloudStep[] {
   const before = summarizeCloud(state);
   const story = new Story(state);
   return [
@@ -90,7 +84,7 @@ export function toServiceSteps(state: CloudStackState): readonly Step[] {
         const had = story.find();
         stage.tell(`  >  kubectl deletes the Service ${WEB.name}`);
         stage.kubernetes.objects.delete("services", WEB);
-        const isGone = await waitForCloud(
+        const isGone = await waitUntil(
           stage,
           signal,
           () =>
@@ -138,7 +132,7 @@ class Story {
     nodes: readonly string[] = NODES,
   ): Promise<boolean> {
     const vms = nodes.map((name) => this.#state.vm(requireMachine(stage.cloud, name).vmId).name);
-    const isSo = await waitForCloud(stage, signal, () => this.#is(stage, expected, vms.toSorted()));
+    const isSo = await waitUntil(stage, signal, () => this.#is(stage, expected, vms.toSorted()));
     this.tellFound(stage);
     const address = this.find()?.ip.address;
     if (isSo) this.#address ??= address;
@@ -181,4 +175,68 @@ class Story {
       expected.every((one, at) => has(one, found.ports[at]))
     );
   }
+}
+
+/** The objects of a CloudStack. */
+type CloudStackState = CloudStackSimulator["state"];
+/** A load-balancer rule, as CloudStack has it. */
+type BalancerRule = NonNullable<ReturnType<CloudStackState["loadBalancerRules"]["get"]>>;
+type PublicIp = NonNullable<ReturnType<CloudStackState["publicIps"]["get"]>>;
+
+/** A public IP address that is tagged for a Service. */
+interface Balancer {
+  readonly ip: PublicIp;
+  /** By port. */
+  readonly ports: readonly BalancerPort[];
+}
+
+/** A port of a Service on its address. */
+interface BalancerPort {
+  readonly rule: BalancerRule;
+  /** Names of the VMs to which the router sends traffic, sorted. */
+  readonly vms: readonly string[];
+  /** CIDRs of the clients that the firewall lets in, sorted. */
+  readonly sources: readonly string[];
+}
+
+/** The addresses that are tagged for a Service. @param service Namespace and name: `default/web` */
+function listBalancers(state: CloudStackState, service: string): Balancer[] {
+  const isTagged = ({ id }: PublicIp): boolean =>
+    state.tags.of(id).some(({ key, value }) => key === TAG_KEYS.service && value === service);
+  return [...state.publicIps.values()].filter(isTagged).map((ip) => {
+    const rules = [...state.loadBalancerRules.values()].filter(({ ipId }) => ipId === ip.id);
+    const sorted = rules.toSorted((one, other) => one.publicPort - other.publicPort);
+    return { ip, ports: sorted.map((rule) => toPort(state, rule)) };
+  });
+}
+
+/** The firewall rules for the port of a rule. */
+function listDoors(
+  { firewallRules }: CloudStackState,
+  { ipId, publicPort }: BalancerRule,
+): { readonly id: string; readonly cidrs: readonly string[] }[] {
+  return [...firewallRules.values()].filter(
+    (one) => one.ipId === ipId && one.startPort === publicPort && one.endPort === publicPort,
+  );
+}
+
+/** Says it, a line for the address and one for each port. */
+function describeBalancer({ ip, ports }: Balancer, service: string): string[] {
+  return [
+    `${ip.address} is tagged ${service}`,
+    ...ports.map(
+      ({ rule, vms, sources }) =>
+        `${rule.protocol} ${rule.publicPort} from ${sources.join(", ") || "nowhere"} ` +
+        `to ${vms.join(", ") || "no VM"}`,
+    ),
+  ];
+}
+
+function toPort(state: CloudStackState, rule: BalancerRule): BalancerPort {
+  const served = new Set(rule.applied?.backends);
+  const vms = rule.members
+    .filter(({ ip }) => served.has(ip))
+    .map(({ vmId }) => state.vm(vmId).name);
+  const sources = listDoors(state, rule).flatMap(({ cidrs }) => cidrs);
+  return { rule, vms: vms.toSorted(), sources: sources.toSorted() };
 }

@@ -5,7 +5,7 @@
 import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../../../cloud/pools/settings.ts";
 import { LOAD_BALANCER_IPS } from "../../../../cloud/pools/words.ts";
 import type { ClusterView } from "../../cluster.ts";
-import { type Step, waitUntil } from "../../story/stage.ts";
+import { type CloudStep, waitUntil } from "../../story/stage.ts";
 
 /** The pools of docs/guides/address-pools.md, so that its Services can be tried in the demo. */
 const RAW = {
@@ -34,7 +34,7 @@ const SPEC = { type: "LoadBalancer", ports: [{ port: 80, targetPort: 8080 }] };
 const OF_MAIN = /^192\.0\.2\.\d+$/;
 
 /** The steps, in order. */
-export const POOL_STEPS: readonly Step[] = [
+export const POOL_STEPS: readonly CloudStep[] = [
   {
     title: `The Service ${WEB.name} of type LoadBalancer gets an address from a pool`,
     play: async (stage, signal) => {

@@ -10,13 +10,17 @@ import {
   startXenOrchestraSimulator,
 } from "../../../../simulator/xenorchestra/mod.ts";
 import type { DemoCloud, Loss } from "../../cloud.ts";
-import type { Setting } from "../../story/mod.ts";
-import { describe, describePlace, isOnHost } from "./places.ts";
-import type { XenOrchestraSite } from "./site.ts";
-import { JOIN_STEPS } from "./join.ts";
-import { toLiveSteps } from "./live.ts";
+import type { Setting } from "../../story/stage.ts";
+import {
+  describe,
+  describePlace,
+  isOnHost,
+  JOIN_STEPS,
+  toLiveSteps,
+  toVolumeSteps,
+  type XenOrchestraSite,
+} from "./steps.ts";
 import { ADDRESS_POOLS, POOL_STEPS, SETTINGS_FILE } from "./address_pools.ts";
-import { toVolumeSteps } from "./volumes.ts";
 
 /** Starts the server. */
 export async function startXenOrchestra(clock: Clock): Promise<Setting> {

@@ -1,28 +1,118 @@
 /**
- * Last part of the demo's story: the cloud hides machines that run, and one machine is deleted.
+ * The story of the demo on any cloud: Nodes find their machines, a machine stops and starts again, the cloud hides
+ * machines that run, and one machine is deleted.
  * @module
  */
-import { isReady } from "../../../controllers/identity.ts";
+import { isReady, isUninitialized } from "../../../controllers/identity.ts";
 import { EVENT_WORDS } from "../../../controllers/node_lifecycle/words.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
 import type { DemoMachine } from "../../../simulator/demo_machine.ts";
 import type { DemoCloud } from "../cloud.ts";
 import { hasShutdownTaint } from "../printer.ts";
 import {
+  type CloudStep,
+  type Expectation,
   letPass,
   requireMachine,
   type Stage,
-  type Step,
   waitForNodes,
   waitUntil,
 } from "./stage.ts";
+
+const isInitialised: Expectation = (node) => !isUninitialized(node);
+const isIdentified: Expectation = (node, { vmId }) =>
+  node.spec?.providerID?.endsWith(`/${vmId}`) === true;
+
+/**
+ * The steps, in order.
+ *
+ * @param own Those that only this cloud has
+ */
+export function toJoinSteps(
+  { title, late }: Pick<DemoCloud, "title" | "late">,
+  own: readonly CloudStep[],
+): readonly CloudStep[] {
+  return [
+    {
+      title: "Eight kubelets register their Nodes, each with the taint that waits for the cloud",
+      play: (stage, signal) => {
+        const { cloud, kubelets } = stage;
+        for (const machine of cloud.machines.values()) kubelets.register(machine);
+        return waitForNodes(stage, cloud.machines.keys(), signal, isInitialised);
+      },
+    },
+    {
+      title: "Every Node has the provider ID of its VM",
+      play: (stage, signal) =>
+        waitForNodes(stage, stage.cloud.machines.keys(), signal, isIdentified),
+    },
+    ...own,
+    {
+      title: `${late.nodeName} registers before ${title} lists its VM, and an Event says so`,
+      play: async (stage, signal) => {
+        const { kubelets, view } = stage;
+        kubelets.register(late);
+        const find = () => view.findEvent(late.nodeName, "NodeInitializationFailed");
+        const isTold = await waitUntil(stage, signal, () => find() !== undefined);
+        const node = view.nodes.get(late.nodeName);
+        return isTold && node !== undefined && isUninitialized(node);
+      },
+    },
+    {
+      title: "The VM appears, and Landfall initialises the Node",
+      play: (stage, signal) => {
+        stage.cloud.addLate();
+        return waitForNodes(
+          stage,
+          [late.nodeName],
+          signal,
+          (node, machine) => isInitialised(node, machine) && isIdentified(node, machine),
+        );
+      },
+    },
+  ];
+}
+
+const HALTED = "worker-4";
+
+/** The steps, in order. */
+export const POWER_STEPS: readonly CloudStep[] = [
+  {
+    title: `${HALTED} is halted: its Node is NotReady, gets the shutdown taint and keeps its labels`,
+    play: async (stage, signal) => {
+      const { cloud, kubelets } = stage;
+      stage.tell(`  >  ${cloud.halt(requireMachine(cloud, HALTED))}, and its kubelet stops`);
+      kubelets.silence(HALTED);
+      return await waitForNodes(
+        stage,
+        [HALTED],
+        signal,
+        (node) => !isReady(node) && hasShutdownTaint(node) && cloud.isPlaced(node),
+      );
+    },
+  },
+  {
+    title: `${HALTED} starts again: its Node is Ready, and the taint is removed`,
+    play: async (stage, signal) => {
+      const { cloud, kubelets } = stage;
+      stage.tell(`  >  ${cloud.start(requireMachine(cloud, HALTED))}`);
+      kubelets.reboot(HALTED);
+      return await waitForNodes(
+        stage,
+        [HALTED],
+        signal,
+        (node) => isReady(node) && !hasShutdownTaint(node) && cloud.isPlaced(node),
+      );
+    },
+  },
+];
 
 /** How long the machines are hidden, as a multiple of the hold-off. */
 const PATIENCE = 1.3;
 const DELETED = "worker-2";
 
 /** The steps, in order. */
-export function toLossSteps({ loss }: Pick<DemoCloud, "loss">): readonly Step[] {
+export function toLossSteps({ loss }: Pick<DemoCloud, "loss">): readonly CloudStep[] {
   return [
     { title: loss.title, play: hideMachines },
     { title: loss.endTitle, play: showMachines },

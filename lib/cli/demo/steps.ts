@@ -1,41 +1,42 @@
 /**
- * The steps of a story about one kind of objects.
+ * The steps of a story: how they are played, and how they wait.
  * @module
  */
-import type { Clock } from "../../../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 
 /** What every story works with. */
-export interface KindStage {
+export interface BareStage {
   readonly clock: Clock;
   /** Prints one line. */
   readonly tell: (line: string) => void;
 }
 
 /** One step. Resolves with whether it succeeded. */
-export interface KindStep<S extends KindStage> {
+export interface Step<S extends BareStage> {
   readonly title: string;
   readonly play: (stage: S, signal: AbortSignal) => Promise<boolean>;
 }
 
+/** Longest wait of a step, in milliseconds; long, because the machine may be busy. */
 const STEP_MS_MAX = 20_000;
 const POLL_MS = 50;
 
 /**
  * Plays all steps in order, even after one failed.
  *
- * @param draw Lines that show the world after each step
+ * @param draw Lines that show the world after each step. @default {none}
  * @returns Whether every step succeeded
  */
-export async function playSteps<S extends KindStage>(
+export async function playSteps<S extends BareStage>(
   stage: S,
-  { steps, draw }: { readonly steps: readonly KindStep<S>[]; draw(): readonly string[] },
+  { steps, draw }: { readonly steps: readonly Step<S>[]; readonly draw?: () => readonly string[] },
   signal: AbortSignal,
 ): Promise<boolean> {
   let isTrue = true;
   for (const [at, { title, play }] of steps.entries()) {
     stage.tell(`\n[${at + 1}/${steps.length}] ${title}`);
     const cameTrue = await play(stage, signal);
-    for (const line of draw()) stage.tell(line);
+    for (const line of draw?.() ?? []) stage.tell(line);
     stage.tell(cameTrue ? "     OK" : "     FAILED");
     isTrue &&= cameTrue;
   }
@@ -49,7 +50,7 @@ export async function playSteps<S extends KindStage>(
  * @returns Whether it holds
  */
 export async function becomes(
-  { clock }: Pick<KindStage, "clock">,
+  { clock }: Pick<BareStage, "clock">,
   signal: AbortSignal,
   holds: () => boolean,
   ms: number = STEP_MS_MAX,

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { performKindStory } from "../../../../lib/cli/demo/kind_story/perform.ts";
-import { sipClusterController } from "../../../../lib/controllers/sipcluster/definition.ts";
-import { startKubernetesSimulator } from "../../../../lib/simulator/kubernetes/mod.ts";
-import { PacedClock } from "../../../support/paced_clock.ts";
+import { performStory } from "../../../lib/cli/demo/perform.ts";
+import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
+import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
+import { PacedClock } from "../../support/paced_clock.ts";
 
 async function perform(isTrue: boolean): Promise<{ code: number; out: string }> {
   const clock = new PacedClock(4);
@@ -14,10 +14,11 @@ async function perform(isTrue: boolean): Promise<{ code: number; out: string }> 
   let out = "";
   const print = (text: string): void => void (out += text);
   try {
-    const code = await performKindStory(
+    const code = await performStory(
       {
         flags: {
           story: "sipcluster",
+          cloud: "xenorchestra",
           once: true,
           verbose: false,
           debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
@@ -34,11 +35,14 @@ async function perform(isTrue: boolean): Promise<{ code: number; out: string }> 
         left: "Nothing is left.",
         listCommands: () => ["landfall sipclusters"],
         introduce: ({ env, page }) => `use ${env}${page}`,
-        run: (signal) => clock.sleep(1e9, signal).catch(() => undefined),
-        play: async (tell) => {
-          tell("the story");
-          return isTrue;
-        },
+        begin: ({ tell }, signal) => ({
+          working: clock.sleep(1e9, signal).catch(() => undefined),
+          play: async () => {
+            tell("the story");
+            return isTrue;
+          },
+          summarize: () => "the figures",
+        }),
       },
       new AbortController().signal,
     );
@@ -49,17 +53,17 @@ async function perform(isTrue: boolean): Promise<{ code: number; out: string }> 
   }
 }
 
-test("performKindStory() introduces the world, plays, and ends with 0 if every step succeeded", async () => {
+test("performStory() introduces the world, plays, and ends with 0 if every step succeeded", async () => {
   const { code, out } = await perform(true);
   expect(code).toBe(0);
   expect(out).toMatch(
     /^use The .*, in bash, zsh or sh:\n\n {2}\. .*\/env\n {2}in a browser: http:\/\/127[\d.]+:\d+\/debug\/sip/,
   );
-  expect(out).toContain("the story\n\nEvery step succeeded.\n");
+  expect(out).toContain("the story\n\nEvery step succeeded.\n\nthe figures\n");
   expect(out).toContain("its cluster and its files are gone");
 });
 
-test("performKindStory() ends with 1 if a step failed", async () => {
+test("performStory() ends with 1 if a step failed", async () => {
   const { code, out } = await perform(false);
   expect([code, out]).toEqual([1, expect.stringContaining("A step failed.")]);
 });

@@ -2,15 +2,15 @@
  * Objects of kinds that Kubernetes does not have, as the simulated API server keeps them.
  * @module
  */
-import type { CustomResourceDefinition } from "../../../kube/kinds/crd.ts";
-import type { ApiObject, CustomKind } from "../../../simulator/kubernetes/mod.ts";
+import type { CustomResourceDefinition } from "../../kube/kinds/crd.ts";
+import type { ApiObject, CustomKind } from "../../simulator/kubernetes/mod.ts";
 import {
   isArray,
   isObject,
   type JsonObject,
   objectAt,
   stringAt,
-} from "../../../simulator/kubernetes/patches/json.ts";
+} from "../../simulator/kubernetes/patches/json.ts";
 
 /** The kind of a CustomResourceDefinition, with its short names and columns. */
 export function toCustomKind(kind: CustomKind, { spec }: CustomResourceDefinition): CustomKind {

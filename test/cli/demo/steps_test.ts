@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { becomes, playSteps } from "../../../../lib/cli/demo/kind_story/steps.ts";
-import { PacedClock } from "../../../support/paced_clock.ts";
+import { becomes, playSteps } from "../../../lib/cli/demo/steps.ts";
+import { PacedClock } from "../../support/paced_clock.ts";
 
 const { signal } = new AbortController();
 
