@@ -127,7 +127,7 @@ export class Loopback {
 }
 
 /** Whether an answer continues until one side closes it. */
-export function isStream({ headers }: Response): boolean {
+function isStream({ headers }: Response): boolean {
   return headers.get("content-type") === "text/event-stream";
 }
 

@@ -65,7 +65,7 @@ async function reply(message: string, socket: Duplex, converse: Converse): Promi
 }
 
 /** Reads the first frame. @returns `undefined` if it is not there in full */
-export function readFrame(buffer: Buffer): Frame | undefined {
+function readFrame(buffer: Buffer): Frame | undefined {
   if (buffer.length < 2) return undefined;
   const first = buffer.readUInt8(0);
   const second = buffer.readUInt8(1);
@@ -93,7 +93,7 @@ function unmask(payload: Buffer, mask: Buffer): void {
 }
 
 /** Writes a whole frame, as a server does: without a mask. */
-export function toFrame(opcode: number, payload: Buffer): Buffer {
+function toFrame(opcode: number, payload: Buffer): Buffer {
   const size = payload.length;
   const head = Buffer.alloc(size < 126 ? 2 : size < 65_536 ? 4 : 10);
   head.writeUInt8(0x80 | opcode, 0);

@@ -5,7 +5,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { assert } from "../../core/errors.ts";
 import type { Outcome } from "../loopback.ts";
-import { toAccount, toDomain, toUser, type User } from "./access/accounts.ts";
+import type { User } from "./access/accounts.ts";
 import { Auth, type Caller, toThrottled } from "./access/auth.ts";
 import { type Call, type Command, toPage } from "./commands/call.ts";
 import { findCommand, isRead } from "./commands/mod.ts";
@@ -31,13 +31,15 @@ import { CloudStackState } from "./world/state.ts";
 /** What a {@linkcode CloudStack} needs. */
 export interface CloudStackOptions {
   readonly clock: Clock;
-  /** Objects it starts with. Without users there is one, of the account `acme`. @default {none} */
-  readonly world?: World;
+  /** Objects it starts with. At least one user. */
+  readonly world: World;
   /** Settings other than those of a new installation. */
   readonly settings?: Partial<Settings>;
   /** Ends its jobs and delays. */
   readonly signal: AbortSignal;
 }
+
+const PATH = "/client/api";
 
 /** A CloudStack. Its clock judges `expires`, and dates its answers: a client must use the same one. */
 export class CloudStack {
@@ -49,64 +51,21 @@ export class CloudStack {
   readonly jobs: Jobs;
   readonly faults: Faults = new Faults();
   readonly requests: RequestLog = new RequestLog();
-  readonly #front: Front;
+  readonly #api: Api;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
 
-  constructor({ clock, world = {}, settings, signal }: CloudStackOptions) {
-    this.state = new CloudStackState(withUser(world));
+  constructor({ clock, world, settings, signal }: CloudStackOptions) {
+    this.state = new CloudStackState(world);
     const [user] = this.state.users.values();
     assert(user !== undefined, "there is no user");
     this.user = user;
     this.settings = toSettings(settings);
     const shared = { clock, state: this.state, settings: this.settings };
     this.jobs = new Jobs({ clock, durationMs: () => this.settings.jobMs, signal });
-    const api = new Api({ ...shared, auth: new Auth(shared), jobs: this.jobs });
-    this.#front = new Front({
-      answer: (method, parameters, fault) => api.answer(method, parameters, fault),
-      faults: this.faults,
-      requests: this.requests,
-      clock,
-      signal,
-    });
-  }
-
-  /** As {@linkcode Front.answer}. */
-  answer(request: Request, onWait?: (isWaiting: boolean) => void): Promise<Outcome> {
-    return this.#front.answer(request, onWait);
-  }
-}
-
-/** A world in which at least one user may ask. */
-function withUser(world: World): World {
-  if ((world.users ?? []).length > 0) return world;
-  const domain = toDomain("ROOT");
-  const account = toAccount({ name: "acme", domain });
-  return {
-    ...world,
-    domains: [...(world.domains ?? []), domain],
-    accounts: [...(world.accounts ?? []), account],
-    users: [toUser({ username: "kube", account })],
-  };
-}
-
-/** What a {@linkcode Front} needs. */
-interface FrontOptions {
-  /** Carries out a command. */
-  readonly answer: (method: string, parameters: Parameters, fault?: Fault) => Response;
-  readonly faults: Faults;
-  readonly requests: RequestLog;
-  readonly clock: Clock;
-  /** Ends delays. */
-  readonly signal: AbortSignal;
-}
-
-const PATH = "/client/api";
-
-/** The front. */
-class Front {
-  readonly #options: FrontOptions;
-
-  constructor(options: FrontOptions) {
-    this.#options = options;
+    this.#api = new Api({ ...shared, auth: new Auth(shared), jobs: this.jobs });
+    this.#clock = clock;
+    this.#signal = signal;
   }
 
   /**
@@ -116,7 +75,7 @@ class Front {
    * @throws the signal's reason, when it ends a delay
    */
   async answer(request: Request, onWait?: (isWaiting: boolean) => void): Promise<Outcome> {
-    const { faults, requests, clock, signal } = this.#options;
+    const { faults, requests } = this;
     const { method } = request;
     if (new URL(request.url).pathname !== PATH) return toOutcome(toHtml(404, "404 Not Found"));
     if (method !== "GET" && method !== "POST") return toOutcome(toHtml(405, "405 Not Allowed"));
@@ -126,11 +85,11 @@ class Front {
     if (fault?.kind === "hang" || fault?.kind === "reset") return { kind: fault.kind };
     if (fault?.kind === "delay") {
       onWait?.(true);
-      await clock.sleep(fault.ms, signal).finally(() => onWait?.(false));
+      await this.#clock.sleep(fault.ms, this.#signal).finally(() => onWait?.(false));
     }
     const replaced = fault && toForeignReply(fault);
     if (replaced !== undefined) return toOutcome(replaced);
-    const response = this.#options.answer(method, parameters, fault);
+    const response = this.#api.answer(method, parameters, fault);
     // The command is carried out; only its answer is lost.
     if (fault?.kind === "resetAfter") return { kind: "reset" };
     if (fault?.kind === "hangAfter") return { kind: "hang" };

@@ -5,7 +5,7 @@
 import { type FieldProblem, invalid } from "./api_error.ts";
 import { without, type JsonObject } from "./patches/json.ts";
 import { validate } from "./schema/validation.ts";
-import { type ServiceRuleOptions, ServiceRules } from "./services/mod.ts";
+import { ServiceRules } from "./services/mod.ts";
 import type { Collection } from "./store.ts";
 import {
   bindingProblems,
@@ -26,8 +26,8 @@ export class Completion {
   readonly #services: ServiceRules;
 
   /** @param services Where Services are stored, still empty */
-  constructor(services: Collection, options: ServiceRuleOptions) {
-    this.#services = new ServiceRules(services, options);
+  constructor(services: Collection) {
+    this.#services = new ServiceRules(services);
   }
 
   /**

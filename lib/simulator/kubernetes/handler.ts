@@ -8,7 +8,6 @@ import { ApiError, badRequest, invalid, noSuchPath, toRefusal } from "./api_erro
 import { discover } from "./schema/discovery.ts";
 import { encodeList, encodeObject, type Form } from "./requests/encoding.ts";
 import type { Faults } from "./faults.ts";
-import { applyJsonPatch } from "./patches/json_patch.ts";
 import { objectAt, stringAt, type ApiObject, type JsonObject } from "./patches/json.ts";
 import { apiVersionOf } from "./schema/kind.ts";
 import { listObjects } from "./lists.ts";
@@ -30,11 +29,8 @@ import type { Watches } from "./watches.ts";
 
 const BODY_TYPES = ["application/json"];
 const OBJECT_TYPES = [...BODY_TYPES, YAML_TYPE, PROTOBUF_TYPE];
-const PATCH_TYPES = [
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-];
+const MERGE_TYPE = "application/merge-patch+json";
+const PATCH_TYPES = [MERGE_TYPE, "application/strategic-merge-patch+json"];
 const APPLY_TYPE = "application/apply-patch+yaml";
 
 /** The dependencies of the handler. */
@@ -213,16 +209,15 @@ function requireTyped({ kind }: ApiPath, body: JsonObject): JsonObject {
 async function patch(context: HandlerContext, call: Call): Promise<Response> {
   const { path } = call;
   // Without a schema, the server does not know how to merge lists.
-  const types = path.kind.isCustom ? PATCH_TYPES.slice(0, 2) : PATCH_TYPES;
+  const types = path.kind.isCustom ? [MERGE_TYPE] : PATCH_TYPES;
   const type = mediaTypeOf(call.request);
   if (type === APPLY_TYPE) return apply(context, call);
   const body = await readBody(call.request, types);
   const { options, headers } = writeOptionsOf(call);
   const change = (before: ApiObject): JsonObject => {
     const typed = { kind: path.kind.kind, apiVersion: apiVersionOf(path.kind), ...before };
-    if (type === PATCH_TYPES[0]) return applyJsonPatch(typed, body);
     const merge = requireObject(body);
-    if (type === PATCH_TYPES[1]) return applyMergePatch(typed, merge);
+    if (type === MERGE_TYPE) return applyMergePatch(typed, merge);
     return applyStrategicPatch(path.kind.schema, typed, merge);
   };
   const stored = context.registry.update(path, change, options);

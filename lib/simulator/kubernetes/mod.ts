@@ -9,21 +9,21 @@ import { ObjectAccess } from "./object_access.ts";
 import { Registry } from "./registry.ts";
 import { RequestLog } from "./requests/log.ts";
 import type { CustomKind } from "./schema/kind.ts";
-import type { ServiceRuleOptions } from "./services/mod.ts";
 import { Watches } from "./watches.ts";
 
 export type { ApiObject, Json, JsonObject, Metadata } from "./patches/json.ts";
 export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";
 export type { CustomKind } from "./schema/kind.ts";
 
+/** How many changes of each kind are kept for watches and pages. */
+const HISTORY_MAX = 10_000;
+
 /** Settings of a simulated API server. */
-interface KubernetesSimulatorOptions extends ServiceRuleOptions {
+interface KubernetesSimulatorOptions {
   /** Time for ages, time-outs of watches and delays. */
   readonly clock: Clock;
   /** Loopback port; 0 takes a free one. @default 0 */
   readonly port?: number;
-  /** Number of changes of each kind to keep for watches and pages. @default 10000 */
-  readonly historyMax?: number;
 }
 
 /** A running simulated API server. */
@@ -57,7 +57,7 @@ export interface KubernetesSimulator {
 /** Starts a simulated API server on 127.0.0.1. It needs no credentials and ignores any. */
 export function startKubernetesSimulator(options: KubernetesSimulatorOptions): KubernetesSimulator {
   const { clock } = options;
-  const registry = new Registry(clock, options.historyMax ?? 10_000, options);
+  const registry = new Registry(clock, HISTORY_MAX);
   const faults = new Faults();
   const requests = new RequestLog();
   const watches = new Watches({ clock, registry, faults });

@@ -16,7 +16,6 @@ import { applyWish, listConflicts } from "./patches/apply_patch.ts";
 import { type ApiObject, isEqual, type JsonObject, objectAt, stringAt } from "./patches/json.ts";
 import { type CustomKind, defineCustomKind, type Kind } from "./schema/kind.ts";
 import { KINDS } from "./schema/kinds.ts";
-import type { ServiceRuleOptions } from "./services/mod.ts";
 import { Collection, Stored, VersionCounter } from "./store.ts";
 import {
   carryOver,
@@ -53,12 +52,12 @@ export class Registry {
   readonly #completion: Completion;
 
   /** @param historyMax Number of changes of each kind to keep */
-  constructor(clock: Clock, historyMax: number, options: ServiceRuleOptions = {}) {
+  constructor(clock: Clock, historyMax: number) {
     this.#clock = clock;
     this.#historyMax = historyMax;
     for (const kind of KINDS)
       this.#collections.set(kind, new Collection(this.versions, historyMax));
-    this.#completion = new Completion(this.collection(this.#builtIn("Service")), options);
+    this.#completion = new Completion(this.collection(this.#builtIn("Service")));
     for (const object of FIRST_OBJECTS) {
       const metadata = objectAt(object, "metadata");
       const [name, namespace] = [stringAt(metadata, "name"), stringAt(metadata, "namespace")];

@@ -75,10 +75,6 @@ export class Collection {
     return this.#objects.get(key);
   }
 
-  get size(): number {
-    return this.#objects.size;
-  }
-
   /** Objects in the order of their keys. */
   entries(): readonly (readonly [string, Stored])[] {
     this.#keys ??= [...this.#objects.keys()].sort();

@@ -59,7 +59,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
 }
 
 /** Asks for JSON. */
-export function send(
+function send(
   simulator: CloudStackSimulator,
   command: string,
   fields: Fields = {},

@@ -169,9 +169,6 @@ interface WantedPolicy {
 
 /** A rule can have two policies for the time of a job only. */
 const POLICIES_MAX = 1;
-const TIME = /^[+-]?\d+[dhms]$/;
-const SIZE = /^[+-]?\d+[kmg]$/;
-const NUMBER = /^[+-]?\d+$/;
 
 /** Refuses a policy. @throws {ApiError} 431 */
 function checkPolicy(
@@ -210,13 +207,9 @@ function checkNames({ parameters }: StickinessMethod, entries: WantedPolicy["ent
       throw toInvalid(`Failed : Value expected for the Param :${known.name}`);
     }
   }
-  for (const { name, isRequired } of parameters) {
-    if (!isRequired || entries.some(([one]) => one === name)) continue;
-    throw toInvalid(`Failed : Missing Manadatory Param :${name}`);
-  }
 }
 
-/** HAProxy wants units with times and sizes; it looks at no value of `LbCookie`. */
+/** HAProxy wants units with times and sizes; values of cookies are not looked at here. */
 function checkValues(
   ruleId: string,
   method: StickinessMethod,
@@ -230,14 +223,9 @@ function checkValues(
       `Failed LB in validation rule id: ${ruleId} Cause: ${name} is not ${what}: ${found[1]}`,
     );
   };
-  if (method.name === "SourceBased") {
-    check("expire", TIME, "in timeformat");
-    check("tablesize", SIZE, "in size format");
-  }
-  if (method.name === "AppCookie") {
-    check("length", NUMBER, "a number");
-    check("holdtime", /^[+-]?\d+[dhms]?$/, "in timeformat");
-  }
+  if (method.name !== "SourceBased") return;
+  check("expire", /^[+-]?\d+[dhms]$/, "in timeformat");
+  check("tablesize", /^[+-]?\d+[kmg]$/, "in size format");
 }
 
 function isSameWord(one: string, other: string): boolean {

@@ -224,7 +224,6 @@ export const LIFECYCLE_COMMANDS: Readonly<Record<string, Command>> = {
   startVirtualMachine: { kind: "job", run: (call) => toPowerJob(call, START) },
   stopVirtualMachine: { kind: "job", run: (call) => toPowerJob(call, STOP) },
   destroyVirtualMachine: { kind: "job", run: destroy },
-  expungeVirtualMachine: { kind: "job", run: expunge },
 };
 
 /** A change of state: from where, by way of, to. */
@@ -264,18 +263,6 @@ function destroy(call: Call): WantedJob {
       const shown = show(vm, call);
       if (isExpunged) call.state.expunge(vm.id);
       return shown;
-    },
-  });
-}
-
-function expunge(call: Call): WantedJob {
-  const vm = needVm(call);
-  checkAdmin(call.caller.account, "Expunging");
-  return toJob(vm, {
-    begin: () => enter(vm, { from: ["Destroyed", "Error"], by: "Expunging", to: "Expunging" }),
-    run: () => {
-      call.state.expunge(vm.id);
-      return { success: true };
     },
   });
 }

@@ -100,22 +100,10 @@ export class Jobs {
     return job;
   }
 
-  /** Lets a job that never ends go on. @throws {RangeError} when it is not held */
-  release(jobId: string): void {
-    const go = this.#held.get(jobId);
-    if (go === undefined) throw new RangeError(`Cannot find a job that is held: "${jobId}"`);
-    this.#held.delete(jobId);
-    go();
-  }
-
   /** Lets every job that never ends go on. */
   releaseAll(): void {
-    for (const jobId of this.#held.keys()) this.release(jobId);
-  }
-
-  /** Forgets a job, as the server does a day after its end. */
-  forget(jobId: string): void {
-    this.#byId.delete(jobId);
+    for (const go of this.#held.values()) go();
+    this.#held.clear();
   }
 
   async #work(
@@ -207,7 +195,6 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
   ["startVirtualMachine", "vm.StartVM"],
   ["stopVirtualMachine", "vm.StopVM"],
   ["destroyVirtualMachine", "vm.DestroyVM"],
-  ["expungeVirtualMachine", "vm.ExpungeVM"],
 ]);
 
 /** The class of a command: `org.apache.cloudstack.api.command.user.vm.StartVMCmd`. */

@@ -190,7 +190,6 @@ interface StickinessParameter {
   readonly name: string;
   /** Whether it stands for itself, without a value. */
   readonly isFlag: boolean;
-  readonly isRequired: boolean;
 }
 
 /** A way to keep a client at one backend. */
@@ -271,9 +270,9 @@ export function readStoredParameters(text: string): Record<string, string> {
 export function toCapabilityText(methods: readonly StickinessMethod[]): string {
   const shown = methods.map((method) => ({
     methodname: method.name,
-    paramlist: method.parameters.map(({ name, isFlag, isRequired }) => ({
+    paramlist: method.parameters.map(({ name, isFlag }) => ({
       paramname: name,
-      required: isRequired,
+      required: false,
       isflag: isFlag,
       description: `Parameter ${name} of ${method.name}.`,
     })),
@@ -290,7 +289,6 @@ function toMethod(
   const toParameter = (isFlag: boolean) => (parameter: string) => ({
     name: parameter,
     isFlag,
-    isRequired: false,
   });
   return { name, parameters: [...values.map(toParameter(false)), ...flags.map(toParameter(true))] };
 }

@@ -2,7 +2,6 @@
  * Services as the API server treats them: families, defaults, what it allocates, and what an update keeps.
  * @module
  */
-import { parseIp } from "../../../core/net/ip.ts";
 import type { FieldProblem } from "../api_error.ts";
 import {
   isEqual,
@@ -14,7 +13,7 @@ import {
 } from "../patches/json.ts";
 import { invalidValue } from "../schema/validation.ts";
 import type { Collection } from "../store.ts";
-import { type IpFamily, ServiceAllocation } from "./allocation.ts";
+import { ServiceAllocation } from "./allocation.ts";
 import {
   ingressOf,
   needsHealthPort,
@@ -33,24 +32,13 @@ interface Completed {
   readonly problems: readonly FieldProblem[];
 }
 
-/** What differs between clusters. */
-export interface ServiceRuleOptions {
-  /** Ranges of cluster IPs, one or one of each family. @default ["10.96.0.0/12"] */
-  readonly clusterIpRanges?: readonly string[];
-  /** First and last node port. @default [30000, 32767] */
-  readonly nodePortRange?: readonly [number, number];
-}
-
 /** The rules for Services of one cluster. */
 export class ServiceRules {
   readonly #allocation: ServiceAllocation;
 
   /** @param services Where they are stored, still empty */
-  constructor(services: Collection, options: ServiceRuleOptions = {}) {
-    this.#allocation = new ServiceAllocation(services, {
-      clusterIps: options.clusterIpRanges ?? ["10.96.0.0/12"],
-      nodePorts: options.nodePortRange ?? [30_000, 32_767],
-    });
+  constructor(services: Collection) {
+    this.#allocation = new ServiceAllocation(services);
   }
 
   /** A new Service. It begins without a status. */
@@ -81,12 +69,13 @@ export class ServiceRules {
 
   #withAddresses(service: JsonObject, before: JsonObject | undefined): Completed {
     if (typeOf(service) === "ExternalName") return { service, problems: [] };
-    const chosen = chooseFamilies(service, this.#allocation.families);
-    if (chosen.problems.length > 0) return { service, problems: chosen.problems };
-    const { families, policy } = chosen;
-    const allocated = this.#allocation.withClusterIps(service, families, before);
-    const spec = { ...specOf(allocated.service), ipFamilies: families, ipFamilyPolicy: policy };
-    return { ...allocated, service: { ...allocated.service, spec } };
+    const problems = familyProblems(specOf(service));
+    if (problems.length > 0) return { service, problems };
+    const allocated = this.#allocation.withClusterIp(service, before);
+    const spec = specOf(allocated.service);
+    const ipFamilyPolicy = stringAt(spec, "ipFamilyPolicy") || "SingleStack";
+    const families = { ipFamilies: ["IPv4"], ipFamilyPolicy };
+    return { ...allocated, service: { ...allocated.service, spec: { ...spec, ...families } } };
   }
 }
 
@@ -98,47 +87,15 @@ function withClusterIps(service: JsonObject): JsonObject {
   return { ...service, spec: { ...spec, clusterIPs: [one] } };
 }
 
-/** The families, in order, and what is wrong with those that the Service names. */
-interface Families {
-  readonly families: readonly IpFamily[];
-  readonly policy: string;
-  readonly problems: readonly FieldProblem[];
-}
-
-/** Decides the families of a Service. Pure. */
-function chooseFamilies(service: JsonObject, cluster: readonly IpFamily[]): Families {
-  const spec = specOf(service);
-  const named = textsAt(spec, "ipFamilies").filter(isFamily);
-  const addressed = textsAt(spec, "clusterIPs").flatMap(toFamily);
-  const given = named.length > 0 ? named : addressed;
-  const wish = stringAt(spec, "ipFamilyPolicy");
-  const policy = wish || (given.length > 1 ? "RequireDualStack" : "SingleStack");
-  const problems: FieldProblem[] = [];
-  for (const [index, family] of named.entries()) {
-    if (cluster.includes(family)) continue;
-    const rule = `not configured on this cluster`;
-    problems.push(invalidValue(`spec.ipFamilies[${index}]`, family, rule));
-  }
-  if (policy === "RequireDualStack" && cluster.length < 2) {
-    const rule = "this cluster is not configured for dual-stack services";
-    problems.push(invalidValue("spec.ipFamilyPolicy", policy, rule));
-  }
-  if (policy === "SingleStack" && given.length > 1) {
-    const rule = "may only hold one value when the policy is SingleStack";
-    problems.push(invalidValue("spec.ipFamilies", given, rule));
-  }
-  const first = given.length > 0 ? given : cluster.slice(0, 1);
-  const rest = policy === "SingleStack" ? [] : cluster.filter((family) => !first.includes(family));
-  return { families: [...first, ...rest], policy, problems };
-}
-
-function isFamily(text: string): text is IpFamily {
-  return text === "IPv4" || text === "IPv6";
-}
-
-function toFamily(address: string): readonly IpFamily[] {
-  const ip = parseIp(address);
-  return ip === undefined ? [] : [ip.family === 4 ? "IPv4" : "IPv6"];
+/** The cluster has only IPv4. */
+function familyProblems(spec: JsonObject): readonly FieldProblem[] {
+  const at = textsAt(spec, "ipFamilies").indexOf("IPv6");
+  if (at >= 0)
+    return [invalidValue(`spec.ipFamilies[${at}]`, "IPv6", "not configured on this cluster")];
+  const policy = spec["ipFamilyPolicy"];
+  if (policy !== "RequireDualStack") return [];
+  const rule = "this cluster is not configured for dual-stack services";
+  return [invalidValue("spec.ipFamilyPolicy", policy, rule)];
 }
 
 const AFFINITY_SECONDS = 10_800;
@@ -253,13 +210,5 @@ function dropUseless(before: JsonObject, after: JsonObject): JsonObject {
   }
   if (!needsHealthPort(after)) drop("healthCheckNodePort");
   if (!isBalanced) drop("allocateLoadBalancerNodePorts", "loadBalancerClass");
-  return { ...after, spec: trimFamilies(old, spec), ...(!isBalanced && { status: {} }) };
-}
-
-/** A Service that becomes single-stack loses its second family. */
-function trimFamilies(old: JsonObject, spec: JsonObject): JsonObject {
-  const wasDual = old["ipFamilyPolicy"] !== undefined && old["ipFamilyPolicy"] !== "SingleStack";
-  if (!wasDual || spec["ipFamilyPolicy"] !== "SingleStack") return spec;
-  const first = (key: string): readonly string[] => textsAt(spec, key).slice(0, 1);
-  return { ...spec, ipFamilies: first("ipFamilies"), clusterIPs: first("clusterIPs") };
+  return { ...after, spec, ...(!isBalanced && { status: {} }) };
 }

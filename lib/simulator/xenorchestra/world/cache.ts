@@ -47,7 +47,7 @@ const TOGETHER_MS = 5;
  * What the cache shows of objects that a call of the hypervisor changed a moment ago. Of all others it shows what is
  * there: when something happened that no call did, no client knows anyway.
  */
-export class Cache {
+class Cache {
   readonly #clock: Clock;
   readonly #lag: Lag;
   readonly #late = new Map<string, Late>();
@@ -135,7 +135,7 @@ export function copy(record: XoRecord): XoRecord {
 }
 
 /** A record that tells when it is about to change. */
-export function watched(record: XoRecord, beforeChange: () => void): XoRecord {
+function watched(record: XoRecord, beforeChange: () => void): XoRecord {
   return new Proxy(record, {
     set: (target, field, value) => {
       if (!Object.is(Reflect.get(target, field), value)) beforeChange();

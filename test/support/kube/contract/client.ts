@@ -65,7 +65,6 @@ export interface Answer {
 /** Media types of patches by their short names. */
 export const PATCH_TYPES = {
   apply: "application/apply-patch+yaml",
-  json: "application/json-patch+json",
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
 } as const;

@@ -213,18 +213,6 @@ export function addWriteCases(use: () => ContractContext): void {
       },
     );
 
-    test("a JSON patch counts whole or not at all", async () => {
-      const { client } = use();
-      const path = await createNode({ spec: { taints: [TAINT] } });
-      const add = { op: "add", path: "/metadata/labels", value: { a: "b" } };
-      const good = { op: "test", path: "/spec/taints/0/key", value: TAINT.key };
-      const bad = { ...good, value: "other" };
-      expect((await client.patch(path, "json", [bad, add])).status).toBe(422);
-      expect((await client.get(path)).body.metadata.labels).toBeUndefined();
-      const answer = await client.patch(path, "json", [good, add]);
-      expect(answer.body.metadata.labels).toEqual({ a: "b" });
-    });
-
     test("a provider ID is set once and never changed", async () => {
       const { client } = use();
       const path = await createNode();
