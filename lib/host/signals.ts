@@ -31,13 +31,13 @@ class StopRequest extends Error {
 /** 128 plus the number of the signal, as in shells (signal(7)). */
 const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 };
 
-/** Whether whoever started this process had it ignore SIGHUP. It is signal 1, the lowest bit of the mask. */
+/** Whether the program that started this process had it ignore SIGHUP. It is signal 1, the lowest bit of the mask. */
 function isHangUpIgnored(): boolean {
   try {
     const [, mask = ""] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync(STATUS, "utf8")) ?? [];
     return Number.parseInt(mask.slice(-1), 16) % 2 === 1;
   } catch {
-    // Without /proc nobody knows.
+    // Without /proc this cannot be known.
     return false;
   }
 }
