@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import type {
-  LoadBalancerClaim,
-  LoadBalancerSpec,
-} from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import type { LoadBalancerSpec } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { chooseAddress } from "../../../../lib/providers/cloudstack/load_balancers/choose_address.ts";
 import { type Scene, toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
@@ -26,10 +23,8 @@ import {
   findLost,
   isOwnOrProven,
   isProvenByRecord,
-  listUsers,
   listUses,
   mayTag,
-  planNaming,
   toDoubt,
 } from "../../../../lib/providers/cloudstack/load_balancers/ownership.ts";
 import type { KeptRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
@@ -336,46 +331,6 @@ test("listUses() names everything that is not of the Service", () => {
     "static NAT",
     "2 port forwardings",
   ]);
-});
-
-const OTHER = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
-const OTHER_RULE = "a9999999989ab4cde8f0123456789abc-tcp-443";
-
-/** An address of another Service, with a rule of each. */
-function share(): { cloud: CloudModel; address: PublicAddress } {
-  const { cloud, address } = setUp({ tags: toTags(CLUSTER, OTHER) });
-  const place = { addressId: address.id, networkId: "net-1" };
-  cloud.addRule({ name: `${LB_NAME}-tcp-80`, ...place });
-  cloud.addFirewallRule({ addressId: address.id });
-  cloud.addRule({ name: OTHER_RULE, ...place, publicPort: 443 });
-  cloud.addFirewallRule({ addressId: address.id, startPort: 443, endPort: 443 });
-  cloud.holders = [{ claim: toSpec({ owner: OTHER }), isLeaving: false }];
-  return { cloud, address };
-}
-
-test("listUsers() names the Services on an address, if nothing else uses it", () => {
-  const { cloud, address } = share();
-  expect(listUsers(toScene(cloud.view(), toSpec()), address)).toEqual([OTHER]);
-  cloud.holders = [];
-  expect(listUsers(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
-  cloud.holders = [{ claim: toSpec({ owner: OTHER }), isLeaving: false }];
-  cloud.addFirewallRule({ addressId: address.id, startPort: 22, endPort: 22 });
-  expect(listUsers(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
-});
-
-test("the record names an address of another Service that the Service uses and does not name", () => {
-  const { cloud, address } = share();
-  const list = (claim: Partial<LoadBalancerClaim>, shared?: string): readonly unknown[] => {
-    const scene = toScene(cloud.view(), toSpec(claim));
-    const record = shared === undefined ? {} : { record: { shared } };
-    return planNaming({ ...scene, ...record }, address).map(({ change }) => change);
-  };
-  expect(list({})).toEqual([{ kind: "keepShared", ip: IP }]);
-  expect(list({ address: "192.0.2.9" })).toEqual([{ kind: "keepShared", ip: IP }]);
-  expect(list({}, IP)).toEqual([]);
-  expect(list({ address: IP })).toEqual([]);
-  for (const id of cloud.rules.keys()) cloud.removeRule(id);
-  expect(list({})).toEqual([]);
 });
 
 test("an address that may have been taken without a choice is told, and stays", () => {

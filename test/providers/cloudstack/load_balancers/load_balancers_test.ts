@@ -466,14 +466,30 @@ function view(): Observation {
   return store.view;
 }
 
+const [ADDRESS, OTHER, NEW_ADDRESS] = [toAddress("ip"), toAddress("other"), toAddress("new")];
+const [RULE, FOREIGN] = [toRule("rule"), toRule("foreign", { addressId: "other" })];
+const [OPENED, OTHERS] = [toFirewallRule("fw"), toFirewallRule("fw-other", { addressId: "other" })];
+const [ITEM, NEW_ITEM] = [toAclItem("item"), toAclItem("new")];
+const [POLICY, STICKY] = [toPolicy("policy"), toPolicy("policy", { method: "SourceBased" })];
+const NARROW = toFirewallRule("fw", { cidrs: ["10.0.0.0/8"] });
+
 const FULL = toFound({
-  addresses: byId(toAddress("ip"), toAddress("other")),
-  rules: byId(toRule("rule"), toRule("foreign", { addressId: "other" })),
-  firewallRules: byId(toFirewallRule("fw"), toFirewallRule("fw-other", { addressId: "other" })),
-  aclItems: new Map([["acl", [toAclItem("item")]]]),
+  addresses: byId(ADDRESS, OTHER),
+  rules: byId(RULE, FOREIGN),
+  firewallRules: byId(OPENED, OTHERS),
+  aclItems: new Map([["acl", [ITEM]]]),
   members: new Map([["rule", new Set(["vm-1"])]]),
-  policies: new Map([["rule", [toPolicy("policy")]]]),
+  policies: new Map([["rule", [POLICY]]]),
 });
+
+/** The members and policies of the rule after a change: those of no other rule are known. */
+function withParts(vmIds: readonly string[], policies = [POLICY]): Partial<Observation> {
+  return { members: new Map([["rule", new Set(vmIds)]]), policies: new Map([["rule", policies]]) };
+}
+
+const NO_PARTS = { members: new Map(), policies: new Map() };
+const BARE = toRule("rule", { state: "Add" });
+const SOURCE = toRule("rule", { algorithm: "source" });
 
 /** Each change, and what the view shows after it. */
 const CHANGES: readonly (readonly [
@@ -483,91 +499,51 @@ const CHANGES: readonly (readonly [
 ])[] = [
   [
     "putAddress",
-    (one) => one.putAddress(toAddress("new")),
-    { addresses: byId(toAddress("ip"), toAddress("other"), toAddress("new")) },
+    (one) => one.putAddress(NEW_ADDRESS),
+    { addresses: byId(ADDRESS, OTHER, NEW_ADDRESS) },
   ],
   [
     "dropAddress, which takes everything on it away",
     (one) => one.dropAddress("ip"),
     {
-      addresses: byId(toAddress("other")),
-      rules: byId(toRule("foreign", { addressId: "other" })),
-      firewallRules: byId(toFirewallRule("fw-other", { addressId: "other" })),
-      members: new Map(),
-      policies: new Map(),
+      addresses: byId(OTHER),
+      rules: byId(FOREIGN),
+      firewallRules: byId(OTHERS),
+      ...NO_PARTS,
     },
   ],
   [
     "putRule of a new rule, which has no members and no policies",
     (one) => one.putRule(toRule("new")),
     {
-      rules: byId(toRule("rule"), toRule("foreign", { addressId: "other" }), toRule("new")),
-      members: new Map([
-        ["rule", new Set(["vm-1"])],
-        ["new", new Set()],
-      ]),
-      policies: new Map([
-        ["rule", [toPolicy("policy")]],
-        ["new", []],
-      ]),
+      rules: byId(RULE, FOREIGN, toRule("new")),
+      members: new Map([...FULL.members, ["new", new Set()]]),
+      policies: new Map([...FULL.policies, ["new", []]]),
     },
   ],
   [
     "putRule of a rule that is there, which keeps its members",
-    (one) => one.putRule(toRule("rule", { algorithm: "source" })),
-    {
-      rules: byId(
-        toRule("rule", { algorithm: "source" }),
-        toRule("foreign", { addressId: "other" }),
-      ),
-    },
+    (one) => one.putRule(SOURCE),
+    { rules: byId(SOURCE, FOREIGN) },
   ],
-  [
-    "dropRule",
-    (one) => one.dropRule("rule"),
-    {
-      rules: byId(toRule("foreign", { addressId: "other" })),
-      members: new Map(),
-      policies: new Map(),
-    },
-  ],
-  [
-    "addMembers",
-    (one) => one.addMembers("rule", ["vm-2"]),
-    { members: new Map([["rule", new Set(["vm-1", "vm-2"])]]) },
-  ],
-  [
-    "addMembers of a rule whose members are not known: they stay so",
-    (one) => one.addMembers("foreign", ["vm-2"]),
-    {},
-  ],
+  ["dropRule", (one) => one.dropRule("rule"), { rules: byId(FOREIGN), ...NO_PARTS }],
+  ["addMembers", (one) => one.addMembers("rule", ["vm-2"]), withParts(["vm-1", "vm-2"])],
+  ["addMembers of a rule whose are not known", (one) => one.addMembers("foreign", ["vm-2"]), {}],
   [
     "removeMembers",
     (one) => one.removeMembers("rule", ["vm-1", "vm-9"]),
-    {
-      members: new Map([["rule", new Set()]]),
-      rules: byId(toRule("rule", { state: "Add" }), toRule("foreign", { addressId: "other" })),
-    },
+    { ...withParts([]), rules: byId(BARE, FOREIGN) },
   ],
   [
     "putFirewallRule",
-    (one) => one.putFirewallRule(toFirewallRule("fw", { cidrs: ["10.0.0.0/8"] })),
-    {
-      firewallRules: byId(
-        toFirewallRule("fw", { cidrs: ["10.0.0.0/8"] }),
-        toFirewallRule("fw-other", { addressId: "other" }),
-      ),
-    },
+    (one) => one.putFirewallRule(NARROW),
+    { firewallRules: byId(NARROW, OTHERS) },
   ],
-  [
-    "dropFirewallRule",
-    (one) => one.dropFirewallRule("fw"),
-    { firewallRules: byId(toFirewallRule("fw-other", { addressId: "other" })) },
-  ],
+  ["dropFirewallRule", (one) => one.dropFirewallRule("fw"), { firewallRules: byId(OTHERS) }],
   [
     "putAclItem",
-    (one) => one.putAclItem(toAclItem("new")),
-    { aclItems: new Map([["acl", [toAclItem("item"), toAclItem("new")]]]) },
+    (one) => one.putAclItem(NEW_ITEM),
+    { aclItems: new Map([["acl", [ITEM, NEW_ITEM]]]) },
   ],
   [
     "putAclItem of a list that is not known: it stays so",
@@ -575,12 +551,8 @@ const CHANGES: readonly (readonly [
     {},
   ],
   ["dropAclItem", (one) => one.dropAclItem("acl", "item"), { aclItems: new Map([["acl", []]]) }],
-  [
-    "putPolicy",
-    (one) => one.putPolicy("rule", toPolicy("policy", { method: "SourceBased" })),
-    { policies: new Map([["rule", [toPolicy("policy", { method: "SourceBased" })]]]) },
-  ],
-  ["dropPolicy", (one) => one.dropPolicy("rule", "policy"), { policies: new Map([["rule", []]]) }],
+  ["putPolicy", (one) => one.putPolicy("rule", STICKY), withParts(["vm-1"], [STICKY])],
+  ["dropPolicy", (one) => one.dropPolicy("rule", "policy"), withParts(["vm-1"], [])],
 ];
 
 describe("ObservationStore", () => {
