@@ -29,10 +29,12 @@ import { type BareMetalHosts, HostPublisher } from "./hosts/publish/host_publish
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
 import { fromInventory, readLastView, untilInventory } from "./inventory.ts";
 import { MachineEvents } from "./machines/events.ts";
+import { MachineReconciler } from "./machines/machine_reconciler.ts";
 import { readSeed } from "./machines/seed.ts";
 import { VinoMachines } from "./machines/vino_machines.ts";
+import { WorkList } from "./machines/work_list.ts";
 import { createVinoMetrics } from "./metrics.ts";
-import { VinoReconciler } from "./reconcile.ts";
+import { type ReconcilerOptions, VinoReconciler } from "./reconcile.ts";
 import { readRedfishSettings } from "./redfish/flags.ts";
 import { createRedfish, type Redfish } from "./redfish/redfish.ts";
 import { IP_POOLS, type IpPool } from "./resource/ip_pool.ts";
@@ -93,6 +95,8 @@ interface VinoControllerOptions {
 
 /** How many Vinos are worked on at once; long work needs no worker. */
 const WORKERS = 2;
+/** How many machines are begun at once, or found to be nobody's; the work on a machine needs no worker. */
+const MACHINE_WORKERS = 2;
 /** How long a Vino may keep a worker; after that its work goes on without one. */
 const SLICE_MS = 10_000;
 /** First delay after a failure of the cloud. */
@@ -108,7 +112,7 @@ class VinoController implements RunningController {
   readonly #machines: Machines;
   readonly #objects: VinoMachines;
   readonly #loop: ObjectLoop<Vino>;
-  readonly #orphans: ObjectLoop<VinoMachine>;
+  readonly #machineLoop: ObjectLoop<VinoMachine>;
 
   constructor(context: ControllerContext, machines: Machines, options: VinoControllerOptions) {
     const { client, clock, caches, events, log, fence } = context;
@@ -130,7 +134,8 @@ class VinoController implements RunningController {
     });
     this.#redfish = redfish;
     if (redfish) this.managementListener = redfish.listener;
-    const reconciler = new VinoReconciler({
+    const work = new WorkList();
+    const shared = {
       client,
       clock,
       machines,
@@ -139,6 +144,7 @@ class VinoController implements RunningController {
       hosts,
       objects,
       machineEvents,
+      work,
       vinoes: this.objects,
       writer,
       machinesMax: readFlag(context.flags, MACHINES_FLAG),
@@ -151,7 +157,9 @@ class VinoController implements RunningController {
         const names = { namespace, machine: task.name, host };
         return readSeed(client, { ...names, start: task.start }, signal);
       },
-    });
+    } satisfies ReconcilerOptions;
+    const reconciler = new VinoReconciler(shared);
+    const machineReconciler = new MachineReconciler(shared);
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -170,24 +178,34 @@ class VinoController implements RunningController {
       reconcile: (vino, signal) => reconciler.reconcile(toKey(vino), signal),
       sliceMs: SLICE_MS,
       forget: (key) => reconciler.forget(key),
-      sources: [fromInventory(source, this.objects), ...options.sources],
+      sources: [fromInventory(source, this.objects), work.ended, ...options.sources],
       prepare: (signal) => untilInventory(source, signal),
       backoffMs: BACKOFF_MS,
     });
-    this.#orphans = new ObjectLoop({
+    this.#machineLoop = new ObjectLoop({
       context,
       name: NAME,
       queueName: "vino-machine",
       noun: "vinomachine",
       objects: objects.reader,
-      workers: 1,
+      findGone: (key) => work.findObject(key),
+      workers: MACHINE_WORKERS,
       inputs: ({ metadata }) => [metadata.deletionTimestamp],
-      reconcile: async (object, signal) => {
-        await objects.releaseOrphan(object, signal);
-        return {};
+      reconcile: async (object, signal, detach) => {
+        const key = toKey(object);
+        if (work.find(key) === undefined) {
+          await objects.releaseOrphan(object, signal);
+          return {};
+        }
+        detach();
+        return await machineReconciler.reconcile(key, signal);
       },
+      sliceMs: SLICE_MS,
       forget: () => undefined,
-      sources: [fromSecondary(this.objects, () => listLeaving(objects.reader.values()))],
+      sources: [
+        work.started,
+        fromSecondary(this.objects, () => listLeaving(objects.reader.values())),
+      ],
     });
     metrics.readFrom({
       listStates: () =>
@@ -202,7 +220,7 @@ class VinoController implements RunningController {
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const loops = [this.#loop, this.#orphans].map((loop) => loop.run(signal));
+    const loops = [this.#loop, this.#machineLoop].map((loop) => loop.run(signal));
     await Promise.all([this.#redfish?.run(signal), ...loops]);
   }
 

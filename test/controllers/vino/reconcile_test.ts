@@ -741,3 +741,84 @@ test("a Vino does not end while a look shows a machine of it that no inventory h
   expect([...rig.cloud.world.keys()]).toEqual([]);
   expect(rig.server).toBeUndefined();
 });
+
+describe("a step that takes long", () => {
+  /** Begins two machines, of which the first one waits in a step. */
+  async function startHeld(policy: "Delete" | "Retain" = "Delete") {
+    const rig = new ReconcilerRig(toVinoSpec(2, { deletionPolicy: policy }));
+    const held = Promise.withResolvers<void>();
+    rig.cloud.onStep = ({ kind, name }) =>
+      kind === "configure" && name.endsWith("worker-0") ? held.promise : undefined;
+    await rig.refresh();
+    const first = rig.reconcile();
+    // Nothing else is awaited: everything but the step goes on.
+    await rig.clock.advance(1);
+    while (rig.steps.length < 3) await rig.clock.advance(1);
+    return { rig, held, first };
+  }
+
+  test("holds up no other machine for long, and its own is left alone", async () => {
+    const { rig, held, first } = await startHeld();
+    await rig.reconcile();
+    expect(rig.steps.at(-1)).toBe("configure worker-1");
+    await rig.clock.advance(15_000);
+    await rig.reconcile();
+    expect(rig.steps.at(-1)).toBe("complete worker-1");
+    await rig.clock.advance(15_000);
+    await rig.reconcile();
+    expect(rig.hosts).toEqual(new Set(["edge-worker-1"]));
+    await rig.clock.advance(5_000);
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Creating", "worker-1 Ready"]);
+    held.resolve();
+    await first;
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+    expect(rig.steps.filter((one) => one.endsWith("worker-0"))).toEqual([
+      "create worker-0",
+      "configure worker-0",
+      "complete worker-0",
+    ]);
+  });
+
+  test.each(["Delete", "Retain"] as const)(
+    "keeps a Vino that is deleted with the policy %s until it is over",
+    async (policy) => {
+      const { rig, held, first } = await startHeld(policy);
+      rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+      await rig.refresh();
+      rig.cloud.failure = new CloudError("unreachable", "no answer");
+      await rig.reconcile();
+      await rig.clock.advance(3_600_000);
+      await rig.reconcile().catch(() => undefined);
+      expect(rig.server?.metadata.finalizers).toEqual([FINALIZER]);
+      rig.cloud.failure = undefined;
+      held.resolve();
+      await first.catch(() => undefined);
+      await rig.pass();
+      await rig.pass();
+      expect(rig.server).toBeUndefined();
+      expect(rig.cloud.world.size).toBe(policy === "Delete" ? 0 : 2);
+      expect(rig.steps).not.toContain("complete worker-0");
+    },
+  );
+
+  test("ends with it if another spec came meanwhile", async () => {
+    const { rig, held, first } = await startHeld();
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete", cpus: 4 }) });
+    await rig.reconcile();
+    held.resolve();
+    await first;
+    await rig.pass();
+    expect(rig.machines).toEqual(["worker-0 Ready"]);
+    expect(rig.cloud.world.size).toBe(1);
+  });
+});
+
+test("a removal is in the object before its first step", async () => {
+  const rig = await startReady(2);
+  const said: string[][] = [];
+  rig.cloud.onStep = () => void said.push(rig.machines);
+  rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+  await rig.reconcile();
+  expect(said[0]).toEqual(["worker-0 Ready", "worker-1 Removing"]);
+});

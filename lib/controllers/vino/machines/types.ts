@@ -1,5 +1,5 @@
 /**
- * What a `MachineReconciler` works with.
+ * What works on the machines of Vinos.
  * @module
  */
 import type { Machines, MachineSeed } from "../../../cloud/capabilities/machines.ts";
@@ -14,8 +14,9 @@ import type { MachinesReport } from "../status/outcome.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import type { MachineEvents } from "./events.ts";
 import type { VinoMachines } from "./vino_machines.ts";
+import type { WorkList } from "./work_list.ts";
 
-/** What a `MachineReconciler` needs. */
+/** What the work on machines needs. */
 export interface MachineReconcilerOptions {
   readonly clock: Clock;
   readonly machines: Machines;
@@ -25,6 +26,8 @@ export interface MachineReconcilerOptions {
   readonly addresses: AddressAllocator;
   readonly hosts: BareMetalHosts;
   readonly machineEvents: MachineEvents;
+  /** Where machines are handed over that are due. */
+  readonly work: WorkList;
   /** How many machines of the Vino change at once. */
   readonly machinesMax: number;
   readonly findLimit: () => FleetLimitSettings;
@@ -49,7 +52,7 @@ export interface ReconcileInput {
   readonly deletes: boolean;
 }
 
-/** What a `MachineReconciler` may do for one Vino while it works. */
+/** What `DesiredMachines` may do for their Vino while they decide. */
 export interface ReconcileContext {
   readonly signal: AbortSignal;
   /**

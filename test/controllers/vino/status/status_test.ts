@@ -241,7 +241,7 @@ function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): Mac
     decision: { removable: [], reports: [], isDrained: true },
     hosts: new Map(),
     shown: [],
-    tracker: { find: () => undefined },
+    tracker: { find: () => undefined, isWorking: () => false },
     gonePools: undefined,
     removed: [],
     isGone: () => false,

@@ -23,7 +23,7 @@ interface RemovalsOptions extends Pick<
   MachineReconcilerOptions,
   "addresses" | "clock" | "findLimit" | "isNamespaceEnding" | "machineEvents" | "machines"
 > {
-  readonly tracker: Pick<ProgressTracker, "find" | "sightings">;
+  readonly tracker: Pick<ProgressTracker, "find" | "isWorking" | "sightings">;
 }
 
 /** Machines that are too many and whose BareMetalHosts must go. */
@@ -122,7 +122,8 @@ export class Removals {
     const pools = readGonePools(vino.metadata);
     const gone = tasks.flatMap((task) => {
       const progress = tracker.find(task.name);
-      if (progress === undefined || tracker.sightings.isGone(task.name)) return [];
+      const isOpen = tracker.isWorking(task.name) || tracker.sightings.isGone(task.name);
+      if (progress === undefined || isOpen) return [];
       const isForgotten = isGoneWithPool(progress.plan, pools);
       return isForgotten || isProvenGone(progress) ? [{ task, progress, isForgotten }] : [];
     });
