@@ -134,7 +134,7 @@ class VinoController implements RunningController {
     });
     this.#redfish = redfish;
     if (redfish) this.managementListener = redfish.listener;
-    const work = new WorkList();
+    const work = new WorkList(machines);
     const shared = {
       client,
       clock,

@@ -187,7 +187,7 @@ export class ReconcilerRig {
       objects,
       warn: (vino, word, message) => writer.warn(vino, word, message),
     });
-    const work = new WorkList();
+    const work = new WorkList(cloud);
     work.started.subscribe((keys) => {
       for (const key of keys) this.#started.add(key);
     });

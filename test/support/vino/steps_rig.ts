@@ -86,7 +86,7 @@ export function startStepsRig({
   cloud.clock = () => clock.monotonic();
   const tracker = new ProgressTracker({ clock, machines: cloud, random: () => 0 });
   const neverComplete = new NeverComplete();
-  const group = new MachineGroup({ clock, machines: cloud, tracker, neverComplete });
+  const group = new MachineGroup({ clock, tracker, neverComplete });
   const vino = { metadata: VINO_OWNER };
   const vinoes = new Map([[`${VINO_OWNER.namespace}/${VINO_OWNER.name}`, vino]]);
   const events: string[] = [];
@@ -97,7 +97,7 @@ export function startStepsRig({
     objects: { find: () => undefined, warn: () => false },
     warn: (_vino, { reason }, message) => events.push(`${reason}: ${message}`) > 0,
   });
-  const work = new WorkList();
+  const work = new WorkList(cloud);
   const started: string[] = [];
   work.started.subscribe((keys) => void started.push(...keys));
   const reconciler = new MachineReconciler({

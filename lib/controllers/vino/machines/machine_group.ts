@@ -1,17 +1,15 @@
 /**
- * The machines of one Vino that are worked on now, and what they share.
+ * The machines of one Vino that are worked on now, and what stops all of them.
  * @module
  */
-import type { MachinesView } from "../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { NeverComplete } from "./removal/never_complete.ts";
-import { SharedObservation } from "./shared_observation.ts";
 import type { ProgressTracker } from "./steps/progress_tracker.ts";
 import type { MachineTask } from "./steps/tasks.ts";
-import type { MachineReconcilerOptions } from "./types.ts";
 
 /** What a {@linkcode MachineGroup} needs. */
-interface MachineGroupOptions extends Pick<MachineReconcilerOptions, "clock" | "machines"> {
+interface MachineGroupOptions {
+  readonly clock: Clock;
   readonly tracker: ProgressTracker;
   /** Learns which machines are begun, and which become complete. */
   readonly neverComplete: NeverComplete;
@@ -28,16 +26,14 @@ export class MachineGroup {
   readonly tracker: ProgressTracker;
   readonly neverComplete: NeverComplete;
   readonly #clock: Clock;
-  readonly #observation: SharedObservation;
   /** Since when a machine waits for others. */
   #waitingMs: number | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor({ clock, machines, tracker, neverComplete }: MachineGroupOptions) {
+  constructor({ clock, tracker, neverComplete }: MachineGroupOptions) {
     this.tracker = tracker;
     this.neverComplete = neverComplete;
     this.#clock = clock;
-    this.#observation = new SharedObservation(machines);
   }
 
   /** Whether machines are worked on. */
@@ -60,22 +56,13 @@ export class MachineGroup {
   /** Notes that machines are worked on from now on. */
   begin(tasks: readonly MachineTask[]): void {
     this.#waitingMs = undefined;
-    for (const { name } of tasks) {
-      this.tracker.begin(name);
-      this.#observation.expect(name);
-    }
+    for (const { name } of tasks) this.tracker.begin(name);
   }
 
   /** Notes that a machine is not worked on any more. @param name In the cloud */
   end(name: string): void {
     this.tracker.end(name);
-    this.#observation.leave(name);
     this.#waitingMs ??= this.#clock.monotonic();
-  }
-
-  /** Observes a machine for a change, with those that began with it. @throws {CloudError} when the cloud cannot answer */
-  async observe({ name, identity }: MachineTask, signal: AbortSignal): Promise<MachinesView> {
-    return await this.#observation.observe(name, identity, signal);
   }
 
   /** Notes an error because of which others cannot go on either. The first one counts. */

@@ -57,7 +57,7 @@ export class MachineReconciler {
     const found = work.find(key);
     if (found === undefined) return {};
     try {
-      const convergence = new MachineConvergence(found, this.#options);
+      const convergence = new MachineConvergence(key, found, this.#options);
       return await this.#converger.reconcile(convergence, signal);
     } finally {
       work.end(key);
@@ -88,6 +88,7 @@ type PlannedMachine = Planned<Task, Observation, Plan<Steps>>;
 
 /** The work on one machine. */
 class MachineConvergence implements Convergence<Task, Observation, Steps> {
+  readonly #key: Key;
   readonly #work: MachineWork;
   readonly #options: ReconcilerOptions;
   readonly #task: Task;
@@ -95,7 +96,8 @@ class MachineConvergence implements Convergence<Task, Observation, Steps> {
   #step: MachineStep | undefined;
   #hasStepped = false;
 
-  constructor(work: MachineWork, options: ReconcilerOptions) {
+  constructor(key: Key, work: MachineWork, options: ReconcilerOptions) {
+    this.#key = key;
     this.#work = work;
     this.#options = options;
     this.#task = { kind: work.task.goal.kind };
@@ -119,8 +121,9 @@ class MachineConvergence implements Convergence<Task, Observation, Steps> {
 
   async observe(_task: Task, signal: AbortSignal): Promise<Observation> {
     const { task, group, input } = this.#work;
-    const view = await group.observe(task, signal);
-    const { text } = this.#options.objects.record(input.vino, task);
+    const { objects, work } = this.#options;
+    const view = await work.observation.observe(this.#key, task.identity, signal);
+    const { text } = objects.record(input.vino, task);
     const { plan } = group.tracker.look(task, view, text);
     if (plan.steps.length === 0) return { plan };
     const seed = needsSeed(this.#task, plan) ? await this.#readSeed(signal) : undefined;

@@ -2,11 +2,13 @@
  * The machines that Vinos handed over: each is worked on by a reconcile of its own. Then its Vino is reconciled again.
  * @module
  */
+import type { Machines } from "../../../cloud/capabilities/machines.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { VinoMachine } from "../resource/vino_machine.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { MachineGroup } from "./machine_group.ts";
+import { SharedObservation } from "./shared_observation.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import type { ReconcileInput } from "./types.ts";
 
@@ -22,9 +24,14 @@ type Listener = (keys: Iterable<Key>) => void;
 
 /** See the module. Keys are those of VinoMachines, which need not exist. */
 export class WorkList {
+  readonly observation: SharedObservation;
   readonly #work = new Map<Key, MachineWork>();
   readonly #started = new Set<Listener>();
   readonly #ended = new Set<Listener>();
+
+  constructor(machines: Pick<Machines, "observe">) {
+    this.observation = new SharedObservation(machines);
+  }
 
   /** Names machines that are handed over. */
   get started(): KeySource {
@@ -43,6 +50,7 @@ export class WorkList {
       const work = { input, task, group };
       const key = toKey(toObject(work));
       this.#work.set(key, work);
+      this.observation.expect(key);
       return key;
     });
     for (const listener of this.#started) listener(keys);
@@ -65,6 +73,7 @@ export class WorkList {
     const { group, task, input } = work;
     this.#work.delete(key);
     group.end(task.name);
+    this.observation.leave(key);
     if (group.isWorking) return;
     for (const listener of this.#ended) listener([toKey(input.vino)]);
   }
