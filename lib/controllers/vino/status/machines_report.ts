@@ -15,7 +15,7 @@ import type { ProgressTracker } from "../machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
 import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
 import { compareKnown } from "../placement/known.ts";
-import { describeOtherPool } from "../placement/other_pool.ts";
+import { describeOtherPool } from "../placement/place_messages.ts";
 import type { RemovalDecision } from "../machines/removal/decision.ts";
 import type { Moment } from "../machines/removal/limit.ts";
 import { describeIdlePools } from "../machines/removal/lost_pool.ts";

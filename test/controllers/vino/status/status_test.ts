@@ -4,8 +4,11 @@ import type { MachinesReport, Outcome } from "../../../../lib/controllers/vino/s
 import { planStatus } from "../../../../lib/controllers/vino/status/status.ts";
 import { toReport, toReports } from "../../../support/vino/reports.ts";
 import { describeAlike, type MachineLine } from "../../../../lib/controllers/vino/status/alike.ts";
-import { findWarning, type Warning } from "../../../../lib/controllers/vino/status/warning.ts";
-import { findSilenceChange } from "../../../../lib/controllers/vino/status/silence.ts";
+import {
+  findSilenceChange,
+  findWarning,
+  type Warning,
+} from "../../../../lib/controllers/vino/status/warning.ts";
 import {
   toRemovalTask,
   toWantedTasks,

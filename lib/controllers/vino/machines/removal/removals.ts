@@ -7,12 +7,11 @@ import type { KnownMachine } from "../../placement/known.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
 import type { VinoRemoval } from "../../resource/vino.ts";
 import type { HostsPass } from "../publish_hosts.ts";
-import type { ProgressTracker } from "../steps/progress_tracker.ts";
+import type { Progress, ProgressTracker } from "../steps/progress_tracker.ts";
 import type { MachineTask } from "../steps/tasks.ts";
 import { listForgotten, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
-import { isProvenGone } from "./gone.ts";
 import { NeverComplete } from "./never_complete.ts";
 import { GONE_POOLS } from "../../words.ts";
 import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
@@ -212,4 +211,11 @@ export class Removals {
     if (isEnd && (await isNamespaceEnding(metadata.namespace ?? "", signal))) return undefined;
     return describeLimit(reading, metadata, isEnd);
   }
+}
+
+/** Whether a look proved that nothing of a machine is left. @param progress Of its removal */
+export function isProvenGone(progress: Progress | undefined): progress is Progress {
+  if (progress === undefined) return false;
+  const { state, steps, problems, needsLook = false } = progress.plan;
+  return state === "Absent" && steps.length === 0 && problems.length === 0 && !needsLook;
 }
