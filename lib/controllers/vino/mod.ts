@@ -95,7 +95,7 @@ interface VinoControllerOptions {
 
 /** How many Vinos are worked on at once; long work needs no worker. */
 const WORKERS = 2;
-/** How many machines are begun at once, or found to be nobody's; the work on a machine needs no worker. */
+/** How many machines are begun at once, or found to have no Vino; the work on a machine needs no worker. */
 const MACHINE_WORKERS = 2;
 /** How long a Vino may keep a worker; after that its work goes on without one. */
 const SLICE_MS = 10_000;

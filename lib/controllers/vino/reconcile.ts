@@ -11,8 +11,12 @@ import { type KubeClient, readIfPresent } from "../../kube/api/client.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
-import { DesiredMachines, type MachinesResult } from "./machines/desired_machines.ts";
-import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
+import {
+  DesiredMachines,
+  type DesiredMachinesOptions,
+  type MachinesResult,
+} from "./machines/desired_machines.ts";
+import type { ReconcileInput } from "./machines/types.ts";
 import { MachineObjectError } from "./machines/object_error.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
@@ -25,7 +29,7 @@ import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
 /** What a {@linkcode VinoReconciler} needs. */
-export interface ReconcilerOptions extends MachineReconcilerOptions {
+export interface ReconcilerOptions extends DesiredMachinesOptions {
   readonly client: KubeClient;
   readonly vinoes: Pick<StoreReader<Vino>, "get">;
   readonly writer: VinoWriter;

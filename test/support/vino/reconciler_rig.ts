@@ -1,6 +1,6 @@
 /**
- * The reconcilers of Vinos and of their machines with a cloud, hosts and addresses in memory, a cache that a test may hold back, and a manual
- * clock.
+ * The reconcilers of Vinos and of their machines with a cloud, hosts and addresses in memory, a cache that a test may
+ * hold back, and a manual clock.
  * @module
  */
 import type { MachineMac } from "../../../lib/cloud/capabilities/machine_power.ts";

@@ -24,6 +24,7 @@ import { pickDue } from "./steps/pick_due.ts";
 import { toOwner } from "./steps/spec.ts";
 import { toMachineRequests, toWantedTasks, type WantedTasks } from "./steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "./types.ts";
+import type { WorkList } from "./work_list.ts";
 import { GONE_POOLS } from "../words.ts";
 
 /** What the machines came to. */
@@ -90,15 +91,21 @@ function keepsAll({ desired, deletes }: ReconcileInput): boolean {
   return desired === undefined && !deletes;
 }
 
+/** What {@linkcode DesiredMachines} need. */
+export interface DesiredMachinesOptions extends MachineReconcilerOptions {
+  /** Where machines are handed over that are due. */
+  readonly work: WorkList;
+}
+
 /** See the module. Remembers what was seen until it is forgotten. */
 export class DesiredMachines {
-  readonly #options: MachineReconcilerOptions & { readonly tracker: ProgressTracker };
+  readonly #options: DesiredMachinesOptions & { readonly tracker: ProgressTracker };
   readonly #tracker: ProgressTracker;
   readonly #removals: Removals;
   readonly #group: MachineGroup;
   readonly #deadline: CloudDeadline;
 
-  constructor(options: MachineReconcilerOptions) {
+  constructor(options: DesiredMachinesOptions) {
     const tracker = new ProgressTracker(options);
     this.#options = { ...options, tracker };
     this.#tracker = tracker;
@@ -111,8 +118,8 @@ export class DesiredMachines {
   /**
    * Decides, publishes, and hands over the machines that are due.
    *
-   * @throws {CloudError} if the cloud cannot answer, {@linkcode KubeError} if Kubernetes does not; also what stopped the
-   * work on machines that were handed over
+   * @throws {CloudError} if the cloud cannot answer, {@linkcode KubeError} if Kubernetes does not; also what stopped
+   * the work on machines that were handed over
    */
   async advance(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
     try {

@@ -16,8 +16,8 @@ interface MachineGroupOptions {
 }
 
 /**
- * How long machines that are done with their steps wait for others, so that one observation serves all of them. It costs
- * many requests, and a machine more in it costs none.
+ * How long machines that are done with their steps wait for others, so that one observation serves all of them. It
+ * costs many requests, and a machine more in it costs none.
  */
 const OTHERS_MS = 15_000;
 

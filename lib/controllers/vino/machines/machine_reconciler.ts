@@ -103,7 +103,7 @@ class MachineConvergence implements Convergence<Task, Observation, Steps> {
     this.#task = { kind: work.task.goal.kind };
   }
 
-  /** Nothing is done any more for another state of the Vino than that of the decision, or if nobody can go on. */
+  /** Nothing is done any more once the Vino is not as the decision knew it, or if others cannot go on either. */
   find(): Task | undefined {
     const { input, group } = this.#work;
     const { uid, generation } = input.vino.metadata;

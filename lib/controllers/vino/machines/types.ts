@@ -14,7 +14,6 @@ import type { MachinesReport } from "../status/outcome.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import type { MachineEvents } from "./events.ts";
 import type { VinoMachines } from "./vino_machines.ts";
-import type { WorkList } from "./work_list.ts";
 
 /** What the work on machines needs. */
 export interface MachineReconcilerOptions {
@@ -26,8 +25,6 @@ export interface MachineReconcilerOptions {
   readonly addresses: AddressAllocator;
   readonly hosts: BareMetalHosts;
   readonly machineEvents: MachineEvents;
-  /** Where machines are handed over that are due. */
-  readonly work: WorkList;
   /** How many machines of the Vino change at once. */
   readonly machinesMax: number;
   readonly findLimit: () => FleetLimitSettings;

@@ -8,7 +8,7 @@ import type { Progress, ProgressTracker } from "./progress_tracker.ts";
 import type { MachineTask } from "./tasks.ts";
 
 /** What {@linkcode pickDue} needs. */
-export interface DueOptions {
+interface DueOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly tracker: Pick<ProgressTracker, "find" | "isWorking">;
   /** How many machines change at once. */
@@ -21,8 +21,8 @@ const CHECK_MS = 21_600_000;
 const SOON_MS = 1_000;
 
 /**
- * Picks the machines that are due now: those that were begun first, and others as far as there is room beside those that
- * are worked on already. If there is none, it picks some of those at which no look was for six hours.
+ * Picks the machines that are due now: those that were begun first, and others as far as there is room beside those
+ * that are worked on already. If there is none, it picks some of those at which no look was for six hours.
  *
  * @param tasks All machines of the Vino, in the order in which they are to be made
  */
