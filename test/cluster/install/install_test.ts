@@ -97,7 +97,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     ]);
 
   const waitForLeader = (): Promise<string> =>
-    waitUntil("somebody to lead", async () => await cluster.findHolder(LEASE.name));
+    waitUntil("somebody to lead", async () => (await cluster.findHolder(LEASE.name)) || undefined);
 
   const listLeft = async (): Promise<string[]> => {
     const left: string[] = [];

@@ -174,7 +174,7 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
         controller = next;
         await rig.untilTrue("the next leader", async () => {
           const found = await rig.cluster.findHolder(SIP_LEASE);
-          return found !== undefined && found !== holder;
+          return Boolean(found) && found !== holder;
         });
       };
       const rack = (name: string) => ({ name, flavors: { "control-plane": 1, worker: 2 } });

@@ -149,10 +149,7 @@ describe.skipIf(kubectl === undefined)("on a real API server, a process killed",
     async () => {
       await rig.killControllers();
       running = await rig.startController({ server: gate.url, args: ELECTION });
-      await rig.untilTrue(
-        "a leader",
-        async () => (await rig.cluster.findHolder(LEASE)) !== undefined,
-      );
+      await rig.untilTrue("a leader", async () => Boolean(await rig.cluster.findHolder(LEASE)));
       const first = await rig.cluster.findHolder(LEASE);
       const config = join(rig.cluster.folder, "instances.yaml");
       await writeFile(config, "instances: []\n");
@@ -173,7 +170,7 @@ describe.skipIf(kubectl === undefined)("on a real API server, a process killed",
         ],
       });
       await rig.untilTrue("the other Lease", async () => {
-        return (await rig.cluster.findHolder(MAIN_LEASE)) !== undefined;
+        return Boolean(await rig.cluster.findHolder(MAIN_LEASE));
       });
       expect(await rig.cluster.findHolder(LEASE)).toBe(first ?? "");
       const victim = running;

@@ -67,7 +67,7 @@ export interface Cluster {
   patch(path: string, body: unknown, type?: keyof typeof PATCH_TYPES): Promise<void>;
   /** Deletes an object as administrator, if it is there. */
   remove(path: string): Promise<void>;
-  /** Who holds a Lease of kube-system. */
+  /** Who holds a Lease of kube-system; empty if it was given back. `undefined`: there is no such Lease. */
   findHolder(lease: string): Promise<string | undefined>;
   /** Makes the service account unless it is there, and a token of it. `expirationSeconds` is at least 600. */
   createServiceAccountToken(
@@ -345,7 +345,7 @@ class RunningCluster implements Cluster {
 
   async findHolder(lease: string): Promise<string | undefined> {
     const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${lease}`;
-    return (await this.find<Lease>(path))?.spec?.holderIdentity || undefined;
+    return (await this.find<Lease>(path))?.spec?.holderIdentity;
   }
 
   async create(path: string, object: object): Promise<void> {

@@ -2,10 +2,11 @@
  * A Landfall in a place of its own: its way to API server and cloud, what it may use, and who it is.
  * @module
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toPolicy } from "../../../lib/app/rights.ts";
 import { type ClusterRig, LEASE, RIGHTS, waitUntil } from "./cluster_rig.ts";
+import { toKubeconfig } from "./kubeconfig.ts";
 import { type LandfallProcess, type Program, startLandfall } from "./landfall_process.ts";
 
 /** Where a Landfall runs. */
@@ -106,10 +107,9 @@ async function writeKubeconfig(rig: ClusterRig, { name, server }: PlaceOptions):
   await cluster.applyRbac(account, toPolicy(RIGHTS));
   const path = await cluster.writeTokenKubeconfig(token);
   if (server === undefined) return path;
-  const config = await readFile(path, "utf8");
-  // Its certificate names this, whichever way leads there.
-  const there = `"server": "${server}", "tls-server-name": "localhost"`;
-  await writeFile(path, config.replace(/"server": "[^"]*"/, there));
+  // Its certificate names localhost, whichever way leads there.
+  const options = { user: { token }, caPath: cluster.caPath, serverName: "localhost" };
+  await writeFile(path, toKubeconfig(server, options));
   return path;
 }
 

@@ -129,7 +129,7 @@ export class VinoStoryRig implements AsyncDisposable {
     await leader.ended;
     await this.untilTrue("another leader", async () => {
       const next = await this.sip.cluster.findHolder(LEASE);
-      return next !== undefined && next !== holder;
+      return Boolean(next) && next !== holder;
     });
   }
 
