@@ -29,12 +29,10 @@ import { type BareMetalHosts, HostPublisher } from "./hosts/publish/host_publish
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
 import { fromInventory, readLastView, untilInventory } from "./inventory.ts";
 import { MachineEvents } from "./machines/events.ts";
-import { MachineReconciler } from "./machines/machine_reconciler.ts";
 import { readSeed } from "./machines/seed.ts";
 import { VinoMachines } from "./machines/vino_machines.ts";
-import { WorkList } from "./machines/work_list.ts";
 import { createVinoMetrics } from "./metrics.ts";
-import { type ReconcilerOptions, VinoReconciler } from "./reconcile.ts";
+import { VinoReconciler } from "./reconcile.ts";
 import { readRedfishSettings } from "./redfish/flags.ts";
 import { createRedfish, type Redfish } from "./redfish/redfish.ts";
 import { IP_POOLS, type IpPool } from "./resource/ip_pool.ts";
@@ -95,8 +93,6 @@ interface VinoControllerOptions {
 
 /** How many Vinos are worked on at once; long work needs no worker. */
 const WORKERS = 2;
-/** How many machines are begun at once, or found to have no Vino; the work on a machine needs no worker. */
-const MACHINE_WORKERS = 2;
 /** How long a Vino may keep a worker; after that its work goes on without one. */
 const SLICE_MS = 10_000;
 /** First delay after a failure of the cloud. */
@@ -112,7 +108,7 @@ class VinoController implements RunningController {
   readonly #machines: Machines;
   readonly #objects: VinoMachines;
   readonly #loop: ObjectLoop<Vino>;
-  readonly #machineLoop: ObjectLoop<VinoMachine>;
+  readonly #orphans: ObjectLoop<VinoMachine>;
 
   constructor(context: ControllerContext, machines: Machines, options: VinoControllerOptions) {
     const { client, clock, caches, events, log, fence } = context;
@@ -134,8 +130,7 @@ class VinoController implements RunningController {
     });
     this.#redfish = redfish;
     if (redfish) this.managementListener = redfish.listener;
-    const work = new WorkList(machines);
-    const shared = {
+    const reconciler = new VinoReconciler({
       client,
       clock,
       machines,
@@ -144,7 +139,6 @@ class VinoController implements RunningController {
       hosts,
       objects,
       machineEvents,
-      work,
       vinoes: this.objects,
       writer,
       machinesMax: readFlag(context.flags, MACHINES_FLAG),
@@ -157,9 +151,7 @@ class VinoController implements RunningController {
         const names = { namespace, machine: task.name, host };
         return readSeed(client, { ...names, start: task.start }, signal);
       },
-    } satisfies ReconcilerOptions;
-    const reconciler = new VinoReconciler(shared);
-    const machineReconciler = new MachineReconciler(shared);
+    });
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -178,34 +170,24 @@ class VinoController implements RunningController {
       reconcile: (vino, signal) => reconciler.reconcile(toKey(vino), signal),
       sliceMs: SLICE_MS,
       forget: (key) => reconciler.forget(key),
-      sources: [fromInventory(source, this.objects), work.ended, ...options.sources],
+      sources: [fromInventory(source, this.objects), ...options.sources],
       prepare: (signal) => untilInventory(source, signal),
       backoffMs: BACKOFF_MS,
     });
-    this.#machineLoop = new ObjectLoop({
+    this.#orphans = new ObjectLoop({
       context,
       name: NAME,
       queueName: "vino-machine",
       noun: "vinomachine",
       objects: objects.reader,
-      findGone: (key) => work.findObject(key),
-      workers: MACHINE_WORKERS,
+      workers: 1,
       inputs: ({ metadata }) => [metadata.deletionTimestamp],
-      reconcile: async (object, signal, detach) => {
-        const key = toKey(object);
-        if (work.find(key) === undefined) {
-          await objects.releaseOrphan(object, signal);
-          return {};
-        }
-        detach();
-        return await machineReconciler.reconcile(key, signal);
+      reconcile: async (object, signal) => {
+        await objects.releaseOrphan(object, signal);
+        return {};
       },
-      sliceMs: SLICE_MS,
       forget: () => undefined,
-      sources: [
-        work.started,
-        fromSecondary(this.objects, () => listLeaving(objects.reader.values())),
-      ],
+      sources: [fromSecondary(this.objects, () => listLeaving(objects.reader.values()))],
     });
     metrics.readFrom({
       listStates: () =>
@@ -220,7 +202,7 @@ class VinoController implements RunningController {
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const loops = [this.#loop, this.#machineLoop].map((loop) => loop.run(signal));
+    const loops = [this.#loop, this.#orphans].map((loop) => loop.run(signal));
     await Promise.all([this.#redfish?.run(signal), ...loops]);
   }
 

@@ -1,7 +1,7 @@
 /**
  * Reconciles Vinos: makes their machines, publishes them, and writes the status.
  *
- * It changes nothing in the cloud: machines that are due have reconciles of their own.
+ * A pass brings all machines of a Vino one step further. Their steps have a fence and deadlines of their own.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
@@ -11,12 +11,8 @@ import { type KubeClient, readIfPresent } from "../../kube/api/client.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
-import {
-  DesiredMachines,
-  type DesiredMachinesOptions,
-  type MachinesResult,
-} from "./machines/desired_machines.ts";
-import type { ReconcileInput } from "./machines/types.ts";
+import { MachineReconciler, type MachinesResult } from "./machines/machine_reconciler.ts";
+import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import { MachineObjectError } from "./machines/object_error.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
@@ -29,7 +25,7 @@ import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
 /** What a {@linkcode VinoReconciler} needs. */
-export interface ReconcilerOptions extends DesiredMachinesOptions {
+interface ReconcilerOptions extends MachineReconcilerOptions {
   readonly client: KubeClient;
   readonly vinoes: Pick<StoreReader<Vino>, "get">;
   readonly writer: VinoWriter;
@@ -44,7 +40,10 @@ const PROGRESS_MS = 5_000;
 export class VinoReconciler {
   readonly #options: ReconcilerOptions;
   readonly #converger: Converger;
-  readonly #known = new Map<Key, KnownVino>();
+  readonly #reconcilers = new Map<
+    Key,
+    { readonly uid: string; readonly reconciler: MachineReconciler }
+  >();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -55,10 +54,10 @@ export class VinoReconciler {
   forget(key: Key): void {
     const { hosts, objects, writer } = this.#options;
     writer.forget(key);
-    const known = this.#known.get(key);
+    const known = this.#reconcilers.get(key);
     if (known) hosts.forget(known.uid);
     if (known) objects.forget(known.uid);
-    this.#known.delete(key);
+    this.#reconcilers.delete(key);
   }
 
   /**
@@ -69,35 +68,18 @@ export class VinoReconciler {
   async reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
     const vino = this.#options.vinoes.get(key);
     if (vino === undefined) return {};
-    const known = this.#toKnown(key, vino.metadata.uid ?? "");
-    const options = { ...this.#options, known, signal };
+    const reconciler = this.#toMachineReconciler(key, vino.metadata.uid ?? "");
+    const options = { ...this.#options, reconciler, signal };
     return await this.#converger.reconcile(new VinoConvergence(vino, options), signal);
   }
 
-  #toKnown(key: Key, uid: string): KnownVino {
-    const known = this.#known.get(key);
-    if (known?.uid === uid) return known;
-    const machines = new DesiredMachines(this.#options);
-    const added: KnownVino = { uid, machines, work: undefined };
-    this.#known.set(key, added);
-    return added;
+  #toMachineReconciler(key: Key, uid: string): MachineReconciler {
+    const known = this.#reconcilers.get(key);
+    if (known?.uid === uid) return known.reconciler;
+    const reconciler = new MachineReconciler(this.#options);
+    this.#reconcilers.set(key, { uid, reconciler });
+    return reconciler;
   }
-}
-
-/** What is remembered of a Vino. */
-interface KnownVino {
-  readonly uid: string;
-  readonly machines: DesiredMachines;
-  /** Since its machines are worked on. Absent: none is. */
-  work: Work | undefined;
-}
-
-/** The work on a Vino, from its start until none of its machines is worked on. */
-interface Work {
-  /** The generation that the API server confirmed. */
-  confirmed?: number;
-  /** When the status was written last. */
-  writtenMs: number;
 }
 
 /** The cache shows a Vino that was changed, deleted or made again. The watch brings the new one. */
@@ -110,7 +92,7 @@ class OutdatedError extends Error {
 
 /** What a {@linkcode VinoConvergence} needs. */
 interface VinoConvergenceOptions extends ReconcilerOptions {
-  readonly known: KnownVino;
+  readonly reconciler: MachineReconciler;
   readonly signal: AbortSignal;
 }
 
@@ -129,15 +111,15 @@ class VinoConvergence implements Convergence<Task, undefined> {
   readonly #uid: string | undefined;
   readonly #options: VinoConvergenceOptions;
   #found: { readonly vino: Vino; readonly task: Task | undefined } | undefined;
-  readonly #work: Work;
+  /** The generation that the API server confirmed. */
+  #confirmed: number | undefined;
+  #writtenMs: number;
 
   constructor(vino: Vino, options: VinoConvergenceOptions) {
-    const { known, clock } = options;
     this.#key = toKey(vino);
     this.#uid = vino.metadata.uid;
     this.#options = options;
-    this.#work = known.work ?? { writtenMs: clock.monotonic() };
-    known.work = undefined;
+    this.#writtenMs = options.clock.monotonic();
   }
 
   /** Another object of the same name has its own reconcile. */
@@ -187,12 +169,12 @@ class VinoConvergence implements Convergence<Task, undefined> {
     // What was found is about another spec.
     if (newest === undefined) return "again";
     if (desired === undefined) return await this.#reportRelease(newest, task, result);
-    const isDue = this.#options.clock.monotonic() - this.#work.writtenMs >= PROGRESS_MS;
+    const isDue = this.#options.clock.monotonic() - this.#writtenMs >= PROGRESS_MS;
     if (!result.isMoving || result.hasGone || isDue) {
       const { report } = result;
       await this.#writeReport(newest, report, { kind: "served", spec: desired.spec, report });
     }
-    return this.#toPassResult(result);
+    return toPassResult(result);
   }
 
   /** Says in the status that the cloud does not answer, or what Kubernetes refuses, before the back-off. */
@@ -227,7 +209,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
       isWithoutCloud,
       ...(obstacle !== undefined && { obstacle }),
     });
-    if (!isOver) return this.#toPassResult(result);
+    if (!isOver) return toPassResult(result);
     if (!deletes) machineEvents.recordEnd(vino, report, isWithoutCloud);
     await objects.release(vino, new Set(), signal);
     const others = (vino.metadata.finalizers ?? []).filter((one) => one !== FINALIZER);
@@ -237,7 +219,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
 
   async #advance(input: ReconcileInput): Promise<MachinesResult> {
     const { vino, desired } = input;
-    return await this.#options.known.machines.advance(input, {
+    return await this.#options.reconciler.advance(input, {
       signal: this.#options.signal,
       confirm: async () => (await this.#requireCurrent(vino)) && this.#findSame(vino) !== undefined,
       announce: async (report) => {
@@ -248,19 +230,6 @@ class VinoConvergence implements Convergence<Task, undefined> {
         return same !== undefined;
       },
     });
-  }
-
-  /** When to reconcile again. */
-  #toPassResult({
-    isMoving,
-    hasGone,
-    nextMs,
-  }: Extract<MachinesResult, { kind: "done" }>): PassResult {
-    // What is gone makes room for others.
-    if (hasGone) return "again";
-    if (isMoving) this.#options.known.work = this.#work;
-    const againMs = isMoving ? Math.min(nextMs, PROGRESS_MS) : nextMs;
-    return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : {};
   }
 
   /** The Vino as it is now. `undefined`: it is gone, or another one has its name. */
@@ -284,7 +253,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
   async #requireCurrent(vino: Vino): Promise<boolean> {
     const { client, signal } = this.#options;
     const { namespace = "", name, uid, generation = 0 } = vino.metadata;
-    if (this.#work.confirmed === generation) return true;
+    if (this.#confirmed === generation) return true;
     const known = this.#findVino();
     // What follows may destroy a machine, and the watch may be late.
     const current = await readIfPresent(client, VINOES, { namespace, name }, signal);
@@ -292,7 +261,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
     if (current === undefined || metadata?.uid !== uid || metadata?.generation !== generation) {
       throw new OutdatedError(this.#key);
     }
-    this.#work.confirmed = generation;
+    this.#confirmed = generation;
     return current.metadata.resourceVersion === known?.metadata.resourceVersion;
   }
 
@@ -309,7 +278,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
 
   async #write(vino: Vino, outcome: Outcome): Promise<void> {
     const { clock, objects, signal, writer } = this.#options;
-    this.#work.writtenMs = clock.monotonic();
+    this.#writtenMs = clock.monotonic();
     const warning = findWarning(outcome);
     if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
     objects.warnLeaving(vino);
@@ -335,6 +304,15 @@ function toTask(vino: Vino): Task | undefined {
   if (!isOurs) return { kind: "adopt", vino };
   const desired = { spec, roles: read.roles };
   return { kind: "serve", vino, desired, deletes: deletesMachines(vino) };
+}
+
+/** When to reconcile again. */
+function toPassResult({
+  isMoving,
+  nextMs,
+}: Pick<Extract<MachinesResult, { kind: "done" }>, "isMoving" | "nextMs">): PassResult {
+  if (isMoving) return "again";
+  return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
 }
 
 /** Why the end of a Vino does not go on; no full stop. `undefined`: it does. */

@@ -1,6 +1,6 @@
 /**
- * The reconcilers of Vinos and of their machines with a cloud, hosts and addresses in memory, a cache that a test may
- * hold back, and a manual clock.
+ * The reconciler of Vinos with a cloud, hosts and addresses in memory, a cache that a test may hold back, and a manual
+ * clock.
  * @module
  */
 import type { MachineMac } from "../../../lib/cloud/capabilities/machine_power.ts";
@@ -10,8 +10,6 @@ import type {
 } from "../../../lib/controllers/vino/addresses/types.ts";
 import type { BareMetalHosts } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
-import { MachineReconciler } from "../../../lib/controllers/vino/machines/machine_reconciler.ts";
-import { WorkList } from "../../../lib/controllers/vino/machines/work_list.ts";
 import { VinoReconciler } from "../../../lib/controllers/vino/reconcile.ts";
 import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { VinoWriter } from "../../../lib/controllers/vino/vino_writer.ts";
@@ -74,9 +72,6 @@ export class ReconcilerRig {
   #version = 1;
   #store = new Store<Vino>({ resource: VINOES, log: silentLogger });
   #reconciler: VinoReconciler;
-  #machines: MachineReconciler;
-  /** Machines that are handed over, and not worked on yet. */
-  readonly #started = new Set<string>();
 
   constructor(spec: VinoSpec) {
     this.cloud.clock = () => this.clock.monotonic();
@@ -90,7 +85,7 @@ export class ReconcilerRig {
       finalizers: [FINALIZER],
     };
     this.server = { metadata, spec };
-    [this.#reconciler, this.#machines] = this.#create();
+    this.#reconciler = this.#create();
     this.show();
   }
 
@@ -98,8 +93,7 @@ export class ReconcilerRig {
   restart(): void {
     this.#store = new Store<Vino>({ resource: VINOES, log: silentLogger });
     this.objects.restart();
-    this.#started.clear();
-    [this.#reconciler, this.#machines] = this.#create();
+    this.#reconciler = this.#create();
     this.show();
   }
 
@@ -114,8 +108,7 @@ export class ReconcilerRig {
   edit(change: Partial<Vino>): void {
     if (this.server === undefined) throw new Error("Cannot edit: there is no Vino");
     const { metadata } = this.server;
-    const isEnd = change.metadata?.deletionTimestamp !== metadata.deletionTimestamp;
-    const isOther = change.spec !== undefined || (change.metadata !== undefined && isEnd);
+    const isOther = change.spec !== undefined || change.metadata?.deletionTimestamp !== undefined;
     const generation = (metadata.generation ?? 0) + (isOther ? 1 : 0);
     const resourceVersion = String(Number(metadata.resourceVersion) + 1);
     this.server = {
@@ -132,21 +125,10 @@ export class ReconcilerRig {
     await this.cloud.listInventory([], new AbortController().signal);
   }
 
-  /** Reconciles the Vino, and its machines that are due, until none is. */
+  /** Reconciles once. */
   async reconcile(signal: AbortSignal = new AbortController().signal): Promise<ReconcileResult> {
     await this.clock.advance(1);
-    for (;;) {
-      const key = `${VINO_OWNER.namespace}/${VINO_OWNER.name}`;
-      const result = await this.#reconciler.reconcile(key, signal);
-      const started = [...this.#started];
-      this.#started.clear();
-      if (started.length === 0) return result;
-      const ends = await Promise.allSettled(
-        started.map((one) => this.#machines.reconcile(one, signal)),
-      );
-      const failed = ends.find((end) => end.status === "rejected");
-      if (failed) throw failed.reason;
-    }
+    return await this.#reconciler.reconcile(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`, signal);
   }
 
   /** Takes an inventory, and reconciles once. */
@@ -168,7 +150,7 @@ export class ReconcilerRig {
     return entries.map(({ role, index, state }) => `${role}-${index} ${state}`);
   }
 
-  #create(): [VinoReconciler, MachineReconciler] {
+  #create(): VinoReconciler {
     const { clock, cloud } = this;
     const events = {
       record: (_object: object, { reason }: { reason: string }) => void this.events.push(reason),
@@ -187,11 +169,7 @@ export class ReconcilerRig {
       objects,
       warn: (vino, word, message) => writer.warn(vino, word, message),
     });
-    const work = new WorkList(cloud);
-    work.started.subscribe((keys) => {
-      for (const key of keys) this.#started.add(key);
-    });
-    const shared = {
+    return new VinoReconciler({
       client,
       clock,
       machines: cloud,
@@ -200,7 +178,6 @@ export class ReconcilerRig {
       hosts: this.#toHosts(),
       objects,
       machineEvents,
-      work,
       vinoes: this.#store,
       writer,
       machinesMax: 8,
@@ -208,8 +185,7 @@ export class ReconcilerRig {
       isNamespaceEnding: async () => false,
       hasBmc: false,
       readSeed: async () => undefined,
-    };
-    return [new VinoReconciler(shared), new MachineReconciler(shared)];
+    });
   }
 
   #toClient(): KubeClient {

@@ -1,5 +1,5 @@
 /**
- * What works on the machines of Vinos.
+ * What a `MachineReconciler` works with.
  * @module
  */
 import type { Machines, MachineSeed } from "../../../cloud/capabilities/machines.ts";
@@ -15,7 +15,7 @@ import type { MachineTask } from "./steps/tasks.ts";
 import type { MachineEvents } from "./events.ts";
 import type { VinoMachines } from "./vino_machines.ts";
 
-/** What the work on machines needs. */
+/** What a `MachineReconciler` needs. */
 export interface MachineReconcilerOptions {
   readonly clock: Clock;
   readonly machines: Machines;
@@ -49,7 +49,7 @@ export interface ReconcileInput {
   readonly deletes: boolean;
 }
 
-/** What `DesiredMachines` may do for their Vino while they decide. */
+/** What a `MachineReconciler` may do for one Vino while it works. */
 export interface ReconcileContext {
   readonly signal: AbortSignal;
   /**

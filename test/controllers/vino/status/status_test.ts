@@ -4,11 +4,8 @@ import type { MachinesReport, Outcome } from "../../../../lib/controllers/vino/s
 import { planStatus } from "../../../../lib/controllers/vino/status/status.ts";
 import { toReport, toReports } from "../../../support/vino/reports.ts";
 import { describeAlike, type MachineLine } from "../../../../lib/controllers/vino/status/alike.ts";
-import {
-  findSilenceChange,
-  findWarning,
-  type Warning,
-} from "../../../../lib/controllers/vino/status/warning.ts";
+import { findWarning, type Warning } from "../../../../lib/controllers/vino/status/warning.ts";
+import { findSilenceChange } from "../../../../lib/controllers/vino/status/silence.ts";
 import {
   toRemovalTask,
   toWantedTasks,
@@ -244,7 +241,7 @@ function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): Mac
     decision: { removable: [], reports: [], isDrained: true },
     hosts: new Map(),
     shown: [],
-    tracker: { find: () => undefined, isWorking: () => false },
+    tracker: { find: () => undefined },
     gonePools: undefined,
     removed: [],
     isGone: () => false,

@@ -74,8 +74,6 @@ export class ProgressTracker {
   readonly #progress = new Map<string, Progress>();
   /** The cloud's IDs of machines that vanished last, by name. */
   readonly #vanished = new Map<string, string>();
-  /** Machines that are worked on now. */
-  readonly #working = new Set<string>();
 
   constructor(options: TrackerOptions) {
     this.#options = options;
@@ -86,41 +84,14 @@ export class ProgressTracker {
     return this.#progress.get(name);
   }
 
-  /** Notes that a machine is worked on. */
-  begin(name: string): void {
-    this.#working.add(name);
-  }
-
-  /** Notes that a machine is not worked on any more. */
-  end(name: string): void {
-    this.#working.delete(name);
-  }
-
-  /** Whether a machine is worked on now. */
-  isWorking(name: string): boolean {
-    return this.#working.has(name);
-  }
-
-  /** How many machines are worked on now. */
-  get workingCount(): number {
-    return this.#working.size;
-  }
-
-  /** Forgets all machines but these, and those that are worked on. */
+  /** Forgets all machines but these. */
   keepOnly(names: ReadonlySet<string>): void {
-    for (const name of this.#progress.keys()) {
-      if (!names.has(name) && !this.isWorking(name)) this.#progress.delete(name);
-    }
+    for (const name of this.#progress.keys()) if (!names.has(name)) this.#progress.delete(name);
   }
 
-  /**
-   * Plans a machine from the last inventory, unless a look at it is newer. A changed goal is tried at once. What is
-   * worked on knows more than an inventory.
-   */
+  /** Plans a machine from the last inventory, unless a look at it is newer. A changed goal is tried at once. */
   review(task: MachineTask, view: MachinesView, record: string | undefined): Progress {
     const nowMs = this.#options.clock.monotonic();
-    const known = this.#progress.get(task.name);
-    if (known !== undefined && this.isWorking(task.name)) return known;
     const before = this.#findSame(task);
     if (before !== undefined && view.observedAtMs <= before.observedAtMs) {
       return this.#set({ ...before, task });
