@@ -8,7 +8,8 @@
  * @module
  */
 import type { KubeClient } from "../../../../kube/api/client.ts";
-import { isKubeError } from "../../../../kube/api/errors.ts";
+import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
+import { findServing } from "../../../../kube/cache/caches.ts";
 import type { StoreReader } from "../../../../kube/cache/store.ts";
 import type { KubeObject, ObjectMeta } from "../../../../kube/kinds/resource.ts";
 import { describeCause } from "../../../kinds/problems.ts";
@@ -35,7 +36,7 @@ export interface DexStore {
 
 /** Where {@linkcode readStore} looks. */
 interface StoreSources {
-  readonly client: Pick<KubeClient, "list">;
+  readonly client: KubeClient;
   /** Deployments and Services of SIPClusters: what Pods of tenants cannot write. */
   readonly made: readonly StoreReader<KubeObject>[];
   readonly clusters: StoreReader<SipCluster>;
@@ -94,7 +95,7 @@ export function findRival(
 
 /** Says what another Dex left; `undefined` if the store has no logins. */
 async function findLeftovers(
-  client: Pick<KubeClient, "list">,
+  client: KubeClient,
   namespace: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -109,8 +110,9 @@ async function findLeftovers(
     } catch (error) {
       if (isKubeError(error, "forbidden"))
         return `Landfall must know whether another Dex left logins: ${describeCause(error)}`;
-      // A kind that the API server does not know.
-      if (!isKubeError(error, "notFound")) throw error;
+      // An older Dex has fewer kinds. A 404 alone does not prove that.
+      const isMissing = error instanceof KubeError && error.code === 404;
+      if (!isMissing || (await findServing(client, resource, signal)) === "served") throw error;
     }
   }
   if (found.length === 0) return undefined;
