@@ -175,9 +175,10 @@ export class CloudStackCloud implements Cloud {
 
   async answer(asker: string, request: Request): Promise<Outcome> {
     this.#requests += 1;
-    if (this.balancing) await this.balancing.noteAsked(asker, request);
+    const noteDone = await this.balancing?.noteAsked(asker, request);
     const server = this.isReplaced ? this.#other : this.server;
     const outcome = await server.answer(request);
+    noteDone?.();
     if (outcome.kind !== "reply") return outcome;
     const { response } = outcome;
     const { status, headers } = response;

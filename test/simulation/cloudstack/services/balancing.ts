@@ -152,12 +152,12 @@ export class CloudStackBalancing implements Balancing {
     this.knowledge.notePiece(asker, piece);
   }
 
-  /** Takes in a request that reaches the server. */
-  async noteAsked(asker: string, request: Request): Promise<void> {
+  /** Takes in a request that reaches the server. Returns what tells that the server is done with it. */
+  async noteAsked(asker: string, request: Request): Promise<() => void> {
     const parameters = await readParameters(request);
     const command = parameters.get("command") ?? "";
     if (request.method === "POST") this.#trace.note(asker, `asks ${describe(parameters)}`);
-    this.judge.noteAsked(asker, command, parameters);
+    return this.judge.noteAsked(asker, command, parameters);
   }
 
   listBroken(): string[] {

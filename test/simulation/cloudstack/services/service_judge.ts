@@ -22,14 +22,14 @@ interface ServiceJudgeOptions {
 /** A change that a process asked for. */
 interface Write {
   readonly asker: string;
-  /** Monotonic milliseconds. */
+  /** When the request reached the server; monotonic milliseconds. */
   readonly atMs: number;
+  /** When the server carried it out, or began its job; monotonic milliseconds. Absent: it has not yet. */
+  carriedOutMs?: number;
 }
 
 /** A step is planned from what a process knew so long ago at most: it waits for slow networks. */
 const STEP_MS = 30_000;
-/** So long after a request a change has begun. */
-const SENT_MS = 1_000;
 const SERVICE_TAG = "landfall.dev/service-uid";
 
 /** Judges what processes do to a CloudStack. */
@@ -53,17 +53,23 @@ export class ServiceJudge {
     this.#options = options;
   }
 
-  /** Takes in a request that reaches the server. */
-  noteAsked(asker: string, command: string, parameters: URLSearchParams): void {
-    const atMs = this.#options.timeline.monotonic();
+  /** Takes in a request that reaches the server. Returns what tells that the server is done with it. */
+  noteAsked(asker: string, command: string, parameters: URLSearchParams): () => void {
+    const { timeline, cloud } = this.#options;
+    const atMs = timeline.monotonic();
     if (command === "listPublicIpAddresses") this.#looks.set(asker, atMs);
-    if (/^(list|query|get|find)/.test(command)) return;
-    this.#writes.push({ asker, atMs });
-    const id = parameters.get("id") ?? "";
-    if (command !== "disassociateIpAddress") return;
-    this.#released.set(id, this.#looks.get(asker) ?? Infinity);
-    if (this.#options.cloud.state.tags.has(id, KEPT))
-      this.#broken.push(`${asker} releases the kept address ${id}`);
+    if (/^(list|query|get|find)/.test(command)) return () => undefined;
+    const write: Write = { asker, atMs };
+    this.#writes.push(write);
+    if (command === "disassociateIpAddress") {
+      const id = parameters.get("id") ?? "";
+      this.#released.set(id, this.#looks.get(asker) ?? Infinity);
+      if (cloud.state.tags.has(id, KEPT))
+        this.#broken.push(`${asker} releases the kept address ${id}`);
+    }
+    return () => {
+      write.carriedOutMs = timeline.monotonic();
+    };
   }
 
   /** Takes the openings that people made for given. @param port One that they open as soon as it has a backend */
@@ -181,14 +187,17 @@ export class ServiceJudge {
     });
   }
 
-  /** Forgets changes that are over. */
+  /**
+   * Forgets changes that are over. A server that is busy carries a request out long after it came, whether or not its
+   * client still waits.
+   */
   #forgetWrites(): void {
     const { cloud, timeline } = this.#options;
     const running = [...cloud.jobs.all.values()].filter(({ status }) => status === 0);
     const oldestMs = Math.min(...running.map(({ createdMs }) => createdMs));
     const sinceMs = oldestMs - timeline.now() + timeline.monotonic();
-    const keptMs = Math.min(sinceMs, timeline.monotonic() - SENT_MS);
-    this.#writes = this.#writes.filter(({ atMs }) => atMs >= keptMs);
+    const keptMs = Math.min(sinceMs, timeline.monotonic());
+    this.#writes = this.#writes.filter(({ carriedOutMs = Infinity }) => carriedOutMs >= keptMs);
   }
 }
 

@@ -201,6 +201,39 @@ test("judges let people open a port by hand, and then it must be closed again", 
 });
 
 test.each([
+  { story: "asks before people change the Service", asks: "before", isTold: false },
+  { story: "asks after it has seen their change", asks: "after", isTold: true },
+  { story: "had its answer before", asks: "before", isAnswered: true, isTold: true },
+])(
+  "judges hold what CloudStack carries out half a minute late against what was known when a process $story",
+  async ({ asks, isAnswered = false, isTold }) => {
+    await using scene = await start();
+    const { world, balancing } = scene;
+    const { timeline, server } = world;
+    killAll(scene);
+    const { firewallRules } = balancing.cloud.state;
+    const opening = firewallRules.values().find(({ id }) => !balancing.book.has(id));
+    if (opening === undefined) throw new Error("The Service has no firewall rule");
+    firewallRules.delete(opening.id);
+    const ask = (): (() => void) =>
+      balancing.judge.noteAsked("a1", "createFirewallRule", new URLSearchParams());
+    const endFirst = asks === "before" ? ask() : undefined;
+    if (isAnswered) endFirst?.();
+    await timeline.advance(1);
+    const ports = [{ port: 81, nodePort: 30_081, protocol: "TCP" }];
+    server.objects.patch("services", WEB, { spec: { ports } });
+    balancing.noteShown("a1", server.services);
+    await timeline.advance(35_000);
+    expect(broken(scene)).toBe("");
+    const end = endFirst ?? ask();
+    firewallRules.set(opening.id, opening);
+    end();
+
+    expect(broken(scene).includes("open wider than it asks")).toBe(isTold);
+  },
+);
+
+test.each([
   { when: "before", isTold: true },
   { when: "after", isTold: false },
 ])(
