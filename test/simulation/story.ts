@@ -154,7 +154,7 @@ export async function calm(world: World): Promise<void> {
       right = { sinceMs, requests: cloud.requests };
     },
     quietMs: QUIET_MS,
-    maxMs: CALM_MS_MAX,
+    maxMs: CALM_MS_MAX + (cloud.balancing?.measureLead(world) ?? 0),
   });
   if (world.invariants.violations.length > 0) return;
   checkBudget(world, { ...right, ms: timeline.monotonic() - right.sinceMs });

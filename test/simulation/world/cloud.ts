@@ -141,6 +141,11 @@ export interface Balancing {
   listBroken(): string[];
   /** Says what is not yet as Services ask. */
   listUntrue(world: Surroundings): string[];
+  /**
+   * How far the clocks were ahead that dated requests which may still come, in milliseconds: a server takes them by its
+   * own clock for so much longer.
+   */
+  measureLead(world: Surroundings): number;
   /** Does what only people may, before all must come right and while it does. */
   decide(world: Surroundings): void;
 }

@@ -20,6 +20,7 @@ import { Book } from "./book.ts";
 import { Knowledge } from "./knowledge.ts";
 import { readOwner, ServiceJudge } from "./service_judge.ts";
 import { listUnsettled } from "./service_truth.ts";
+import { readAskedMs } from "./wishes.ts";
 
 /** What a story draws of them. */
 export interface Site {
@@ -166,6 +167,11 @@ export class CloudStackBalancing implements Balancing {
 
   listUntrue(world: Surroundings): string[] {
     return listUnsettled(world, this);
+  }
+
+  measureLead({ server, timeline }: Surroundings): number {
+    const askedMs = server.services.flatMap((service) => readAskedMs(service) ?? []);
+    return Math.max(0, ...askedMs.map((ms) => ms - timeline.now()));
   }
 
   decide(world: Surroundings): void {

@@ -12,6 +12,7 @@ import { settle, SETTINGS } from "../../settled.ts";
 import { CloudStackWorld } from "../cloud.ts";
 import { type CloudStackBalancing, drawSite } from "./balancing.ts";
 import { listRules } from "./service_judge.ts";
+import { RECORD } from "./wishes.ts";
 
 const SEED = findSeed();
 const WEB = { name: "web", namespace: "default" } as const;
@@ -230,6 +231,25 @@ test.each([
     end();
 
     expect(broken(scene).includes("open wider than it asks")).toBe(isTold);
+  },
+);
+
+test.each([
+  { record: "from a clock that is half an hour ahead", aheadMs: 1_800_000, leadMs: 1_800_000 },
+  { record: "from a clock that is half an hour behind", aheadMs: -1_800_000, leadMs: 0 },
+  { record: "that people spoilt", leadMs: 0 },
+])(
+  "judges wait for a request that may still come by a record $record: $leadMs ms longer",
+  async ({ aheadMs, leadMs }) => {
+    await using scene = await start();
+    const { world, balancing } = scene;
+    killAll(scene);
+    const at =
+      aheadMs === undefined ? undefined : new Date(world.timeline.now() + aheadMs).toISOString();
+    const text = at === undefined ? "{" : JSON.stringify({ v: 1, address: { at } });
+    world.server.objects.patch("services", WEB, { metadata: { annotations: { [RECORD]: text } } });
+
+    expect(balancing.measureLead(world)).toBe(leadMs);
   },
 );
 

@@ -13,6 +13,13 @@ export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 /** The annotation in which a process keeps what it is making. */
 export const RECORD = "landfall.dev/load-balancer";
 
+/** When the address was asked for that the record of a Service names, by the clock of the process that asked. */
+export function readAskedMs({ metadata }: Service): number | undefined {
+  // What people write there need not be JSON.
+  const [, at] = /"at":"([^"]+)"/.exec(metadata.annotations?.[RECORD] ?? "") ?? [];
+  return at === undefined ? undefined : Date.parse(at);
+}
+
 /** The annotation by which a Service chooses its Nodes; here by {@linkcode POOL}. */
 export const SELECTOR = "landfall.dev/load-balancer-node-selector";
 /** A label of Nodes. */
