@@ -36,7 +36,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   config: { parts: ["core", "cloud", "config"], packages: ["valibot", "yaml"] },
   http: {
     parts: ["core", "http"],
-    packages: ["hono", "@peculiar/asn1-schema", "@peculiar/asn1-x509"],
+    packages: ["hono"],
     types: ["cloud/capabilities/machine_management.ts", "cloud/capabilities/machine_power.ts"],
   },
   host: { parts: ["core", "host"], packages: [] },

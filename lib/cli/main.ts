@@ -4,7 +4,7 @@
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
 import { toPlainText } from "../core/text/printable.ts";
-import { CERTIFICATE_COMMAND, tuneRuntime } from "../host/runtime.ts";
+import { tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";
 
 /** How people call the program. */
@@ -81,11 +81,6 @@ async function runCommand(
     case "demo": {
       const { demo } = await import("./demo/mod.ts");
       return await demo(flags, context);
-    }
-    case CERTIFICATE_COMMAND: {
-      // The program runs this itself.
-      const { printCertificate } = await import("./make_certificate.ts");
-      return printCertificate(flags, context);
     }
     case "stop-workload": {
       // The hook of the chart runs this.

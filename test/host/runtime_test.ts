@@ -3,12 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import {
-  CERTIFICATE_COMMAND,
-  type ReplaceableProcess,
-  runSelf,
-  tuneRuntime,
-} from "../../lib/host/runtime.ts";
+import { type ReplaceableProcess, tuneRuntime } from "../../lib/host/runtime.ts";
 
 function createHost(facts: Partial<ReplaceableProcess>): {
   host: ReplaceableProcess;
@@ -62,8 +57,4 @@ describe("tuneRuntime()", () => {
     };
     expect(() => tuneRuntime(createHost({ execve }).host)).not.toThrow();
   });
-});
-
-test("runSelf() leaves a program that runs from source alone", () => {
-  expect(runSelf([CERTIFICATE_COMMAND, "localhost"])).toBeUndefined();
 });

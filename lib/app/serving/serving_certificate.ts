@@ -6,13 +6,13 @@
 import type { ManagementPlace } from "../../controllers/definition.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { CERTIFICATE_COMMAND, runSelf } from "../../host/runtime.ts";
 import {
   type CertifiedPort,
   HTTPS_PORT,
   readKeyPair,
   watchKeyPair,
 } from "../../http/certificate/key_pair.ts";
+import { makeSelfSigned } from "../../http/certificate/self_signed.ts";
 import type { Accepted } from "../../http/sockets/exchange.ts";
 import {
   type Handler,
@@ -69,7 +69,7 @@ export async function loadServingCertificate(
     };
   }
   const names = listNames(options);
-  const keyPair = await makeKeyPair(names, clock);
+  const keyPair = makeSelfSigned(names, clock.now());
   log.info(`Made a self-signed certificate for ${port.name}`, { names: names.join(" ") });
   return {
     keyPair,
@@ -77,7 +77,7 @@ export async function loadServingCertificate(
       for (;;) {
         await clock.sleep(RENEW_MS, signal).catch(() => {});
         if (signal.aborted) return;
-        use(await makeKeyPair(names, clock));
+        use(makeSelfSigned(names, clock.now()));
         log.info(`Made a new certificate for ${port.name}`);
       }
     },
@@ -138,17 +138,6 @@ function listNames({
   if (/^[\w.-]+$/.test(host)) names.add(host);
   if (address.kind === "tcp" && !UNSPECIFIED.has(address.host)) names.add(address.host);
   return [...names];
-}
-
-/** A child process makes it if possible: the library would stay in the memory of this process for a year. */
-async function makeKeyPair(names: readonly string[], clock: Clock): Promise<KeyPair> {
-  const printed = runSelf([CERTIFICATE_COMMAND, ...names]);
-  if (printed !== undefined) {
-    const [cert = "", key = ""] = printed.split("\0");
-    return { cert, key };
-  }
-  const { makeSelfSigned } = await import("../../http/certificate/self_signed.ts");
-  return makeSelfSigned(names, clock.now());
 }
 
 /** What messages call the port by which clients manage machines. */

@@ -24,6 +24,24 @@ test("makeSelfSigned() makes it good from an hour ago for a year", () => {
   expect(Date.parse(validTo)).toBe(Date.UTC(2027, 5, 1));
 });
 
+test("makeSelfSigned() writes years with four digits from 2050 on", () => {
+  const { cert } = makeSelfSigned(NAMES, Date.UTC(2049, 5, 1));
+  const { validFrom, validTo } = new X509Certificate(cert);
+  expect(Date.parse(validFrom)).toBe(Date.UTC(2049, 4, 31, 23));
+  expect(Date.parse(validTo)).toBe(Date.UTC(2050, 5, 1));
+});
+
+test("makeSelfSigned() keeps every name, however many there are", () => {
+  const hosts = Array.from({ length: 2_000 }, (_, at) => `node-${at}.example`);
+  const names = [...hosts, "10.0.0.1", "2001:db8::1"];
+  const { subjectAltName } = new X509Certificate(makeSelfSigned(names, NOW_MS).cert);
+  expect(subjectAltName?.split(", ")).toEqual([
+    ...hosts.map((name) => `DNS:${name}`),
+    "IP Address:10.0.0.1",
+    "IP Address:2001:DB8:0:0:0:0:0:1",
+  ]);
+});
+
 test("makeSelfSigned() makes another key and another positive serial number each time", () => {
   const certificates = Array.from({ length: 20 }, () => makeSelfSigned(NAMES, NOW_MS));
   expect(new Set(certificates.map(({ key }) => key)).size).toBe(20);
