@@ -165,9 +165,8 @@ export function toCheckFlags(
   ];
 }
 
-/** What a demo says when its story is over. */
+/** What a demo says when its story is over and its cluster goes on. */
 interface Ending {
-  readonly isOnce: boolean;
   /** What is left, as a sentence. @default {nothing is said} */
   readonly left?: string;
   readonly files: Pick<DemoFiles, "env" | "isFish">;
@@ -178,15 +177,22 @@ interface Ending {
   readonly commands: readonly string[];
 }
 
-/** Says whether the cluster goes on, and what to try. Without a newline at its end. */
-export function toEnding({ isOnce, left, files, debugAddress, page, commands }: Ending): string {
-  if (isOnce) return "\nThe demo is over: its cluster and its files are gone.";
+/** Says that the cluster goes on, and what to try. Without a newline at its end. */
+export function toEnding({ left, files, debugAddress, page, commands }: Ending): string {
   const lines = ["landfall check", ...commands].map((command) => `\n  ${command}`).join("");
   return `
 The cluster keeps running until you press Ctrl-C.${left === undefined ? "" : ` ${left}`}
 Try this in another terminal. ${toEnvLines(files)}${lines}${toPageLine(debugAddress, page)}
 
+
+The simulated API server grants every right, so kubectl auth can-i always says yes.
 Press Ctrl-C to stop. The cluster and its files go with it.`;
+}
+
+/** Says what the end of a demo leaves. @param kubeconfig As the user named it */
+export function toFarewell(kubeconfig: string | undefined): string {
+  const rest = kubeconfig === undefined ? "nothing is left" : `only ${kubeconfig} is left`;
+  return `\nThe demo has ended: everything that it started has stopped, its files are deleted, and ${rest}.\n`;
 }
 
 /** The URL of a page for a browser; empty for a unix socket. */

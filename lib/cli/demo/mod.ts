@@ -9,6 +9,7 @@ import { systemClock } from "../../core/clock.ts";
 import { followParent, watchSignals } from "../../host/signals.ts";
 import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
+import { toFarewell } from "./files.ts";
 import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import type { DemoOptions } from "./perform.ts";
 
@@ -40,13 +41,15 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
     ? followParent(context.clock ?? systemClock, stop.signal)
     : stop.signal;
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
+  let code = 0;
   try {
     const play = await DEMOS[flags.story]();
-    return await play({ flags, folder, context }, signal);
+    code = await play({ flags, folder, context }, signal);
   } catch (error) {
-    if (signal.aborted) return 0;
-    throw error;
+    if (!signal.aborted) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+  context.print(toFarewell(flags.kubeconfig));
+  return code;
 }

@@ -26,10 +26,11 @@ export function conditionOf(object: ApiObject | undefined, type: string = "Ready
   return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 }
 
-/** The message of a condition, after the name of the object. */
+/** The message of a condition, after the namespace and name of the object. */
 export function messageOf(object: ApiObject | undefined, type: string): string {
   const message = stringAt(findCondition(object, type) ?? {}, "message");
-  return `${object?.metadata.name ?? ""}: ${message}`;
+  const { metadata = {} } = object ?? {};
+  return `${stringAt(metadata, "namespace")}/${stringAt(metadata, "name")}: ${message}`;
 }
 
 function findCondition(object: ApiObject | undefined, type: string): JsonObject | undefined {

@@ -125,11 +125,13 @@ export async function performStory(
     const isTrue = await Promise.race([play(), failing(landfall.ends)]);
     tell(isTrue ? "\nEvery step succeeded." : "\nA step failed.");
     if (summarize !== undefined) tell(`\n${summarize()}`);
-    const { left, page } = story;
-    const commands = story.listCommands(folder);
-    const ending = { isOnce: flags.once, files, debugAddress, page, commands };
-    tell(toEnding(left === undefined ? ending : { ...ending, left }));
-    if (!flags.once) await landfall.ends;
+    if (!flags.once) {
+      const { left, page } = story;
+      const commands = story.listCommands(folder);
+      const ending = { files, debugAddress, page, commands };
+      tell(toEnding(left === undefined ? ending : { ...ending, left }));
+      await landfall.ends;
+    }
     return isTrue ? 0 : 1;
   } finally {
     ended.abort(new Error("the demo is over"));

@@ -19,6 +19,8 @@ import { hasCloudLoadBalancer, type Service } from "../../kube/kinds/service.ts"
 import type { DemoCloud } from "./cloud.ts";
 import type { Stage } from "./story/stage.ts";
 
+type Reference = KubeEvent["involvedObject"];
+
 /** What a cloud says about a Node. */
 type Words = Pick<DemoCloud, "describe" | "describePlace">;
 
@@ -41,7 +43,7 @@ export function printChanges({
     }),
     view.events.subscribe((_key, before, after) => {
       if (after === undefined || before !== undefined || !isWorthTelling(after)) return;
-      tell(toLine("!", `${after.involvedObject.name}: ${after.reason}: ${after.message}`));
+      tell(toLine("!", `${toName(after.involvedObject)}: ${after.reason}: ${after.message}`));
     }),
   ];
   return () => {
@@ -89,19 +91,22 @@ function tellNode(
 function tellService(before: Service | undefined, after: Service | undefined): string | undefined {
   if (after === undefined) {
     if (before === undefined || !hasCloudLoadBalancer(before)) return undefined;
-    return toLine("-", `${before.metadata.name} is deleted, and Landfall is done with it`);
+    return toLine("-", `${toName(before.metadata)} is deleted, and Landfall is done with it`);
   }
   const [old, now] = [before, after].map((service) => listAddresses(service));
   if (old === now || before === undefined) return undefined;
-  return toLine(
-    "~",
-    `${after.metadata.name} has ${now === "" ? "no address" : `the address ${now}`}`,
-  );
+  const has = now === "" ? "no address" : `the address ${now}`;
+  return toLine("~", `${toName(after.metadata)} has ${has}`);
 }
 
 function listAddresses(service: Service | undefined): string {
   const ingress = service?.status?.loadBalancer?.ingress ?? [];
   return ingress.map(({ ip, hostname }) => ip ?? hostname).join(", ");
+}
+
+/** As commands take it: a Node has no namespace. */
+function toName({ namespace = "", name = "" }: Pick<Reference, "name" | "namespace">): string {
+  return namespace === "" ? name : `${namespace}/${name}`;
 }
 
 /** Names and Events may come from other clients: no text moves the cursor or sets colours. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
-import { ACCESS_REVIEW_PATH, reviewAccess } from "./access_reviews.ts";
+import { findReview } from "./access_reviews.ts";
 import { ApiError, badRequest, invalid, noSuchPath, toRefusal } from "./api_error.ts";
 import { discover } from "./schema/discovery.ts";
 import { encodeList, encodeObject, type Form } from "./requests/encoding.ts";
@@ -71,9 +71,10 @@ export async function handle(context: HandlerContext, request: Request): Promise
     if (delayMs > 0) await context.clock.sleep(delayMs, request.signal);
     const rule = context.faults.take({ verb, resource, name });
     if (rule !== undefined) throw toRefusal(rule);
-    if (url.pathname === ACCESS_REVIEW_PATH && request.method === "POST") {
-      const review = reviewAccess(context.faults, await readBody(request, BODY_TYPES));
-      return reply(JSON.stringify(review), { status: 201 });
+    const review = request.method === "POST" && findReview(url.pathname, context.faults);
+    if (review) {
+      const body = await readBody(request, OBJECT_TYPES);
+      return reply(JSON.stringify(review(body)), { status: 201 });
     }
     if (path === undefined) return discoverOrPass(context, url.pathname, request);
     if (context.faults.denies({ verb, resource, namespace: path.namespace })) {

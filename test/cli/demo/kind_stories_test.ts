@@ -8,8 +8,8 @@ test.each<[story: string, steps: number, told: readonly RegExp[]]>([
     "sipcluster",
     8,
     [
-      /red: Worker: want 9, have 0, eligible 8/,
-      /blue: Not wanted any more, .*metal3\/r\d-worker-\d/,
+      /tenants\/red: Worker: want 9, have 0, eligible 8/,
+      /tenants\/blue: Not wanted any more, .*metal3\/r\d-worker-\d/,
       /^ {5}r1 {3}control-plane B /m,
       /http:\/\/127\.0\.0\.1:\d+\/debug\/sipclusters/,
     ],

@@ -70,6 +70,7 @@ function expectTold({ code, out, kubeconfig }: Played, steps: number): void {
   expect(out).toContain("worker-late: NodeInitializationFailed");
   expect(out).toContain("worker-3: NodeDeletionBlocked");
   expect(out).toContain("worker-2: DeletingNode: ");
+  expect(out).toMatch(/are deleted, and only \S+\/kubeconfig is left\.\n$/);
   expect(out.match(/^ {2}- {2}\S+ is deleted$/gm)).toEqual(["  -  worker-2 is deleted"]);
   expect(out).toContain("Figures: 9 Nodes, 1 of them deleted");
   expect(out).toMatch(/in total +\d+ {3}\d+ for \d+ inventories/);
@@ -84,8 +85,8 @@ test.concurrent(
     expectTold(played, 16);
     expect(played.out).toContain("worker-uefi is xenorchestra://");
     expect(played.out).toContain("worker-1: NodeZoneChanged");
-    expect(played.out).toMatch(/^ {2}~ {2}web has the address 192\.0\.2\.\d+$/m);
-    expect(played.out).toContain("shop: AddressNotAvailable: ");
+    expect(played.out).toMatch(/^ {2}~ {2}default\/web has the address 192\.0\.2\.\d+$/m);
+    expect(played.out).toContain("  !  default/shop: AddressNotAvailable: ");
     expect(played.report).toMatchObject({
       settings: { status: "ok" },
       cloud: { counts: { pools: 2 } },
@@ -102,7 +103,7 @@ test.concurrent(
     expectTold(played, 17);
     expect(played.out).toContain("worker-fqdn.k8s.example is external-cloudstack://");
     expect(played.out).toContain("worker-1 has the instance type Large8ber");
-    expect(played.out).toMatch(/^ {2}~ {2}web has the address 198\.51\.100\.\d+$/m);
+    expect(played.out).toMatch(/^ {2}~ {2}default\/web has the address 198\.51\.100\.\d+$/m);
     expect(played.out).toContain("  *  CloudStack: nothing is left of default/web");
     expect(played.out).not.toContain("outOfService");
     expect(played.report).toMatchObject({
@@ -162,6 +163,9 @@ test("demo() leaves no files after Ctrl-C, which comes twice under npm", async (
   await Bun.sleep(1);
   child.kill("SIGINT");
   expect(await ended.promise).toEqual([0, null]);
+  expect(out).toEndWith(
+    "\nThe demo has ended: everything that it started has stopped, its files are deleted, and nothing is left.\n",
+  );
   await expect(readdir(folder)).rejects.toThrow("ENOENT");
 }, 30_000);
 

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
+import { ROOT } from "../../support/sources.ts";
 
 const run = promisify(execFile);
 const KUBECTL = await findKubectl();
@@ -96,14 +97,39 @@ describe.skipIf(KUBECTL === undefined)("kubectl works on startKubernetesSimulato
     const map = (value: string): string =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: ${value}}\n`;
     await writeFile(path, map("one"));
-    expect(await kubectl("apply", "-f", path, "--validate=false")).toContain("created");
+    expect(await kubectl("apply", "-f", path)).toContain("created");
     await writeFile(path, map("two"));
-    expect(await kubectl("apply", "-f", path, "--validate=false")).toContain("configured");
+    expect(await kubectl("apply", "-f", path)).toContain("configured");
     expect(simulator.objects.get("configmaps", { name: "m" })).toMatchObject({
       data: { a: "two" },
     });
     expect(await kubectl("delete", "-f", path)).toContain("deleted");
     expect(simulator.objects.get("configmaps", { name: "m" })).toBeUndefined();
+  });
+
+  test("apply of the manifests of the guides, without a flag", async () => {
+    const files = ["rbac-user.yaml", "secret.example.yaml", "daemonset.yaml", "deployment.yaml"];
+    for (const file of files) {
+      const path = join(ROOT, "deploy/manifests", file);
+      expect(await kubectl("apply", "-f", path)).not.toBe("");
+      expect(await kubectl("delete", "-f", path)).toContain("deleted");
+    }
+  });
+
+  test("apply says which kind the server lacks", async () => {
+    const path = join(folder, "cron.yaml");
+    await writeFile(path, "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\n");
+    await expect(kubectl("apply", "-f", path)).rejects.toThrow('no matches for kind "CronJob"');
+  });
+
+  test("auth says that every right is granted, and what was taken away", async () => {
+    expect(await kubectl("auth", "can-i", "delete", "nodes")).toBe("yes\n");
+    expect(await kubectl("auth", "can-i", "get", "/healthz")).toBe("yes\n");
+    expect(await kubectl("auth", "can-i", "--list")).toMatch(/^\*\.\* .*\[\*\]$/m);
+    expect(await kubectl("auth", "whoami")).toMatch(/^Username +simulated$/m);
+    const restore = simulator.faults.deny({ verb: "delete", resource: "nodes" });
+    await expect(kubectl("auth", "can-i", "delete", "nodes")).rejects.toThrow();
+    restore();
   });
 
   test("the life of a Service of type LoadBalancer, created by flags", async () => {

@@ -1,5 +1,5 @@
 /**
- * Reads objects in Protocol Buffers: `kubectl create service` and `kubectl create namespace` send no JSON.
+ * Reads objects in Protocol Buffers: `kubectl create service`, `kubectl create namespace` and `kubectl auth` send no JSON.
  * @module
  */
 import { ApiError, badRequest } from "../api_error.ts";
@@ -68,6 +68,15 @@ const SERVICE_SPEC = message({
   22: one("internalTrafficPolicy"),
 });
 
+/** A review has no metadata that matters. @param spec Its fields */
+function review(spec: Readonly<Record<number, Field>>): Message {
+  return message({
+    1: one("metadata", "ignored"),
+    2: one("spec", message(spec)),
+    3: one("status", "ignored"),
+  });
+}
+
 /** The kinds that can be read. */
 const KINDS: ReadonlyMap<string, Message> = new Map([
   [
@@ -85,6 +94,29 @@ const KINDS: ReadonlyMap<string, Message> = new Map([
       2: one("spec", message({ 1: list("finalizers") })),
       3: one("status", "ignored"),
     }),
+  ],
+  [
+    "authorization.k8s.io/v1 SelfSubjectAccessReview",
+    review({
+      1: one(
+        "resourceAttributes",
+        message({
+          1: one("namespace"),
+          2: one("verb"),
+          3: one("group"),
+          4: one("version"),
+          5: one("resource"),
+          6: one("subresource"),
+          7: one("name"),
+        }),
+      ),
+      2: one("nonResourceAttributes", message({ 1: one("path"), 2: one("verb") })),
+    }),
+  ],
+  ["authorization.k8s.io/v1 SelfSubjectRulesReview", review({ 1: one("namespace") })],
+  [
+    "authentication.k8s.io/v1 SelfSubjectReview",
+    message({ 1: one("metadata", "ignored"), 2: one("status", "ignored") }),
   ],
 ]);
 

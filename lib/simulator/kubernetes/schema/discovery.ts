@@ -30,6 +30,7 @@ export function discover(
     return json(aggregated(kinds, pathname === "/api"), AGGREGATED);
   }
   if (pathname === "/version") return json(VERSION, "application/json");
+  if (pathname === "/openapi/v2") return new Response(OPENAPI_V2, { headers: OPENAPI_V2_HEADERS });
   const body = openApiAt(pathname, kinds) ?? documentAt(kinds, pathname);
   if (body === undefined) throw noSuchPath();
   return json(body, "application/json");
@@ -126,6 +127,12 @@ function discoveryOf(kind: Kind): JsonObject {
     subresources,
   };
 }
+
+/** No kind is in it: a client that asks for one that the server lacks says so then, and not that it has no OpenAPI. */
+const OPENAPI_V2 = new Uint8Array([0x0a, 3, ...new TextEncoder().encode("2.0")]);
+const OPENAPI_V2_HEADERS = {
+  "content-type": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+};
 
 /** The document at `/openapi/v3` or `/openapi/v3/<api path>`; `undefined` for any other path. */
 function openApiAt(pathname: string, all: readonly Kind[] = KINDS): JsonObject | undefined {

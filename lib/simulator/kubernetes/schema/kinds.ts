@@ -202,25 +202,30 @@ const LABEL_SELECTOR: RecordField = record({
   matchExpressions: listOf("any"),
 });
 
+/** What a Deployment and a DaemonSet share. */
+const WORKLOAD_SPEC: Readonly<Record<string, Field>> = {
+  selector: LABEL_SELECTOR,
+  template: record({
+    metadata: record({
+      labels: mapOf("pointer"),
+      annotations: mapOf("pointer"),
+      ...anyOf("name", "namespace", "creationTimestamp", "finalizers"),
+    }),
+    spec: POD_SPEC,
+  }),
+  minReadySeconds: "integer",
+  revisionHistoryLimit: "integer",
+};
+
 /** `spec` and `status` of a Deployment. */
 const DEPLOYMENT_FIELDS: Readonly<Record<string, Field>> = {
   spec: record({
+    ...WORKLOAD_SPEC,
     replicas: "integer",
-    selector: LABEL_SELECTOR,
-    template: record({
-      metadata: record({
-        labels: mapOf("pointer"),
-        annotations: mapOf("pointer"),
-        ...anyOf("name", "namespace", "creationTimestamp", "finalizers"),
-      }),
-      spec: POD_SPEC,
-    }),
     strategy: record({
       type: "text",
       rollingUpdate: record({ maxUnavailable: "portOrName", maxSurge: "portOrName" }),
     }),
-    minReadySeconds: "integer",
-    revisionHistoryLimit: "integer",
     paused: "flag",
     progressDeadlineSeconds: "integer",
   }),
@@ -384,7 +389,12 @@ const ENDPOINT_SLICES = define(
 );
 const ROLE_API = "rbac.authorization.k8s.io/v1";
 
-/** Deployments, and rights within a namespace. */
+const BINDING_FIELDS: Readonly<Record<string, Field>> = {
+  subjects: listOf("any"),
+  roleRef: record({ apiGroup: "pointer", kind: "pointer", name: "pointer" }),
+};
+
+/** What the manifests of the guides are of. No Pod of a DaemonSet runs, and rights change nothing. */
 const WORKLOAD_KINDS: readonly Kind[] = [
   define(
     { kind: "Deployment", plural: "deployments", apiVersion: "apps/v1" },
@@ -396,18 +406,33 @@ const WORKLOAD_KINDS: readonly Kind[] = [
     },
   ),
   define(
+    { kind: "DaemonSet", plural: "daemonsets", apiVersion: "apps/v1" },
+    {
+      shortNames: ["ds"],
+      hasStatus: true,
+      generations: "specAndAnnotations",
+      fields: { spec: record({ ...WORKLOAD_SPEC, updateStrategy: "any" }), status: "any" },
+    },
+  ),
+  define(
     { kind: "Role", plural: "roles", apiVersion: ROLE_API },
     { createsOnUpdate: true, fields: { rules: listOf("any") } },
   ),
   define(
-    { kind: "RoleBinding", plural: "rolebindings", apiVersion: ROLE_API },
+    { kind: "ClusterRole", plural: "clusterroles", apiVersion: ROLE_API },
     {
+      namespaced: false,
       createsOnUpdate: true,
-      fields: {
-        subjects: listOf("any"),
-        roleRef: record({ apiGroup: "pointer", kind: "pointer", name: "pointer" }),
-      },
+      fields: { rules: listOf("any"), aggregationRule: "any" },
     },
+  ),
+  define(
+    { kind: "RoleBinding", plural: "rolebindings", apiVersion: ROLE_API },
+    { createsOnUpdate: true, fields: BINDING_FIELDS },
+  ),
+  define(
+    { kind: "ClusterRoleBinding", plural: "clusterrolebindings", apiVersion: ROLE_API },
+    { namespaced: false, createsOnUpdate: true, fields: BINDING_FIELDS },
   ),
 ];
 
