@@ -6,6 +6,7 @@ import { PROCESS_EVENTS } from "../../lib/app/announcer.ts";
 import { KEY_EVENTS } from "../../lib/app/unknown_keys.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import { type ControllerDefinition, listSections } from "../../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/leader.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
@@ -40,8 +41,8 @@ const PROCESS_SOURCES: readonly EventSource[] = [
   },
   {
     controller: "Labels and annotations",
-    place: "on the object",
-    component: PROVIDERS[0].name,
+    place: "on a Node, and as its controller is called on another object",
+    component: CONTROLLERS[0].component,
     events: KEY_EVENTS,
   },
   {

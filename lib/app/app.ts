@@ -3,7 +3,7 @@
  * stopped.
  * @module
  */
-import { type Announcer, OWN_NAME, PROCESS_EVENTS } from "./announcer.ts";
+import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
 import { reportUnknownKeys } from "./unknown_keys.ts";
 import type { AppOptions } from "./options.ts";
 import { createParts, type ElectedGroup, type Parts } from "./parts.ts";
@@ -16,7 +16,7 @@ import { abortable, startDeadline } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import { type Gauge, type MetricsRegistry, setCounts } from "../core/metrics.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
-import { type Node, NODES } from "../kube/kinds/node.ts";
+import { type Node } from "../kube/kinds/node.ts";
 
 /** How long HTTP requests may take to end after everything else has stopped. */
 const HTTP_GRACE_MS = 1_000;
@@ -44,12 +44,7 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   const supervised = notifier && supervise(notifier, options, parts, ending);
   const work = async (group: ElectedGroup, stop: AbortSignal): Promise<void> => {
     supervised?.notice();
-    const hasNodes = group.controllers.some(({ definition }) => definition.kind === NODES);
-    const end = reportUnknownKeys(
-      group.controllers.map(({ controller }) => controller),
-      hasNodes ? cloud?.nodes : undefined,
-      parts.events.speakAs(options.provider?.name ?? OWN_NAME),
-    );
+    const end = reportUnknownKeys(group.controllers, cloud?.nodes, parts.events);
     await runControllers(group.controllers, running, stop).finally(end);
   };
   const leading = runGroups(parts.groups, work, signal);

@@ -62,7 +62,7 @@ const ISSUES_MAX = 50;
 
 /**
  * Loads the settings of a provider, and sections. Any text may be a secret on the wrong line, so a message contains
- * no value except short numbers, durations and switches.
+ * no value except short numbers, durations, switches, IPv4 addresses and words that are nearly allowed ones.
  *
  * @throws {ConfigError} with every problem, and its line and column if it is in the file
  */

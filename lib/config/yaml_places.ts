@@ -6,7 +6,7 @@
  */
 import type { FindPosition, Position } from "../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../core/errors.ts";
-import type { Document, ErrorCode, LineCounter, Node, YAMLError } from "yaml";
+import type { Document, ErrorCode, LineCounter, Node } from "yaml";
 
 /** The problems of a YAML text itself, and the places of its settings. */
 export interface YamlPlaces {
@@ -28,13 +28,14 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   BAD_SCALAR_START: "a text cannot start with this character; quote it",
   BLOCK_AS_IMPLICIT_KEY: "there is a second `:` on this line; quote the text if it contains one",
   DUPLICATE_KEY: "this key occurs twice; remove one",
-  MISSING_CHAR: "something is not closed or separated: a quote, a bracket, a comma or a `:`",
+  MISSING_CHAR: "something is not closed or separated: a bracket, a comma or a `:`",
   MULTILINE_IMPLICIT_KEY: "a `:` is missing after a key",
   MULTIPLE_DOCS: "the file must be one YAML document, but another one begins here",
   TAB_AS_INDENT: "tabs cannot be used for indentation; use spaces",
   UNEXPECTED_TOKEN: "this is not expected here",
 };
 
+const OPEN_QUOTE = "the quote that begins here is not closed; close it, or remove it";
 const NEXT_LINE_DEEPER =
   "the next line is indented further, so it continues this value; indent both lines alike";
 /** Most lines to search for the next one with a setting: the others are empty or comments. */
@@ -72,7 +73,10 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
     walk(document.contents, path.split("."));
     return found === undefined ? undefined : toPosition(counter, found);
   };
-  const problems = [...listSyntaxProblems(document.errors), ...(await listProblems(document))];
+  const problems = [
+    ...(await listSyntaxProblems(document, counter)),
+    ...(await listProblems(document)),
+  ];
   problems.sort((one, other) => one.offset - other.offset);
   return {
     issues: problems.slice(0, ISSUES_MAX).map((problem) => toIssue(problem, text, counter)),
@@ -83,6 +87,8 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
 interface Problem {
   readonly code: ErrorCode;
   readonly offset: number;
+  /** @default {what is said of the code} */
+  readonly message?: string;
 }
 
 /** Checked first: the parser's time grows so fast with the depth that 8 KiB of `a: a: a: …` took 10 s. */
@@ -119,26 +125,53 @@ async function listProblems(document: Document.Parsed): Promise<Problem[]> {
   return problems;
 }
 
-/** The parser reports a value that the next line continues twice, the second time with less help. */
-function listSyntaxProblems(errors: readonly YAMLError[]): Problem[] {
-  const problems = errors.map(({ code, pos: [offset] }): Problem => ({ code, offset }));
-  const nested = new Set(
-    problems.filter(({ code }) => code === "BLOCK_AS_IMPLICIT_KEY").map(({ offset }) => offset),
-  );
-  return problems.filter(
-    ({ code, offset }) => code !== "MULTILINE_IMPLICIT_KEY" || !nested.has(offset),
-  );
+/** What the parser reports, in better words. It repeats some problems on the lines below, where they are none. */
+async function listSyntaxProblems(
+  document: Document.Parsed,
+  counter: LineCounter,
+): Promise<Problem[]> {
+  const openQuotes = await findOpenQuotes(document);
+  const listOffsets = (wanted: ErrorCode): ReadonlySet<number> =>
+    new Set(document.errors.flatMap(({ code, pos: [at] }) => (code === wanted ? [at] : [])));
+  const continued = listOffsets("MULTILINE_IMPLICIT_KEY");
+  const nested = listOffsets("BLOCK_AS_IMPLICIT_KEY");
+  let lastLine = -1;
+  return document.errors.flatMap(({ code, pos: [offset], message }): Problem[] => {
+    const { line } = counter.linePos(offset);
+    const isBelow = line === lastLine + 1;
+    lastLine = line;
+    if (code === "BLOCK_AS_IMPLICIT_KEY" && continued.has(offset) && isBelow) return [];
+    if (code === "MULTILINE_IMPLICIT_KEY" && nested.has(offset)) return [];
+    if (code !== "MISSING_CHAR") return [{ code, offset }];
+    const start = openQuotes.get(offset);
+    if (start !== undefined) return [{ code, offset: start, message: OPEN_QUOTE }];
+    return [{ code: message.startsWith("Sequence item") ? "BAD_INDENT" : code, offset }];
+  });
+}
+
+/** Where quoted texts begin, by where they end: the parser reports an open quote at the end of its text. */
+async function findOpenQuotes(document: Document.Parsed): Promise<ReadonlyMap<number, number>> {
+  const { visit } = await import("yaml");
+  const starts = new Map<number, number>();
+  visit(document, {
+    Scalar: (_key, { type = "", range }) => {
+      if (type.startsWith("QUOTE") && range) starts.set(range[1], range[0]);
+    },
+  });
+  return starts;
 }
 
 function toProblem(code: ErrorCode, { range }: Pick<Node, "range">): Problem {
   return { code, offset: range?.[0] ?? 0 };
 }
 
-function toIssue({ code, offset }: Problem, text: string, counter: LineCounter): ConfigIssue {
+function toIssue(problem: Problem, text: string, counter: LineCounter): ConfigIssue {
+  const { code, offset } = problem;
   const message =
-    code === "BLOCK_AS_IMPLICIT_KEY" && isNextLineDeeper(text, offset)
+    problem.message ??
+    (code === "BLOCK_AS_IMPLICIT_KEY" && isNextLineDeeper(text, offset)
       ? NEXT_LINE_DEEPER
-      : (MESSAGES[code] ?? "cannot read this as YAML");
+      : (MESSAGES[code] ?? "cannot read this as YAML"));
   return { message, ...toPosition(counter, offset) };
 }
 

@@ -67,7 +67,8 @@ function listShapeIssues(raw: unknown, places: YamlPlaces | undefined): ConfigIs
     return places?.issues.length === 0 ? [{ message }] : [];
   }
   const isMapping = typeof raw === "object" && !Array.isArray(raw);
-  return isMapping || raw === undefined
+  // Several documents are a list, and their own problem.
+  return isMapping || raw === undefined || places?.issues.length
     ? []
     : [{ message: mustBe("one block of settings (key: value)"), line: 1, column: 1 }];
 }

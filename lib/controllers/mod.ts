@@ -12,7 +12,7 @@ import { sipClusterController } from "./sipcluster/definition.ts";
 import { vinoController } from "./vino/definition.ts";
 
 /** Every controller, in the order of the reference pages. */
-export const CONTROLLERS: readonly ControllerDefinition[] = [
+export const CONTROLLERS: readonly [ControllerDefinition, ...ControllerDefinition[]] = [
   nodeController,
   nodeLabelController,
   nodeLifecycleController,

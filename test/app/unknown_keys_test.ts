@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import { reportUnknownKeys } from "../../lib/app/unknown_keys.ts";
+import { nodeController } from "../../lib/controllers/node/definition.ts";
+import { nodeLifecycleController } from "../../lib/controllers/node_lifecycle/definition.ts";
+import { serviceController } from "../../lib/controllers/service/definition.ts";
 import type { StoreReader } from "../../lib/kube/cache/store.ts";
 import type { EventOptions } from "../../lib/kube/events/events.ts";
 import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
@@ -29,12 +32,20 @@ function toObject(annotations: Record<string, string>, resourceVersion = "1"): K
   return { metadata: { name: "a", resourceVersion, annotations } };
 }
 
-test("reportUnknownKeys() reports a misspelt annotation once, until it changes", () => {
+test("reportUnknownKeys() reports a misspelt annotation once, as the controller of the object", () => {
   const [services, nodes] = [toStore(), toStore()];
   const told: string[] = [];
-  const record = (_object: KubeObject, { reason, type, message }: EventOptions): void =>
-    void told.push(`${type} ${reason}: ${message}`);
-  const end = reportUnknownKeys([{ objects: services }, {}], nodes, { record });
+  const speakAs = (component: string) => ({
+    record: (_object: KubeObject, { reason, type, message }: EventOptions): void =>
+      void told.push(`${component}: ${type} ${reason}: ${message}`),
+  });
+  const controllers = [nodeController, nodeLifecycleController, serviceController].map(
+    (definition) => ({
+      definition,
+      controller: definition === serviceController ? { objects: services } : {},
+    }),
+  );
+  const end = reportUnknownKeys(controllers, nodes, { speakAs });
   const wrong = toObject({ "landfall.dev/keep-adress": "true" });
   services.tell(undefined, wrong);
   services.tell(wrong, toObject({ "landfall.dev/keep-adress": "true" }, "2"));
@@ -42,8 +53,8 @@ test("reportUnknownKeys() reports a misspelt annotation once, until it changes",
   services.tell(wrong, undefined);
   nodes.tell(undefined, toObject({ "landfall.dev/nonsense": "" }));
   expect(told).toEqual([
-    `Warning UnknownKey: the annotation "landfall.dev/keep-adress" has no effect: did you mean ${KEEP}?`,
-    'Warning UnknownKey: the annotation "landfall.dev/nonsense" has no effect: Landfall does not know it',
+    `service-controller: Warning UnknownKey: the annotation "landfall.dev/keep-adress" has no effect: did you mean ${KEEP}?`,
+    'cloud-node-controller: Warning UnknownKey: the annotation "landfall.dev/nonsense" has no effect: Landfall does not know it',
   ]);
   end();
   expect(services.listeners.size + nodes.listeners.size).toBe(0);

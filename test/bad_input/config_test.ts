@@ -220,9 +220,9 @@ const BOMB = Array.from(
 
 /** What it is, the text, what must be said; `T` stands for the secret. */
 const CORPUS: readonly [string, string, RegExp][] = [
-  ["nothing", "", /url: required|name its inventory/],
-  ["null", "~", /url: required|name its inventory/],
-  ["a comment", "# T", /url: required|name its inventory/],
+  ["nothing", "", /url: required|there is no inventory/],
+  ["null", "~", /url: required|there is no inventory/],
+  ["a comment", "# T", /url: required|there is no inventory/],
   ["a text", "T", /must be one block/],
   ["a list", "- T", /must be one block/],
   ["a colon without a blank", "token:T\nurl:T", /must be one block/],

@@ -54,6 +54,32 @@ describe("findYamlPlaces()", () => {
     ]);
   });
 
+  const ITEMS = "list:\n  - id: a\n    name: b\n    zone: c\n    type: d\n";
+  const broken: readonly [string, string, readonly string[]][] = [
+    ["an open quote up to the end", ITEMS.replace("b", '"b'), ["3:11 the quote that begins here"]],
+    [
+      "an open quote before another",
+      ITEMS.replace("b", "'b").replace("c", "'c'"),
+      ["3:11 the quo"],
+    ],
+    [
+      "an item that is out of line",
+      ITEMS.replace("    name", "   name"),
+      ["3:1 the in", "3:10 the next"],
+    ],
+    ["a tab", ITEMS.replace("    zone", "\tzone"), ["4:1 tabs", "4:8 the next"]],
+  ];
+  test.each(broken)(
+    "findYamlPlaces() says once, and where it begins, %s",
+    async (_, text, said) => {
+      const { issues } = await findYamlPlaces(text);
+      expect(issues).toHaveLength(said.length);
+      for (const [at, { line, column, message }] of issues.entries()) {
+        expect(`${line}:${column} ${message}`).toStartWith(said[at] ?? "");
+      }
+    },
+  );
+
   // Each of these took from ten seconds to more than a minute.
   const large: readonly [string, string][] = [
     ["thousands of keys", Array.from({ length: 30_000 }, (_, at) => `k${at}: 1`).join("\n")],

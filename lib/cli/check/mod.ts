@@ -59,7 +59,7 @@ import { listMissingNamespaces } from "./controllers/namespaces.ts";
 import { checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { listTaintFindings } from "./taints.ts";
-import { findUnknownKeys, listUnknownKeys } from "./unknown_keys.ts";
+import { inspectObjects, listUnknownKeys } from "./own_objects.ts";
 import { formatReport } from "./text.ts";
 import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
@@ -199,7 +199,7 @@ async function checkKinds(
       ...(await listMissingKinds(client, chosen, deadline)),
       ...(await listMissingNamespaces(client, chosen, flags, deadline)),
       ...(await inspectControllers(client, chosen, flags, deadline)),
-      ...(await findUnknownKeys(client, chosen, deadline)),
+      ...(await inspectObjects(client, chosen, deadline)),
     ];
     const { namespace } = election ?? { namespace: "kube-system" };
     const search = { client, chosen, install, flags, namespace, nowMs: systemClock.now() };

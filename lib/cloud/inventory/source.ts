@@ -223,9 +223,9 @@ export class InventorySource {
       this.#lastAttemptMs = startedMs;
       this.#failures += 1;
       this.#lastError = error instanceof Error ? error : new Error(String(error));
-      const kind = error instanceof CloudError ? error.kind : "error";
-      this.#refreshes.inc({ provider: provider.name, result: kind });
-      log.warn("Cannot take inventory", { kind, failures: this.#failures, error });
+      const result = error instanceof CloudError ? error.kind : "error";
+      this.#refreshes.inc({ provider: provider.name, result });
+      log.warn("Cannot take inventory", { failures: this.#failures, error });
       this.#notifyListeners(new Set(), false);
     }
   }

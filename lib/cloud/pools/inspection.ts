@@ -8,8 +8,9 @@ import type { Finding } from "../inspection.ts";
 import { joinFew } from "../../core/text/printable.ts";
 import { Allocations, listShown, type Occupied } from "./allocations.ts";
 import { type AddressPool, countAddresses, FAMILIES, type PoolMap } from "./pool.ts";
-import { nameRivals, nameService } from "./problems.ts";
+import { describeUnknownPool, nameRivals, nameService } from "./problems.ts";
 import { isShown, listRivals } from "./sharing.ts";
+import { parseWishes } from "./wishes.ts";
 
 /** More conflicts than these are counted, and not named. */
 const NAMED_MAX = 10;
@@ -33,7 +34,28 @@ export function inspectPools(
     ...listOccupied(allocations, occupied),
     ...listConflicts(allocations, all),
     ...listOutside(allocations, all),
+    ...listUnknownPools(pools, all),
   ];
+}
+
+/** Says which Services name a pool that there is not, once for each such name. */
+function listUnknownPools(
+  { pools }: PoolMap,
+  claims: readonly LoadBalancerClaim[],
+): readonly Finding[] {
+  const known = new Set(pools.map(({ name }) => name));
+  const groups = Map.groupBy(claims, (claim) => {
+    const { pool, poolSource } = parseWishes(claim, false);
+    if (pool === undefined || known.has(pool)) return undefined;
+    return `${poolSource} names ${describeUnknownPool(pool, pools)}`;
+  });
+  groups.delete(undefined);
+  return [...groups].map(([what, some]): Finding => {
+    const who = some.length === 1 ? "Service" : `${some.length} Services`;
+    const message = `${who} ${nameFirst(some)}: ${what}`;
+    const advice = "correct the annotation, or add the pool to loadBalancers.pools";
+    return { level: "warning", code: "addressPoolUnknown", message, advice };
+  });
 }
 
 /** Says for each pool which of its addresses something else uses. */

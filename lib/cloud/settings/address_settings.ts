@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import type { Cidr } from "../../core/net/ip.ts";
-import { cidrs, need, needText, setting, type SettingSchema } from "./schema.ts";
+import { cidrs, needText, oneOf, setting, type SettingSchema } from "./schema.ts";
 
 /** A setting that a file need not have. */
 type Optional<T> = v.OptionalSchema<SettingSchema<T>, undefined>;
@@ -18,7 +18,7 @@ export const ADDRESS_SETTINGS: {
   readonly externalCIDRs: Optional<readonly Cidr[]>;
   readonly network: Optional<string>;
 } = {
-  mode: setting(v.picklist(MODES, need("manage or leave")), {
+  mode: setting(oneOf(MODES), {
     type: "`manage` or `leave`",
     default: "manage",
     description:

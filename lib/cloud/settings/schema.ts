@@ -6,12 +6,14 @@
 import * as v from "valibot";
 import { assert, type ConfigIssue } from "../../core/errors.ts";
 import { type Cidr, parseCidr } from "../../core/net/ip.ts";
+import { findClosest } from "../../core/text/edit_distance.ts";
 import {
   describeDurationRange,
   isFields,
   mustBe,
   mustBeQuoted,
   mustBeSetting,
+  mustBeText,
   parseDurationWithin,
 } from "../../core/text/values.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
@@ -190,9 +192,14 @@ export function block<const E extends v.ObjectEntries>(
   return v.object(entries, need(what));
 }
 
-/** Schema of one of a few words. */
+/** Schema of one of a few words. A word that is nearly one of them is no secret, and is shown. */
 export function oneOf<const T extends string>(words: readonly T[]): SettingSchema<T> {
-  return v.picklist(words, need(words.join(" or ")));
+  const what = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  return v.picklist(words, ({ input }) => {
+    const meant = typeof input === "string" ? findClosest(input, words) : undefined;
+    if (typeof input !== "string" || meant === undefined) return mustBeSetting(what, input);
+    return `${mustBeText(what, input)}; did you mean ${meant}?`;
+  });
 }
 
 /** Schema of labels that an object must have. */

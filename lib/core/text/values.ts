@@ -216,8 +216,10 @@ export function parseFields(text: string): Fields | undefined {
 
 const NUMBER = String.raw`[+-]?\d{1,6}(?:\.\d{1,3})?`;
 const DURATION = `(?:${NUMBER} ?(?:[mnu]?s|[dhm]|secs?|mins?)){1,3}`;
-/** Numbers, durations and switches of usual length. No secret looks like this. */
-const HARMLESS = new RegExp(`^(?:true|false|yes|no|${NUMBER}|${DURATION})$`, "i");
+/** Also one with a number that is too large, and a CIDR. */
+const IPV4 = String.raw`\d{1,4}(?:\.\d{1,4}){2,4}(?:/\d{1,3})?`;
+/** Numbers, durations, switches and IPv4 addresses of usual length. No secret looks like this. */
+const HARMLESS = new RegExp(`^(?:true|false|yes|no|${NUMBER}|${DURATION}|${IPV4})$`, "i");
 
 /**
  * Says what a value must be, and what it is.
@@ -236,7 +238,7 @@ export function mustBeText(what: string, text: string): string {
 
 /**
  * The same for a value from a settings file. Any text there may be a secret on the wrong line, so only short numbers,
- * durations and switches are shown. Of anything else Landfall says only the kind.
+ * durations, switches and IPv4 addresses are shown. Of anything else Landfall says only the kind.
  */
 export function mustBeSetting(what: string, value: unknown): string {
   const isShown = ["boolean", "number", "string"].includes(typeof value);

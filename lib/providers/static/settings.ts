@@ -10,13 +10,14 @@ import {
   duration,
   need,
   needText,
+  oneOf,
   required,
   setting,
   type SettingDescription,
 } from "../../cloud/settings/schema.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { parseIp } from "../../core/net/ip.ts";
-import { isFields, mustBe } from "../../core/text/values.ts";
+import { isFields, mustBeSetting } from "../../core/text/values.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 
 /** One instance of an inventory file. */
@@ -62,12 +63,14 @@ const ID_LENGTH_MAX = 253;
 /** What is valid before `://`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*$/;
 
+const ID_FORM = `at most ${ID_LENGTH_MAX} letters, digits, ".", "_" or "-", with a letter or digit at both ends`;
+
 /** Whether a text can be the ID of an instance: letters, digits, `.`, `_` and `-`, at most 253 characters. */
 export function isInstanceId(text: string): boolean {
   return text.length <= ID_LENGTH_MAX && ID.test(text);
 }
 
-const text = v.pipe(v.string(needText), v.nonEmpty(mustBe("text", "empty")));
+const text = v.pipe(v.string(needText), v.nonEmpty(mustBeSetting("text", "")));
 
 /** This text becomes a label value, so it must be valid as one. */
 const labelled = v.pipe(text, v.check(isLabelValue, need(LABEL_VALUE_FORM)));
@@ -75,7 +78,7 @@ const labelled = v.pipe(text, v.check(isLabelValue, need(LABEL_VALUE_FORM)));
 const ADDRESS = v.pipe(
   v.object(
     {
-      type: required(v.picklist(ADDRESS_TYPES, need(`one of ${ADDRESS_TYPES.join(", ")}`)), {
+      type: required(oneOf(ADDRESS_TYPES), {
         type: ADDRESS_TYPES.map((one) => `\`${one}\``).join(", "),
         description: "Required.",
       }),
@@ -87,7 +90,8 @@ const ADDRESS = v.pipe(
     v.check(
       ({ type, address }) =>
         type.endsWith("IP") ? parseIp(address) !== undefined : HOST_NAME.test(address),
-      ({ input }) => mustBe(input.type.endsWith("IP") ? "an IP address" : "a host name"),
+      ({ input: { type, address } }) =>
+        mustBeSetting(type.endsWith("IP") ? "an IP address" : "a host name", address),
     ),
     ["address"],
   ),
@@ -98,10 +102,11 @@ const LABELS = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     for (const [key, value] of Object.entries(dataset.value)) {
-      const wrong = isLabelKey(key) ? "value" : "key";
-      if (wrong === "value" && isLabelValue(value)) continue;
+      if (isLabelKey(key) && isLabelValue(value)) continue;
       addIssue({
-        message: `this is not a label ${wrong} that Kubernetes accepts`,
+        message: isLabelKey(key)
+          ? mustBeSetting(LABEL_VALUE_FORM, value)
+          : "this is not a label key that Kubernetes accepts",
         path: [{ type: "object", origin: "value", input: dataset.value, key, value }],
       });
     }
@@ -110,13 +115,10 @@ const LABELS = v.pipe(
 
 const INSTANCE = v.object(
   {
-    id: required(
-      v.pipe(text, v.check(isInstanceId, need("letters, digits, dots, dashes and underscores"))),
-      {
-        type: "text",
-        description: "Identifier, part of the provider ID. Required, unique.",
-      },
-    ),
+    id: required(v.pipe(text, v.check(isInstanceId, need(ID_FORM))), {
+      type: "text",
+      description: "Identifier, part of the provider ID. Required, unique.",
+    }),
     name: required(text, { type: "text", description: "Name of the Node. Required." }),
     systemUUID: setting(v.pipe(text, v.trim(), v.toLowerCase()), {
       type: "text",
@@ -126,7 +128,7 @@ const INSTANCE = v.object(
     zone: setting(labelled, { type: "label value", description: "Zone." }),
     region: setting(labelled, { type: "label value", description: "Region." }),
     state: v.optional(
-      required(v.picklist(STATES, need("running, stopped or deleted")), {
+      required(oneOf(STATES), {
         type: "`running`, `stopped` or `deleted`",
         description: "`deleted` proves that the machine is gone.",
         default: "running",
@@ -190,7 +192,8 @@ const SCHEMA = v.object(
 /** Checks everything in a file, including repeated IDs and UUIDs. */
 export function parseConfig(raw: unknown): ParsedConfig<StaticFile> {
   if (raw === undefined || raw === null) {
-    const message = "Cannot use the static provider: name its inventory file with --cloud-config";
+    const message =
+      "there is no inventory: list the machines under instances, in the file that --cloud-config names";
     return { issues: [{ message }], warnings: [] };
   }
   const result = v.safeParse(SCHEMA, raw);
@@ -227,7 +230,7 @@ function listRepeated(raw: unknown, key: "id" | "systemUUID"): ConfigIssue[] {
     else
       issues.push({
         path: `instances.${index}.${key}`,
-        message: `is also that of instances.${first}`,
+        message: `is also that of instances.${first}; change one of them`,
       });
   }
   return issues;

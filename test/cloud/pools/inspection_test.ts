@@ -43,3 +43,23 @@ test("inspectPools() names a few of many Services outside", () => {
     "7 Services show an address outside the address pools: web/s0, web/s1, web/s2, web/s3, web/s4, …",
   );
 });
+
+test("inspectPools() names Services with a pool that there is not, and what was meant", () => {
+  const toClaim = (name: string, pool: string) =>
+    toSpec(name, { annotations: { "landfall.dev/address-pool": pool } });
+  const claims = [
+    toClaim("a", "smal"),
+    toClaim("b", "smal"),
+    toClaim("c", "x"),
+    toClaim("d", "huge"),
+  ];
+  const found = inspectPools(new PoolMap(pools), claims, new Map());
+  const source = "landfall.dev/address-pool names";
+  expect(found.filter(({ level }) => level !== "ok")).toMatchObject([
+    {
+      code: "addressPoolUnknown",
+      message: `2 Services web/a, web/b: ${source} "smal", which is no pool (did you mean small?); the pools are small, huge`,
+    },
+    { message: `Service web/c: ${source} "x", which is no pool; the pools are small, huge` },
+  ]);
+});

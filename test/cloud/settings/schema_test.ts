@@ -72,9 +72,11 @@ describe("parsed()", () => {
 test("cidrs() takes networks and single addresses, and says what else it must be", () => {
   expect(judge(cidrs(), ["10.0.0.0/8", "2001:db8::1"])).toHaveLength(2);
   expect(judge(cidrs(), ["10.0.0.0/33"])).toBe(
-    "must be an IP address or a CIDR, for example 10.0.0.0/8",
+    'must be an IP address or a CIDR, for example 10.0.0.0/8, but is "10.0.0.0/33"',
   );
-  expect(judge(cidrs(), "10.0.0.0/8")).toBe("must be a list, for example [10.0.0.0/8]");
+  expect(judge(cidrs(), "10.0.0.0/8")).toBe(
+    'must be a list, for example [10.0.0.0/8], but is "10.0.0.0/8"',
+  );
 });
 
 describe("fingerprint()", () => {

@@ -97,6 +97,33 @@ test.each([30, "30", ""])("parseConfig() says of refreshInterval: %j what will d
   expect(issues).toEqual([{ path: "refreshInterval", message }]);
 });
 
+test.each<[object, string, string]>([
+  [
+    { state: "stoped" },
+    "state",
+    'running, stopped or deleted, but is "stoped"; did you mean stopped?',
+  ],
+  [{ state: "off" }, "state", "running, stopped or deleted"],
+  [
+    { addresses: [{ type: "internalip", address: "10.0.0.7" }] },
+    "addresses.0.type",
+    'InternalIP, ExternalIP, Hostname, InternalDNS or ExternalDNS, but is "internalip"; did you mean InternalIP?',
+  ],
+  [
+    { addresses: [{ type: "InternalIP", address: "10.0.0.700" }] },
+    "addresses.0.address",
+    'an IP address, but is "10.0.0.700"',
+  ],
+  [
+    { id: "a".repeat(254) },
+    "id",
+    'at most 253 letters, digits, ".", "_" or "-", with a letter or digit at both ends',
+  ],
+])("parseConfig() of %j says what is allowed, and what was meant", (fields, path, what) => {
+  const { issues } = parseConfig({ instances: [{ ...entry, ...fields }] });
+  expect(issues).toEqual([{ path: `instances.0.${path}`, message: `must be ${what}` }]);
+});
+
 test("SETTINGS describes every key once, with its form", () => {
   const forms = Object.fromEntries(SETTINGS.map(({ path, form }) => [path, form]));
   expect(Object.keys(forms)).toHaveLength(SETTINGS.length);

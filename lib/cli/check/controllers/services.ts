@@ -15,7 +15,7 @@ import { LEASES } from "../../../kube/kinds/lease.ts";
 import { hasCloudLoadBalancer, type Service, SERVICES } from "../../../kube/kinds/service.ts";
 import { isHeldNow } from "../leases/other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
-import { listUnknownKeys } from "../unknown_keys.ts";
+import { listUnknownKeys } from "../own_objects.ts";
 import { listAll } from "../../../kube/cache/watcher.ts";
 
 /** What {@linkcode checkServices} looks with. */

@@ -3,6 +3,7 @@
  * @module
  */
 import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
+import { findClosest } from "../../../core/text/edit_distance.ts";
 import type { VinoHosts } from "../resource/vino.ts";
 
 /** A pool, or why there is none; a sentence without a full stop. */
@@ -42,7 +43,13 @@ export function choosePool(pools: readonly MachinePool[], wanted: string | undef
   const [named, ...others] = pools.filter(({ name }) => name === wanted);
   if (named === undefined) {
     const advice = "Correct spec.xenOrchestra.pool, or connect the pool";
-    return { problem: `The cloud does not show pool "${wanted}". It shows: ${listed}. ${advice}` };
+    const meant = findClosest(
+      wanted,
+      pools.flatMap(({ id, name }) => [name, id]),
+    );
+    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    const what = `The cloud does not show pool "${wanted}".${hint}`;
+    return { problem: `${what} It shows: ${listed}. ${advice}` };
   }
   if (others.length === 0) return { pool: named };
   return {

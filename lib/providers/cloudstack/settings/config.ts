@@ -12,6 +12,7 @@ import {
   fingerprint,
   need,
   needText,
+  oneOf,
   parsed,
   parseShape,
   setting,
@@ -301,7 +302,7 @@ const SCHEMA = v.object(
       description:
         "How often Landfall lists the VMs: one request for each 500 VMs, for any number of Nodes.",
     }),
-    instanceTypeStyle: setting(v.picklist(STYLES, need("squeezed or sanitised")), {
+    instanceTypeStyle: setting(oneOf(STYLES), {
       type: "`squeezed` or `sanitised`",
       default: "squeezed",
       description:

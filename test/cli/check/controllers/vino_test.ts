@@ -184,3 +184,20 @@ test("check() warns of flags of Redfish that do nothing", async () => {
     "flags without effect: --vino-redfish-url (without --vino-redfish-address, Landfall serves no Redfish)",
   );
 });
+
+test("check() says which Vinos are not ready, and why", async () => {
+  for (const kind of vinoController.watches) {
+    if (/airship|metal3/.test(kind.apiVersion)) cluster.kubernetes.installKind(kind);
+  }
+  const message = 'The cloud does not show pool "pari". Did you mean paris? It shows: paris (1)';
+  const conditions = [{ type: "Ready", status: "False", reason: "PoolNotFound", message }];
+  for (const name of ["edge", "core"]) {
+    cluster.kubernetes.objects.create("vinoes", { metadata: { name, namespace: "default" } });
+    const path = { namespace: "default", name, subresource: "status" };
+    cluster.kubernetes.objects.patch("vinoes", path, { status: { conditions } });
+  }
+  const { kubernetes: found } = await report();
+  expect(listBad(found)).toContain(
+    `2 Vinos default/core, default/edge: not ready: PoolNotFound: ${message}`,
+  );
+});

@@ -670,6 +670,7 @@ describe("choosePool()", () => {
       "paris",
       'The cloud does not show pool "paris". It shows: lyon (p-1)',
     ],
+    ["it is misspelt", [lyon, paris], "pari", '"pari". Did you mean paris? It shows: lyon'],
     [
       "a name is that of two",
       [lyon, { ...paris, name: "lyon" }],

@@ -1,7 +1,9 @@
 /**
- * Labels and annotations of Landfall that are misspelt, for `landfall check`.
+ * What objects say themselves, for `landfall check`: labels and annotations of Landfall that are misspelt, and why they
+ * are not ready.
  * @module
  */
+import * as v from "valibot";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { describeUnknownKeys } from "../../controllers/own_keys.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
@@ -14,10 +16,40 @@ import type { CheckFinding } from "./report.ts";
 
 const OBJECTS_PER_PAGE = 500;
 const NAMED_MAX = 3;
+const TEXT = v.string();
+const WITH_CONDITIONS = v.looseObject({
+  status: v.looseObject({
+    conditions: v.array(v.looseObject({ type: TEXT, status: TEXT, reason: TEXT, message: TEXT })),
+  }),
+});
 
 /** Says which objects have such labels or annotations, once for all with the same. Pure. */
 export function listUnknownKeys(noun: string, objects: readonly KubeObject[]): CheckFinding[] {
-  const groups = Map.groupBy(objects, ({ metadata }) => describeUnknownKeys(metadata));
+  const advice = "write it as it is meant, or remove it";
+  return toFindings(noun, objects, ({ metadata }) => describeUnknownKeys(metadata)).map((one) => ({
+    ...one,
+    code: "unknownKey",
+    advice,
+  }));
+}
+
+/** Says which objects are not ready by their own condition, with its message, which says what to do. */
+function listNotReady(noun: string, objects: readonly KubeObject[]): CheckFinding[] {
+  return toFindings(noun, objects, (object) => {
+    const parsed = v.safeParse(WITH_CONDITIONS, object);
+    const conditions = parsed.success ? parsed.output.status.conditions : [];
+    const found = conditions.find(({ type }) => type === "Ready");
+    return found?.status === "False" ? `not ready: ${found.reason}: ${found.message}` : undefined;
+  }).map((one) => ({ ...one, code: "notReady" }));
+}
+
+/** A warning for all objects of which the same is to say. @param describe `undefined`: nothing is to say */
+function toFindings<T extends KubeObject>(
+  noun: string,
+  objects: readonly T[],
+  describe: (object: T) => string | undefined,
+): Omit<CheckFinding, "code">[] {
+  const groups = Map.groupBy(objects, describe);
   groups.delete(undefined);
   return [...groups].map(([message = "", some]) => {
     const names = some
@@ -27,12 +59,7 @@ export function listUnknownKeys(noun: string, objects: readonly KubeObject[]): C
       );
     const more = some.length > NAMED_MAX ? ", …" : "";
     const what = some.length === 1 ? noun : `${some.length} ${noun}s`;
-    return {
-      level: "warning",
-      code: "unknownKey",
-      message: `${what} ${names.join(", ")}${more}: ${message}`,
-      advice: "write it as it is meant, or remove it",
-    };
+    return { level: "warning", message: `${what} ${names.join(", ")}${more}: ${message}` };
   });
 }
 
@@ -41,7 +68,7 @@ export function listUnknownKeys(noun: string, objects: readonly KubeObject[]): C
  *
  * @throws the signal's reason
  */
-export async function findUnknownKeys(
+export async function inspectObjects(
   client: KubeClient,
   chosen: readonly Pick<ControllerDefinition, "kind">[],
   signal: AbortSignal,
@@ -52,7 +79,7 @@ export async function findUnknownKeys(
     [...kinds].map(async (kind) => {
       try {
         const { items } = await listAll(client, kind, { limit: OBJECTS_PER_PAGE }, signal);
-        return listUnknownKeys(kind.kind, items);
+        return [...listUnknownKeys(kind.kind, items), ...listNotReady(kind.kind, items)];
       } catch (error) {
         signal.throwIfAborted();
         // What cannot be listed, other findings say.
