@@ -5,22 +5,13 @@
  */
 import * as v from "valibot";
 import { CONTROLLERS } from "../controllers/mod.ts";
-import { withDeadline } from "../core/clock.ts";
 import { formatListenAddress, type ListenAddress } from "../core/net/listen_address.ts";
-import { findClosest } from "../core/text/edit_distance.ts";
-import { escapeInvisible, quote, shorten } from "../core/text/printable.ts";
+import { escapeInvisible, quote } from "../core/text/printable.ts";
 import { parseJson } from "../core/text/values.ts";
-import { watchSignals } from "../host/signals.ts";
 import type { CommandContext } from "./command.ts";
-import { findCommand } from "./commands.ts";
-import { askProcess, findDebugAddress, printOrWatch } from "./debug_process.ts";
-import { type ParsedFlags, parseFlags } from "./flags/mod.ts";
-import { printHelp } from "./help.ts";
+import { askProcess, findDebugAddress } from "./debug_process.ts";
+import { fitLines, look, sayProcess, toUnknownName } from "./look.ts";
 import { findWidth } from "./terminal.ts";
-import { VERSION } from "./version.ts";
-
-/** Longest time for everything, in milliseconds. Each request has a shorter limit. */
-const LOOK_MS = 60_000;
 
 /** A kind that a command shows. */
 interface ShownKind {
@@ -79,47 +70,24 @@ export async function showObjects(
   argv: readonly string[],
   context: CommandContext,
 ): Promise<number> {
-  const registry = context.controllers ?? CONTROLLERS;
-  const parsed = parseFlags(argv, registry, {
-    flags: findCommand(command)?.flags ?? [],
-    argsMax: 1,
-  });
-  if (parsed.settings.isHelpWanted) return await printHelp(context, command);
-  if (parsed.settings.isVersionWanted) {
-    context.print(`landfall ${VERSION}\n`);
-    return 0;
-  }
   const kind = KINDS.find((one) => one.command === command);
   if (kind === undefined) throw new Error(`there is no kind for ${quote(command)}`);
-  using stop = watchSignals();
-  await printObjects(kind, parsed, context, stop.signal);
-  return 0;
-}
-
-/** @throws as {@linkcode showObjects} */
-async function printObjects(
-  kind: ShownKind,
-  { settings, given, args: [name] }: ParsedFlags,
-  context: CommandContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const address = findDebugAddress({ settings, given }, context.env);
-  if (address === undefined) {
-    throw new Error("--debug-address is empty, and only a running process knows this");
-  }
-  const isJson = given.text("output") === "json";
-  const format = isJson ? "json" : "text";
-  const read = async (): Promise<string> => {
-    const deadline = withDeadline(signal, LOOK_MS);
-    const below = name === undefined ? "" : `/${await findKey(kind, address, name, deadline)}`;
-    const path = `/debug/${kind.path}${below}?format=${format}`;
-    const text = await ask(kind, { address, path }, deadline);
-    // It comes from another process: no character of it may move the cursor.
-    if (isJson) return escapeInvisible(text);
-    const width = findWidth(context);
-    return text.replaceAll(/.+/g, (line) => shorten(line, width)).replaceAll(/[^\n\P{C}]/gu, "?");
-  };
-  await printOrWatch(context, { isWatching: given.bool("watch"), read }, signal);
+  return await look(command, argv, context, {
+    read: async ({ settings, given, args: [name] }, quiet, signal) => {
+      const address = findDebugAddress({ settings, given }, context.env);
+      if (address === undefined) {
+        throw new Error("--debug-address is empty, and only a running process knows this");
+      }
+      const format = given.text("output");
+      const below = name === undefined ? "" : `/${await findKey(kind, address, name, signal)}`;
+      const path = `/debug/${kind.path}${below}?format=${format}`;
+      const text = await ask(kind, { address, path }, signal);
+      sayProcess(quiet, address);
+      // It comes from another process: no character of it may move the cursor.
+      if (format === "json") return escapeInvisible(text);
+      return fitLines(text, findWidth(context)).replaceAll(/[^\n\P{C}]/gu, "?");
+    },
+  });
 }
 
 async function ask(
@@ -174,9 +142,7 @@ async function findKey(
   if (key !== undefined) {
     throw new Error(`several have the name ${quote(name)}: ${found.join(", ")}`);
   }
-  const closest = findClosest(name, name.includes("/") ? keys : keys.map(toName));
-  const hint = closest === undefined ? "" : `; did you mean ${closest}?`;
-  throw new Error(`there is no ${kind.noun} ${quote(name)}${hint}`);
+  throw toUnknownName(kind.noun, name, name.includes("/") ? keys : keys.map(toName));
 }
 
 function toName(key: string): string {

@@ -6,22 +6,15 @@ import type { KeptAddress, LoadBalancers } from "../cloud/capabilities/load_bala
 import { listSections } from "../controllers/definition.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { CLUSTER_SERVICE, readClusterIds } from "../controllers/service/cluster_ids.ts";
-import { withDeadline } from "../core/clock.ts";
-import { escapeInvisible } from "../core/text/printable.ts";
-import { watchSignals } from "../host/signals.ts";
 import { formatTable } from "../http/text_table.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 import { type Service, SERVICES } from "../kube/kinds/service.ts";
 import type { CommandContext } from "./command.ts";
-import { SERVICES_FLAGS } from "./flags/command_flags.ts";
-import { type ParsedFlags, parseFlags } from "./flags/mod.ts";
-import { printHelp } from "./help.ts";
+import type { ParsedFlags } from "./flags/mod.ts";
+import { look, sayOwnLook, toJson } from "./look.ts";
 import { withCloudAndCluster } from "./cloud_and_cluster.ts";
-import { VERSION } from "./version.ts";
 
-/** Longest time for everything, in milliseconds. Each request has a shorter limit. */
-const LOOK_MS = 60_000;
 const COLUMNS = ["NAMESPACE", "ADDRESS", "RULES", "TAKEN FOR", "ID"];
 
 /**
@@ -31,20 +24,16 @@ const COLUMNS = ["NAMESPACE", "ADDRESS", "RULES", "TAKEN FOR", "ID"];
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  * @throws {Error} when the cluster or the cloud cannot be read
  */
-export async function showKept(argv: readonly string[], context: CommandContext): Promise<number> {
-  const registry = context.controllers ?? CONTROLLERS;
-  const parsed = parseFlags(argv, registry, { flags: SERVICES_FLAGS });
-  if (parsed.settings.isHelpWanted) return await printHelp(context, "services");
-  if (parsed.settings.isVersionWanted) {
-    context.print(`landfall ${VERSION}\n`);
-    return 0;
-  }
-  using stop = watchSignals();
-  const kept = await readKept(parsed, context, withDeadline(stop.signal, LOOK_MS));
-  if (parsed.given.text("output") === "json")
-    context.print(`${escapeInvisible(JSON.stringify({ kept }, undefined, 2))}\n`);
-  else context.print(kept.length === 0 ? "No address is kept.\n" : toTable(kept));
-  return 0;
+export function showKept(argv: readonly string[], context: CommandContext): Promise<number> {
+  return look("services", argv, context, {
+    argsMax: 0,
+    read: async (parsed, quiet, signal) => {
+      const kept = await readKept(parsed, context, signal);
+      sayOwnLook(quiet);
+      if (parsed.given.text("output") === "json") return toJson({ kept });
+      return kept.length === 0 ? "No address is kept.\n" : toTable(kept);
+    },
+  });
 }
 
 async function readKept(

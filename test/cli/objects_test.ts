@@ -56,7 +56,8 @@ test.each([
   ["vinos", /^tenants +mixed +failing +2 of 9 ready/m],
 ])("landfall %s shows what the process knows", async (command, expected) => {
   const { code, out, problem } = await landfall(command);
-  expect([code, problem]).toEqual([0, ""]);
+  const source = `landfall: from the Landfall process at 127.0.0.1:${server.port}\n`;
+  expect([code, problem]).toEqual([0, source]);
   expect(out).toMatch(expected);
 });
 

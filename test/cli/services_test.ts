@@ -60,6 +60,8 @@ function findCluster(): string {
   return String(uid);
 }
 
+const SOURCE = "landfall: from the cluster and the cloud\n";
+
 async function run(
   ...argv: readonly string[]
 ): Promise<{ code: number; out: string; err: string }> {
@@ -76,7 +78,7 @@ test("shows the addresses that this cluster keeps, and writes nothing", async ()
   const ip = keep(0, "shop", findCluster());
   keep(1, "shop", "another cluster");
   const { code, out, err } = await run("--kept", ...flags);
-  expect([code, err]).toEqual([0, ""]);
+  expect([code, err]).toEqual([0, SOURCE]);
   const [header = "", line = "", ...more] = out.trimEnd().split("\n");
   expect(header.split(/ {2,}/)).toEqual(["NAMESPACE", "ADDRESS", "RULES", "TAKEN FOR", "ID"]);
   expect(line.split(/ {2,}/)).toEqual(["shop", ip.address, "0", "-", ip.id]);
@@ -88,7 +90,11 @@ test("shows the addresses that this cluster keeps, and writes nothing", async ()
 });
 
 test("says that none is kept", async () => {
-  expect(await run("--kept", ...flags)).toEqual({ code: 0, out: "No address is kept.\n", err: "" });
+  expect(await run("--kept", ...flags)).toEqual({
+    code: 0,
+    out: "No address is kept.\n",
+    err: SOURCE,
+  });
 });
 
 test("ends with 1 if CloudStack refuses", async () => {

@@ -20,7 +20,6 @@ import {
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
 import { systemClock } from "../../core/clock.ts";
-import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
@@ -63,6 +62,7 @@ import { inspectObjects, listUnknownKeys } from "./own_objects.ts";
 import { formatReport } from "./text.ts";
 import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
+import { toJson } from "../look.ts";
 import { findWidth } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 import { listAll } from "../../kube/cache/watcher.ts";
@@ -88,7 +88,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
   const { isProblemsOnly, isEach, isStrict } = flags;
   context.print(
     flags.output === "json"
-      ? `${escapeInvisible(JSON.stringify(report, undefined, 2))}\n`
+      ? toJson(report)
       : formatReport(report, { width: findWidth(context), isProblemsOnly, isEach }),
   );
   const isFailed = report.status === "failure" || (isStrict && report.status === "warning");

@@ -4,28 +4,22 @@
  */
 import { listSections } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
-import { systemClock, withDeadline } from "../../core/clock.ts";
-import { findClosest } from "../../core/text/edit_distance.ts";
-import { escapeInvisible, quote, shorten } from "../../core/text/printable.ts";
-import { watchSignals } from "../../host/signals.ts";
+import { systemClock } from "../../core/clock.ts";
+import { escapeInvisible } from "../../core/text/printable.ts";
 import { formatListenAddress } from "../../core/net/listen_address.ts";
 import { NODE_COLUMNS } from "../../http/node_columns.ts";
 import { formatTable } from "../../http/text_table.ts";
 import type { NodeView } from "../../http/views.ts";
 import type { CommandContext } from "../command.ts";
-import { findDebugAddress, printOrWatch } from "../debug_process.ts";
-import { NODES_FLAGS } from "../flags/command_flags.ts";
+import { findDebugAddress } from "../debug_process.ts";
 import type { GivenFlags } from "../flags/given.ts";
-import { type ParsedFlags, parseFlags } from "../flags/mod.ts";
-import { printHelp } from "../help.ts";
+import type { ParsedFlags } from "../flags/mod.ts";
+import { fitLines, look, sayOwnLook, sayProcess, toJson, toUnknownName } from "../look.ts";
 import { findWidth } from "../terminal.ts";
-import { VERSION } from "../version.ts";
 import { formatNode } from "./detail.ts";
 import { lookAtNodes } from "./own_look.ts";
 import { readCloudSilence, readFromProcess } from "./process.ts";
 
-/** Longest time for everything, in milliseconds. Each request has a shorter limit. */
-const LOOK_MS = 60_000;
 /** Flags that say where to look, so that no process needs to be asked. */
 const OWN_SOURCES = ["kubeconfig", "master", "cloud-config"] as const;
 
@@ -36,28 +30,22 @@ const OWN_SOURCES = ["kubeconfig", "master", "cloud-config"] as const;
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  * @throws {Error} when there is no such Node, or the Nodes cannot be read
  */
-export async function nodes(argv: readonly string[], context: CommandContext): Promise<number> {
-  const registry = context.controllers ?? CONTROLLERS;
-  const parsed = parseFlags(argv, registry, { flags: NODES_FLAGS, argsMax: 1 });
-  if (parsed.settings.isHelpWanted) return await printHelp(context, "nodes");
-  if (parsed.settings.isVersionWanted) {
-    context.print(`landfall ${VERSION}\n`);
-    return 0;
-  }
-  using stop = watchSignals();
-  const { given, args } = parsed;
-  const [name] = args;
-  let isFirst = true;
-  const read = async (): Promise<string> => {
-    // Where the Nodes come from is said once.
-    const quiet = isFirst ? context : { ...context, complain: () => undefined };
-    isFirst = false;
-    const views = await findNodes(parsed, quiet, withDeadline(stop.signal, LOOK_MS));
-    if (name === undefined) return formatAll(views, given, context);
-    return formatOne(requireNode(views, name), given, context);
-  };
-  await printOrWatch(context, { isWatching: given.bool("watch"), read }, stop.signal);
-  return 0;
+export function nodes(argv: readonly string[], context: CommandContext): Promise<number> {
+  return look("nodes", argv, context, {
+    read: async (parsed, quiet, signal) => {
+      const { given, args } = parsed;
+      const [name] = args;
+      const views = await findNodes(parsed, quiet, signal);
+      if (name === undefined) return formatAll(views, given, context);
+      const found = views.find((node) => node.name === name);
+      if (found !== undefined) return formatOne(found, given, context);
+      throw toUnknownName(
+        "Node",
+        name,
+        views.map((node) => node.name),
+      );
+    },
+  });
 }
 
 async function findNodes(
@@ -70,33 +58,21 @@ async function findNodes(
   const isOwn = !given.has("debug-address") && OWN_SOURCES.some((flag) => given.has(flag));
   if (debugAddress !== undefined && !isOwn) {
     const found = await readFromProcess(debugAddress, signal);
-    const where = formatListenAddress(debugAddress);
     if (found !== undefined) {
-      complain(`landfall: from the Landfall process at ${where}\n`);
+      sayProcess(context, debugAddress);
       const silence = await readCloudSilence(debugAddress, signal);
       if (silence !== undefined) {
         const what = silence.hasAnswered
-          ? "the cloud does not answer; these are its last answers"
-          : "the cloud has not answered this process yet, so the machines are unknown";
+          ? "this is older, because the machines could not be read again"
+          : "the machines are unknown, because they could not be read yet";
         complain(`landfall: ${what}: ${escapeInvisible(silence.problem)}\n`);
       }
       return found;
     }
-    complain(`landfall: no process answers at ${where}; asking the cluster and the cloud\n`);
-  }
+    sayOwnLook(context, `, because no process answers at ${formatListenAddress(debugAddress)}`);
+  } else sayOwnLook(context);
   const sections = listSections(context.controllers ?? CONTROLLERS);
   return await lookAtNodes({ settings, name, env, providers, sections }, signal);
-}
-
-function requireNode(views: readonly NodeView[], name: string): NodeView {
-  const found = views.find((node) => node.name === name);
-  if (found !== undefined) return found;
-  const closest = findClosest(
-    name,
-    views.map((node) => node.name),
-  );
-  const hint = closest === undefined ? "" : `; did you mean ${closest}?`;
-  throw new Error(`there is no Node ${quote(name)}${hint}`);
 }
 
 function formatAll(views: readonly NodeView[], given: GivenFlags, context: CommandContext): string {
@@ -122,9 +98,5 @@ function toTable(views: readonly NodeView[], output: string, context: CommandCon
     views.map((node) => columns.map(({ format }) => format(node, nowMs))),
   );
   const width = isWide ? Infinity : findWidth(context);
-  return table.replaceAll(/.+/g, (line) => shorten(line, width));
-}
-
-function toJson(view: object): string {
-  return `${escapeInvisible(JSON.stringify(view, undefined, 2))}\n`;
+  return fitLines(table, width);
 }

@@ -45,7 +45,7 @@ const look = (...argv: readonly string[]): Promise<Ended> =>
 describe("nodes(), which looks itself", () => {
   test("shows every Node with host and zone, and writes nothing", async () => {
     const { code, out, err } = await look();
-    expect([code, err]).toEqual([0, ""]);
+    expect([code, err]).toEqual([0, "landfall: from the cluster and the cloud\n"]);
     const lines = out.trimEnd().split("\n");
     expect(lines[0]?.split(/ +/)).toEqual(
       "NAME READY PRESENCE REASON STATE ADDRESS HOST ZONE".split(" "),
@@ -88,7 +88,7 @@ describe("nodes(), which looks itself", () => {
     expect(await look("worker-l")).toEqual({
       code: 1,
       out: "",
-      err: 'landfall: there is no Node "worker-l"; did you mean worker-1?\n',
+      err: 'landfall: from the cluster and the cloud\nlandfall: there is no Node "worker-l"; did you mean worker-1?\n',
     });
   });
 
@@ -134,8 +134,8 @@ describe("nodes(), from a process", () => {
   });
 
   test.each([
-    ["the last answers of a cloud that fell silent", 3, "its last answers"],
-    ["that a cloud never answered", null, "the cloud has not answered this process yet"],
+    ["the last answers of a cloud that fell silent", 3, "this is older, because"],
+    ["that a cloud never answered", null, "the machines are unknown"],
   ])("tells %s", async (_title, ageSeconds, words) => {
     using server = serve(({ url }) =>
       url.endsWith("/inventory")
@@ -145,7 +145,7 @@ describe("nodes(), from a process", () => {
     const { err } = await run([`--debug-address=127.0.0.1:${server.port}`]);
     expect(err).toContain(words);
     expect(err).toContain(": refused\n");
-    expect(err.includes("last answers")).toBe(ageSeconds !== null);
+    expect(err.includes("this is older")).toBe(ageSeconds !== null);
   });
 
   test("asks at the address of LANDFALL_DEBUG_ADDRESS, unless a flag says where to look", async () => {
@@ -164,13 +164,13 @@ describe("nodes(), from a process", () => {
     const { code, out, err } = await run([`--debug-address=${path}`, `--kubeconfig=${kubeconfig}`]);
     expect(code).toBe(0);
     expect(err).toBe(
-      `landfall: no process answers at unix:${path}; asking the cluster and the cloud\n`,
+      `landfall: from the cluster and the cloud, because no process answers at unix:${path}\n`,
     );
     expect(out).toContain("worker-1");
   });
 
   test("asks no process when the address is empty", async () => {
     const { code, err } = await run(["--debug-address="], { KUBECONFIG: kubeconfig });
-    expect([code, err]).toEqual([0, ""]);
+    expect([code, err]).toEqual([0, "landfall: from the cluster and the cloud\n"]);
   });
 });
