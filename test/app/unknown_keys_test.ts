@@ -7,6 +7,7 @@ import type { StoreReader } from "../../lib/kube/cache/store.ts";
 import type { EventOptions } from "../../lib/kube/events/events.ts";
 import type { KubeObject } from "../../lib/kube/kinds/resource.ts";
 
+const WARNING = "Warning UnknownKey: the annotation";
 const KEEP = "landfall.dev/keep-address";
 
 type Listener = Parameters<StoreReader<KubeObject>["subscribe"]>[0];
@@ -53,8 +54,8 @@ test("reportUnknownKeys() reports a misspelt annotation once, as the controller 
   services.tell(wrong, undefined);
   nodes.tell(undefined, toObject({ "landfall.dev/nonsense": "" }));
   expect(told).toEqual([
-    `service-controller: Warning UnknownKey: the annotation "landfall.dev/keep-adress" has no effect: did you mean ${KEEP}?`,
-    'cloud-node-controller: Warning UnknownKey: the annotation "landfall.dev/nonsense" has no effect: Landfall does not know it',
+    `service-controller: ${WARNING} "landfall.dev/keep-adress" has no effect: did you mean ${KEEP}?`,
+    `cloud-node-controller: ${WARNING} "landfall.dev/nonsense" has no effect: Landfall does not know it`,
   ]);
   end();
   expect(services.listeners.size + nodes.listeners.size).toBe(0);

@@ -54,12 +54,12 @@ test("inspectPools() names Services with a pool that there is not, and what was 
     toClaim("d", "huge"),
   ];
   const found = inspectPools(new PoolMap(pools), claims, new Map());
-  const source = "landfall.dev/address-pool names";
+  const [source, all] = ["landfall.dev/address-pool names", "the pools are small, huge"];
   expect(found.filter(({ level }) => level !== "ok")).toMatchObject([
     {
       code: "addressPoolUnknown",
-      message: `2 Services web/a, web/b: ${source} "smal", which is no pool (did you mean small?); the pools are small, huge`,
+      message: `2 Services web/a, web/b: ${source} "smal", which is no pool (did you mean small?); ${all}`,
     },
-    { message: `Service web/c: ${source} "x", which is no pool; the pools are small, huge` },
+    { message: `Service web/c: ${source} "x", which is no pool; ${all}` },
   ]);
 });

@@ -1,5 +1,6 @@
 /**
- * Reads objects in Protocol Buffers: `kubectl create service`, `kubectl create namespace` and `kubectl auth` send no JSON.
+ * Reads objects in Protocol Buffers: `kubectl auth`, `kubectl create service` and `kubectl create namespace` send no
+ * JSON.
  * @module
  */
 import { ApiError, badRequest } from "../api_error.ts";
