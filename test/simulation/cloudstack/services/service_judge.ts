@@ -195,8 +195,9 @@ export class ServiceJudge {
     const { cloud, timeline } = this.#options;
     const running = [...cloud.jobs.all.values()].filter(({ status }) => status === 0);
     const oldestMs = Math.min(...running.map(({ createdMs }) => createdMs));
-    const sinceMs = oldestMs - timeline.now() + timeline.monotonic();
-    const keptMs = Math.min(sinceMs, timeline.monotonic());
+    // A job is dated in whole milliseconds, so it may have begun up to one later than it says.
+    const nowMs = Math.floor(timeline.monotonic());
+    const keptMs = Math.min(oldestMs - timeline.now() + nowMs, nowMs);
     this.#writes = this.#writes.filter(({ carriedOutMs = Infinity }) => carriedOutMs >= keptMs);
   }
 }

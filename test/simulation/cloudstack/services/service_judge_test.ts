@@ -16,6 +16,13 @@ import { RECORD } from "./wishes.ts";
 
 const SEED = findSeed();
 const WEB = { name: "web", namespace: "default" } as const;
+const JOB = {
+  command: "createFirewallRule",
+  userId: "",
+  accountId: "",
+  instanceType: "None",
+  instanceId: "",
+} as const;
 const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 
 /** One whose networks have a firewall, and whose machines are in one of them. */
@@ -205,22 +212,34 @@ test.each([
   { story: "asks before people change the Service", asks: "before", isTold: false },
   { story: "asks after it has seen their change", asks: "after", isTold: true },
   { story: "had its answer before", asks: "before", isAnswered: true, isTold: true },
+  {
+    story: "had its answer before, and the job runs",
+    asks: "before",
+    isAnswered: true,
+    hasJob: true,
+    isTold: false,
+  },
 ])(
   "judges hold what CloudStack carries out half a minute late against what was known when a process $story",
-  async ({ asks, isAnswered = false, isTold }) => {
+  async ({ asks, isAnswered = false, hasJob = false, isTold }) => {
     await using scene = await start();
     const { world, balancing } = scene;
     const { timeline, server } = world;
     killAll(scene);
-    const { firewallRules } = balancing.cloud.state;
+    const { jobs, settings, state } = balancing.cloud.server;
+    const { firewallRules } = state;
     const opening = firewallRules.values().find(({ id }) => !balancing.book.has(id));
     if (opening === undefined) throw new Error("The Service has no firewall rule");
     firewallRules.delete(opening.id);
     const ask = (): (() => void) =>
       balancing.judge.noteAsked("a1", "createFirewallRule", new URLSearchParams());
     const endFirst = asks === "before" ? ask() : undefined;
+    settings.jobMs = 60_000;
+    // A job is dated in whole milliseconds.
+    await timeline.advance(0.4);
+    if (hasJob) jobs.start({ ...JOB, run: () => ({}) });
     if (isAnswered) endFirst?.();
-    await timeline.advance(1);
+    await timeline.advance(0.5);
     const ports = [{ port: 81, nodePort: 30_081, protocol: "TCP" }];
     server.objects.patch("services", WEB, { spec: { ports } });
     balancing.noteShown("a1", server.services);
