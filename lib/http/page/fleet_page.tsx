@@ -8,7 +8,7 @@ import { formatSpan, toMs } from "../span.ts";
 import type { ElectionView, InventoryView, NodeView, StatusView } from "../views.ts";
 import { CountBar } from "./boxes.tsx";
 import { Facts, toCoverageTable } from "./facts.tsx";
-import { type PageFrame, renderDocument, SearchForm, toTime } from "./layout.tsx";
+import { type PageFrame, renderDocument, ListHead, toTime } from "./layout.tsx";
 import {
   type BoxesSection,
   type Count,
@@ -122,13 +122,13 @@ function StandbyBanner({ holder }: ElectionView): JSX.Element {
 
 function Lead({ cards, counts, query, nowMs, base }: FleetMainProps): JSX.Element {
   return (
-    <div class="lead">
-      <div>
-        <h1>{toHeading(cards.length, counts)}</h1>
-        <p>as of {toTime(nowMs)}</p>
-      </div>
-      <SearchForm action={base} label="Node, machine or place" query={query ?? ""} />
-    </div>
+    <ListHead
+      heading={toHeading(cards.length, counts)}
+      subtitle={`as of ${toTime(nowMs)}`}
+      action={base}
+      label="Node, machine or place"
+      query={query ?? ""}
+    />
   );
 }
 

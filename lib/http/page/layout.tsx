@@ -123,23 +123,33 @@ function Places({ places, base, current, isBelow = false }: DocumentOptions): JS
   );
 }
 
-/** A field for a search. */
-export function SearchForm({
+/** The top of a list: what is to say about all, and a search beside it. */
+export function ListHead({
+  heading,
+  subtitle,
   action,
   label,
   query,
 }: {
+  readonly heading: string;
+  readonly subtitle: string;
   /** Path of the list. */
   readonly action: string;
-  /** What it finds. */
+  /** What the search finds. */
   readonly label: string;
   readonly query: string;
 }): JSX.Element {
   return (
-    <form role="search" action={action || "./"}>
-      <input type="search" name="q" value={query} aria-label={label} placeholder={label} />
-      <button type="submit">Find</button>
-    </form>
+    <div class="lead">
+      <div>
+        <h1>{heading}</h1>
+        <p>{subtitle}</p>
+      </div>
+      <form role="search" action={action || "./"}>
+        <input type="search" name="q" value={query} aria-label={label} placeholder={label} />
+        <button type="submit">Find</button>
+      </form>
+    </div>
   );
 }
 

@@ -14,7 +14,7 @@ import {
 import type { ServingView } from "../views.ts";
 import { CountBar } from "./boxes.tsx";
 import { toHeading } from "./heading.ts";
-import { type PageFrame, renderDocument, SearchForm, toTime } from "./layout.tsx";
+import { type PageFrame, renderDocument, ListHead, toTime } from "./layout.tsx";
 import { type Cell, countStates, formatCount, type KindState } from "./model.ts";
 import { Sections, Table } from "./sections.tsx";
 import { MissingBanner, StandbyBanner } from "./serving_banners.tsx";
@@ -112,13 +112,13 @@ function Main<V extends ObjectView>({
     <main id="main">
       <MissingBanner missing={serving.missing} />
       <StandbyBanner {...serving} unknown={kind.unknownToStandby} />
-      <div class="lead">
-        <div>
-          <h1>{heading}</h1>
-          <p>{more.subtitle === undefined ? as : `${more.subtitle}, ${as}`}</p>
-        </div>
-        <SearchForm action={base + kind.path} label={kind.searchLabel} query={query} />
-      </div>
+      <ListHead
+        heading={heading}
+        subtitle={more.subtitle === undefined ? as : `${more.subtitle}, ${as}`}
+        action={base + kind.path}
+        label={kind.searchLabel}
+        query={query}
+      />
       {counts.length > 0 ? <CountBar counts={counts} /> : null}
       <StateChips
         label={`${kind.title} by state`}

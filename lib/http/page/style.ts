@@ -75,6 +75,7 @@ rect{fill:var(--tone)}
 const OVERVIEW = `
 .lead{display:flex;flex-wrap:wrap;align-items:end;justify-content:space-between;gap:.8rem 2rem}
 .lead p{color:var(--soft)}
+.lead>div{flex:1 1 24rem}
 .lead form{display:flex;gap:.4rem;flex:0 1 20rem}
 .lead input{flex:1;min-width:0}
 main>.bar{margin:1.1rem 0 .8rem}

@@ -93,6 +93,23 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     expect(offences).toEqual([]);
   });
 
+  test("keeps the search beside a heading of any length, and below it on a phone", async () => {
+    await using visited = await visit("", { viewport: { width: 1_200, height: 800 } });
+    const { page } = visited;
+    const long = "1 of 4 SIPClusters needs attention, and 1 host is in trouble";
+    await page.evaluate(`document.querySelector("h1").textContent = ${JSON.stringify(long)}`);
+    const find = async (selector: string): Promise<{ x: number; y: number; right: number }> => {
+      const box = await page.locator(selector).boundingBox();
+      const { x = 0, y = 0, width = 0 } = box ?? {};
+      return { x, y, right: Math.round(x + width) };
+    };
+    const [form, bar] = [await find("form[role=search]"), await find("main > .bar")];
+    expect(form.right).toBe(bar.right);
+    expect(form.x).toBeGreaterThan(600);
+    await page.setViewportSize(PHONE);
+    expect(await find("form[role=search]")).toMatchObject({ x: (await find("h1")).x });
+  });
+
   test("shows names as they are, whatever somebody called a machine, a host or a pool", async () => {
     await using visited = await visit("nodes/worker-odd");
     const { page, offences } = visited;
