@@ -435,7 +435,7 @@ function createLazyMachines(options: LazyMachinesOptions): LazyMachines {
     return loaded;
   };
   const follow = async (): Promise<void> => {
-    const [{ FOLLOWED }] = await Promise.all([import("./machines/wire/followed.ts"), load()]);
+    const [{ FOLLOWED }] = await Promise.all([import("./machines/wire/objects.ts"), load()]);
     options.follow(FOLLOWED);
   };
   return {

@@ -52,7 +52,7 @@ const LOADED = await loadControllers([vinoController]);
 // What the provider loads when it is needed takes no time of the first story then.
 await Promise.all([
   import("../../../lib/providers/xenorchestra/machines/machines.ts"),
-  import("../../../lib/providers/xenorchestra/machines/wire/followed.ts"),
+  import("../../../lib/providers/xenorchestra/machines/wire/objects.ts"),
 ]);
 const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
 /** How often others work, and how often the cloud looks for changes to tell of; milliseconds. */

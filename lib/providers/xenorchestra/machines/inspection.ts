@@ -7,11 +7,11 @@ import type { MachinesUse } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { quote } from "../../../core/text/printable.ts";
 import type { Session } from "../session/session.ts";
-import { inspectBootOrders } from "./power/boot_order_inspection.ts";
+import { inspectBootOrders } from "./power/power.ts";
 import { findIsoStorages } from "./power/media.ts";
 import { formatPrivilege, listLacking, PRIVILEGES, ROLE_PATH } from "./privileges.ts";
 import type { MachinesApi } from "./wire/machines_api.ts";
-import type { MachineCollections } from "./wire/schemas.ts";
+import type { MachineCollections } from "./wire/objects.ts";
 
 /** What must be seen, and the privilege for it. */
 const NEEDED = [

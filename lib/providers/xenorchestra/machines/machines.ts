@@ -22,10 +22,16 @@ import { applyStep } from "./apply/apply.ts";
 import { OutdatedPlanError } from "./apply/checks.ts";
 import { inspectMachines } from "./inspection.ts";
 import { listTasks, type Places, takeLook } from "./look/look.ts";
-import { toTasks } from "./look/to_stock.ts";
-import { readVms, toInventoryView } from "./look/inventory_view.ts";
-import type { LookingUser, Stock, View, Vm } from "./look/view.ts";
-import { FRESH_PERIOD_MS } from "./plan/find/attempt.ts";
+import { toTasks } from "./look/stock.ts";
+import {
+  type LookingUser,
+  type Stock,
+  type View,
+  type Vm,
+  readVms,
+  toInventoryView,
+} from "./look/view.ts";
+import { FRESH_PERIOD_MS } from "./plan/find.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
 import { planRemoval } from "./plan/removal.ts";
@@ -37,7 +43,7 @@ import { listBlind } from "./privileges.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
 import type { OwnChanges } from "./wire/own_changes.ts";
 import { RefusedMachineError } from "../../../cloud/capabilities/refused_errors.ts";
-import { ChangeRefusal } from "./wire/refusal.ts";
+import { ChangeRefusal } from "./wire/changes.ts";
 
 /** How often the rights of the user are read while it lacks none; an administrator can take them away. */
 const RIGHTS_MS = 600_000;

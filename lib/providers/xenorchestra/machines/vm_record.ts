@@ -4,6 +4,9 @@
  */
 import * as v from "valibot";
 import { parseJson } from "../../../core/text/values.ts";
+import type { Vm } from "./look/view.ts";
+import { toHash } from "./words.ts";
+import type { MachineSpec } from "../../../cloud/capabilities/machines.ts";
 
 /** The record of a machine. Times are wall-clock milliseconds. */
 export interface VmRecord {
@@ -47,7 +50,7 @@ const texts = v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.
 const count = v.optional(v.pipe(v.number(), v.safeInteger()));
 const TEMPLATES_MAX = 2;
 /** As many disks has a record room for. */
-export const DISKS_MAX = 16;
+const DISKS_MAX = 16;
 const SCHEMA = v.object({
   v: v.literal(1),
   at: count,
@@ -87,4 +90,45 @@ export function formatRecord(record: VmRecord): string {
     templates: templates?.slice(-TEMPLATES_MAX),
     disks: disks?.slice(0, DISKS_MAX),
   });
+}
+
+/** Changes when a VM gets or loses an interface or a disk. An edited interface is another one. */
+export function toPartsHash({ vifIds, linkIds }: Pick<Vm, "linkIds" | "vifIds">): string {
+  return toHash([vifIds.toSorted(), linkIds.toSorted()]);
+}
+
+/**
+ * Changes with all that the list of VMs shows and that a plan for a complete VM depends on.
+ *
+ * @param partsHash As {@linkcode toPartsHash} makes it, if it is there already
+ */
+export function toShownHash(vm: Vm, partsHash: string = toPartsHash(vm)): string {
+  const { id, power, description, poolId, tags, cpus, memoryBytes, destroyBlock } = vm;
+  const values = [id, power, description, poolId, cpus, memoryBytes, destroyBlock];
+  return toHash([values.map((one) => one ?? null), tags.toSorted(), partsHash]);
+}
+
+/** A short text for the name of a disk, for records. */
+export function toNameHash(name: string): string {
+  return toHash([name]);
+}
+
+/**
+ * Which disks of its specification a machine has or had, for its record: one that is missing may hold data, unless the
+ * record proves that the machine never had it.
+ *
+ * @param before What the record says. Absent: nothing
+ * @param missing Names of those that it lacks now
+ * @returns `undefined` if they are too many for a record
+ */
+export function listHad(
+  { disks }: Pick<MachineSpec, "disks">,
+  before?: readonly string[],
+  missing: readonly string[] = [],
+): readonly string[] | undefined {
+  if (disks.length > DISKS_MAX) return undefined;
+  const had = disks.filter(({ name }) => {
+    return !missing.includes(name) || before === undefined || before.includes(toNameHash(name));
+  });
+  return had.map(({ name }) => toNameHash(name));
 }

@@ -26,22 +26,20 @@ import { OWNER, Rig } from "./rig.ts";
 import {
   type StockLists,
   toDisk,
+  toMacs,
   toStock,
   toTasks,
-} from "../../../../lib/providers/xenorchestra/machines/look/to_stock.ts";
-import { toMacs } from "../../../../lib/providers/xenorchestra/machines/look/to_macs.ts";
+} from "../../../../lib/providers/xenorchestra/machines/look/stock.ts";
 import { AROUND, GIB, HOST, NAME, POOL, toCompleteVm, toVm } from "./scene.ts";
 import { toInstance } from "../../../../lib/providers/xenorchestra/inventory.ts";
 import {
   findShown,
   isComplete,
-  toHost,
-  toVmsView,
-} from "../../../../lib/providers/xenorchestra/machines/look/vms_view.ts";
-import {
   readVms,
+  toHost,
   toInventoryView,
-} from "../../../../lib/providers/xenorchestra/machines/look/inventory_view.ts";
+  toVmsView,
+} from "../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
 import {
   type PoolsQuestion,
@@ -52,10 +50,12 @@ import {
   ChangeRefusal,
   isAlready,
   toRefusal,
-} from "../../../../lib/providers/xenorchestra/machines/wire/refusal.ts";
-import type { RawVdi } from "../../../../lib/providers/xenorchestra/machines/wire/objects.ts";
+} from "../../../../lib/providers/xenorchestra/machines/wire/changes.ts";
+import {
+  FOLLOWED,
+  type RawVdi,
+} from "../../../../lib/providers/xenorchestra/machines/wire/objects.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
-import { FOLLOWED } from "../../../../lib/providers/xenorchestra/machines/wire/followed.ts";
 import { decode } from "../../../../lib/cloud_http/decode.ts";
 
 const signal = new AbortController().signal;

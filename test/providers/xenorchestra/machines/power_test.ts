@@ -11,7 +11,7 @@ import {
 import { Rig, ROLE, USER } from "./rig.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
-import { inspectBootOrders } from "../../../../lib/providers/xenorchestra/machines/power/boot_order_inspection.ts";
+import { inspectBootOrders } from "../../../../lib/providers/xenorchestra/machines/power/power.ts";
 import { RpcError } from "../../../../lib/providers/xenorchestra/session/rpc.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
@@ -25,8 +25,8 @@ import {
 import { Work } from "../../../../lib/simulator/xenorchestra/writes/backend.ts";
 import { createVm } from "../../../../lib/simulator/xenorchestra/writes/create.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
-import { toPowerRefusal } from "../../../../lib/providers/xenorchestra/machines/power/refusals.ts";
-import { ChangeRefusal } from "../../../../lib/providers/xenorchestra/machines/wire/refusal.ts";
+import { ChangeRefusal } from "../../../../lib/providers/xenorchestra/machines/wire/changes.ts";
+import { toPowerRefusal } from "../../../../lib/providers/xenorchestra/machines/power/actions.ts";
 
 let rig: Rig;
 let id: string;

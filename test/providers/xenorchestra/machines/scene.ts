@@ -7,19 +7,22 @@ import {
   type MachineSpec,
   toMachineName,
 } from "../../../../lib/cloud/capabilities/machines.ts";
-import { toVmsView } from "../../../../lib/providers/xenorchestra/machines/look/vms_view.ts";
-import type {
-  Attached,
-  CreateTask,
-  Disk,
-  Stock,
-  Template,
-  Vif,
-  Vm,
+import {
+  type Attached,
+  type CreateTask,
+  type Disk,
+  type Stock,
+  type Template,
+  type Vif,
+  type Vm,
+  toVmsView,
 } from "../../../../lib/providers/xenorchestra/machines/look/view.ts";
-import type { FullView } from "../../../../lib/providers/xenorchestra/machines/plan/find/find.ts";
+import type { FullView } from "../../../../lib/providers/xenorchestra/machines/plan/find.ts";
 import { toSettings } from "../fake_server.ts";
-import type { VmRecord } from "../../../../lib/providers/xenorchestra/machines/vm_record.ts";
+import {
+  type VmRecord,
+  toPartsHash,
+} from "../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   BLOCK_REASON,
   formatDiskMark,
@@ -31,7 +34,6 @@ import {
   toReadyTag,
   toSpecHash,
 } from "../../../../lib/providers/xenorchestra/machines/words.ts";
-import { toPartsHash } from "../../../../lib/providers/xenorchestra/machines/plan/fingerprints.ts";
 
 export const GIB: number = 1024 ** 3;
 export const POOL = "pool-1";

@@ -5,21 +5,25 @@
  * a task may have been faster.
  * @module
  */
-import { type MachineStepContext, toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import {
+  type MachineProblem,
+  type MachineStepContext,
+  toMachineName,
+} from "../../../../cloud/capabilities/machines.ts";
+import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import { toSeedImage } from "../../../../cloud/seed_image.ts";
 import type { Clock } from "../../../../core/clock.ts";
-import type { Session } from "../../session/session.ts";
+import { checkFinished, checkGone, checkHalfMade, checkOrphan } from "./checks.ts";
 import type { Vm } from "../look/view.ts";
-import { formatRecord, type VmRecord } from "../vm_record.ts";
+import { ROLE_PATH } from "../privileges.ts";
 import type { ChangeOf, Step } from "../steps.ts";
-import { Changes } from "../wire/changes.ts";
+import { type VmRecord, formatRecord } from "../vm_record.ts";
+import { ChangeRefusal, Changes, isAlready } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import type { OwnChanges } from "../wire/own_changes.ts";
-import { ChangeRefusal, isAlready } from "../wire/refusal.ts";
-import { formatDiskMark, LEFT_DISK, SEED_DISK, toDiskName } from "../words.ts";
-import { checkFinished, checkGone, checkHalfMade, checkOrphan } from "./checks.ts";
-import { explainRefusal } from "./explain.ts";
+import { LEFT_DISK, SEED_DISK, formatDiskMark, toDiskName } from "../words.ts";
+import type { Session } from "../../session/session.ts";
 
 /** What carrying out steps needs. */
 interface ApplyOptions {
@@ -210,4 +214,39 @@ async function deleteVm(change: ChangeOf<"deleteVm">, acting: Acting): Promise<v
   if (!(await checkFinished(api, change, question))) return;
   await changes.deleteVm(change.vmId);
   await save({ ...change.record, gone: true });
+}
+
+/** What the hypervisor's words mean, and what to do. */
+const WORDS: Readonly<Record<string, readonly [reason: string, advice: string]>> = {
+  HOST_NOT_ENOUGH_FREE_MEMORY: ["NoRoom", "the host has too little free memory: make room on it"],
+  NO_HOSTS_AVAILABLE: ["NoRoom", "no host can start it: make room, or enable a host"],
+  HOST_DISABLED: ["HostNotUsable", "the host is disabled: enable it"],
+  HOST_OFFLINE: ["HostNotUsable", "the host is offline: start it"],
+  SR_BACKEND_FAILURE_44: ["StorageFull", "the storage is full: make room, or name another one"],
+  OTHER_OPERATION_IN_PROGRESS: ["Busy", "another operation runs on it"],
+  VM_LACKS_FEATURE: ["NotGraceful", "its guest cannot be asked"],
+};
+
+/** Turns an error of a step into one with a problem for operators, if there is one. */
+export function explainRefusal(error: unknown, step: Step): unknown {
+  if (error instanceof RangeError && step.change.kind === "attachSeed") {
+    const message = `Cannot ${step.summary}: ${error.message}`;
+    const cause = new CloudError("protocol", message, { cause: error });
+    return new RefusedMachineError({ reason: "SeedNotUsable", message, kind: "decision" }, cause);
+  }
+  if (!(error instanceof ChangeRefusal)) return error;
+  const problem = toProblem(error);
+  return problem === undefined ? error : new RefusedMachineError(problem, error);
+}
+
+function toProblem(error: ChangeRefusal): MachineProblem | undefined {
+  const { code, message, missing, isBlocked } = error;
+  if (missing.length > 0) {
+    const advice = `Give its role what ${ROLE_PATH} has`;
+    return { reason: "NoRight", message: `${message}. ${advice}`, kind: "decision" };
+  }
+  if (isBlocked) return { reason: "OperationBlocked", message, kind: "decision" };
+  const [reason, advice] = WORDS[code ?? ""] ?? [];
+  if (reason === undefined || advice === undefined) return undefined;
+  return { reason, message: `${message}: ${advice}`, kind: "retry" };
 }

@@ -5,11 +5,9 @@
 import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
-import { toDisk, toTasks } from "../look/to_stock.ts";
-import { toTemplate, toVm } from "../look/to_vm.ts";
-import { isComplete } from "../look/vms_view.ts";
-import type { Vm } from "../look/view.ts";
-import { judgeOwner } from "../plan/find/half_made.ts";
+import { toDisk, toTasks } from "../look/stock.ts";
+import { type Vm, isComplete, toTemplate, toVm } from "../look/view.ts";
+import { judgeOwner } from "../plan/find.ts";
 import { toHiddenVm } from "../plan/problems.ts";
 import type { ChangeOf, EarlierVms } from "../steps.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";

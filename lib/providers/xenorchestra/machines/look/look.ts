@@ -14,26 +14,24 @@ import type { ListReply } from "../../../../cloud_http/decode.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { toInstance } from "../../inventory.ts";
 import type { InstanceSettings } from "../../settings.ts";
-import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
+import {
+  OWN_DISKS,
+  OWN_VMS,
+  type RawNetwork,
+  type RawStorage,
+  type RawTask,
+  type RawTemplate,
+  type RawVbd,
+  type RawVdi,
+  type RawVif,
+  type RawVm,
+} from "../wire/objects.ts";
 import type { OwnChanges } from "../wire/own_changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
-import type {
-  RawNetwork,
-  RawStorage,
-  RawTask,
-  RawTemplate,
-  RawVbd,
-  RawVdi,
-  RawVif,
-  RawVm,
-} from "../wire/objects.ts";
 import { toNameOfOwner } from "../words.ts";
 import { provePools, type Shown } from "./pools_proof.ts";
-import { toMacs } from "./to_macs.ts";
-import { toStock, toTasks } from "./to_stock.ts";
-import { toVm } from "./to_vm.ts";
-import type { LookingUser, View } from "./view.ts";
-import { toHost, toVmsView } from "./vms_view.ts";
+import { toMacs, toStock, toTasks } from "./stock.ts";
+import { type LookingUser, type View, toHost, toVm, toVmsView } from "./view.ts";
 
 /** What a look needs. */
 interface LookOptions {

@@ -1,13 +1,24 @@
 /**
- * What Xen Orchestra shows at one time of machines, and of everything that they are made of.
+ * What Xen Orchestra shows at one time of machines, and of everything that they are made of. Pure.
  * @module
  */
+import * as v from "valibot";
 import type {
   MachineFirmware,
   MachinePowerState,
 } from "../../../../cloud/capabilities/machine_power.ts";
-import type { MachineHost, MachinesView } from "../../../../cloud/capabilities/machines.ts";
-import type { Mark } from "../words.ts";
+import {
+  type Machine,
+  type MachineHost,
+  type MachinePool,
+  type MachinesView,
+  parseMachineName,
+} from "../../../../cloud/capabilities/machines.ts";
+import type { Inventory } from "../../../../cloud/inventory/inventory.ts";
+import { type LastListing, type Surroundings, atHost } from "../../inventory.ts";
+import { type RawHost, type RawTemplate, type RawVm, WANTED } from "../wire/objects.ts";
+import { type Mark, findUidTag, listReadyTags, parseMark } from "../words.ts";
+import type { InstanceSettings } from "../../settings.ts";
 
 /** A VM, or a template. */
 export interface Vm {
@@ -193,4 +204,183 @@ export interface View extends MachinesView {
   readonly gap?: string;
   /** Present exactly if the view is for a change. */
   readonly stock?: Stock;
+}
+
+const POWERS: Readonly<Record<string, MachinePowerState>> = {
+  Running: "running",
+  Halted: "stopped",
+  Paused: "paused",
+  Suspended: "suspended",
+};
+const FIRMWARES = ["bios", "uefi"] as const;
+
+/** Turns a raw VM into one of a view. */
+export function toVm(raw: RawVm): Vm {
+  const description = raw.name_description ?? "";
+  const mark = parseMark(description);
+  const power = POWERS[raw.power_state ?? ""] ?? "unknown";
+  const [memoryBytesMin, memoryBytes] = raw.memory?.static ?? [];
+  const cpus = raw.CPUs?.number ?? raw.CPUs?.max ?? undefined;
+  const block = raw.blockedOperations?.["destroy"];
+  const creation = toCreation(raw.creation);
+  const isOn = power === "running" || power === "paused";
+  const hostId = isOn && raw.$container !== raw.$pool ? raw.$container : undefined;
+  return {
+    id: raw.id,
+    name: raw.name_label,
+    description,
+    poolId: raw.$pool,
+    power,
+    ...(hostId ? { hostId } : {}),
+    ...(cpus !== undefined && { cpus }),
+    ...(memoryBytes !== undefined && { memoryBytes }),
+    ...(memoryBytesMin !== undefined && { memoryBytesMin }),
+    tags: raw.tags ?? [],
+    ...(mark && { mark }),
+    ...(block !== undefined && block !== null && { destroyBlock: String(block) }),
+    bootOrder: raw.boot?.order ?? "",
+    firmware: FIRMWARES.find((one) => one === raw.boot?.firmware) ?? "unknown",
+    linkIds: raw.$VBDs ?? [],
+    vifIds: raw.VIFs ?? [],
+    ...(creation && { creation }),
+    isStarted: Boolean(raw.startTime),
+    ...(raw.startTime && { startedAtMs: raw.startTime * 1_000 }),
+    hasSnapshots: (raw.snapshots ?? []).length > 0,
+    isBusy: Object.keys(raw.current_operations ?? {}).length > 0,
+    hasTools: raw.pvDriversDetected === true || Boolean(raw.xenTools),
+  };
+}
+
+/** Turns a raw template into one of a view. */
+export function toTemplate(raw: RawTemplate): Template {
+  return {
+    ...toVm(raw),
+    uuid: raw.uuid ?? raw.id,
+    isDefault: raw.isDefaultTemplate === true,
+  };
+}
+
+function toCreation(raw: RawVm["creation"]): Vm["creation"] {
+  if (!raw) return undefined;
+  const { user, template, date } = raw;
+  const dateMs = typeof date === "string" ? Date.parse(date) : Number(date ?? Number.NaN);
+  return {
+    ...(user ? { user } : {}),
+    ...(template ? { template } : {}),
+    ...(Number.isNaN(dateMs) ? {} : { dateMs }),
+  };
+}
+
+/** What was shown. */
+interface ShownVms {
+  readonly vms: readonly Vm[];
+  readonly hosts: readonly MachineHost[];
+  readonly pools: readonly MachinePool[];
+  readonly instances: Inventory["instances"];
+  readonly surroundings: Pick<Surroundings, "hosts" | "pools">;
+  readonly settings: InstanceSettings;
+}
+
+/** Builds the parts of a view that need no close look. */
+export function toVmsView(
+  shown: ShownVms,
+): Pick<View, "machines" | "vms" | "strays" | "hosts" | "hostsById" | "pools"> {
+  const { vms, hosts, pools } = shown;
+  const own = vms.filter(({ name }) => parseMachineName(name) !== undefined);
+  const strays = vms.filter(({ name, mark, tags }) => {
+    const isMarked = mark !== undefined || findUidTag(tags) !== undefined;
+    return isMarked && parseMachineName(name) === undefined;
+  });
+  const byName = Map.groupBy(own, ({ name }) => name);
+  const machines = [...byName].map(
+    ([name, some]) => [name, some.map((vm) => toMachine(vm, shown))] as const,
+  );
+  return {
+    machines: new Map(machines),
+    vms: byName,
+    strays,
+    hosts,
+    hostsById: new Map(hosts.map((host) => [host.id, host])),
+    pools,
+  };
+}
+
+/** Describes a host. */
+export function toHost(raw: RawHost): MachineHost {
+  const { id, name_label: name, $pool: poolId, tags, enabled } = raw;
+  return {
+    id,
+    name: name ?? id,
+    poolId: poolId ?? "",
+    tags: tags ?? [],
+    isEnabled: enabled !== false,
+  };
+}
+
+/** Describes a VM as a machine. */
+function toMachine(vm: Vm, shown: ShownVms): Machine {
+  const instance = findInstance(vm, shown);
+  return {
+    name: vm.name,
+    id: vm.id,
+    isComplete: isComplete(vm),
+    power: vm.power,
+    ...(vm.cpus !== undefined && { cpus: vm.cpus }),
+    ...(vm.memoryBytes !== undefined && { memoryBytes: vm.memoryBytes }),
+    firmware: vm.firmware,
+    poolId: vm.poolId,
+    ...(vm.hostId !== undefined && { hostId: vm.hostId }),
+    ...(vm.mark?.hostId !== undefined && { firstHostId: vm.mark.hostId }),
+    ...(instance && { instance }),
+  };
+}
+
+/** One that is off says where it will be: the place where it is later it must not get only then. */
+function findInstance(
+  { id, hostId, mark }: Vm,
+  { instances, surroundings, settings }: ShownVms,
+): Machine["instance"] {
+  const instance = instances.get(id);
+  const firstHostId = mark?.hostId;
+  const isPlaced = instance === undefined || hostId !== undefined || firstHostId === undefined;
+  return isPlaced ? instance : atHost(instance, firstHostId, surroundings, settings);
+}
+
+/** Whether a VM has the last mark. */
+export function isComplete({ tags }: Pick<Vm, "tags">): boolean {
+  return listReadyTags(tags).length > 0;
+}
+
+/** The machine that describes a VM of a view. */
+export function findShown(
+  { machines }: Pick<View, "machines">,
+  { name, id }: Vm,
+): Machine | undefined {
+  return machines.get(name)?.find((machine) => machine.id === id);
+}
+
+/** Reads the VMs of an inventory. What cannot be read is missing: before a change all is looked at again. */
+export function readVms(vms: LastListing["vms"]): readonly Vm[] {
+  return vms.flatMap((raw): Vm[] => {
+    const parsed = v.safeParse(WANTED.vms.schema, raw);
+    return parsed.success ? [toVm(parsed.output)] : [];
+  });
+}
+
+/** Builds the view. @param vms As {@linkcode readVms} reads them */
+export function toInventoryView(
+  { inventory, surroundings }: LastListing,
+  vms: readonly Vm[],
+  settings: InstanceSettings,
+  atMs: number,
+): View {
+  const { coverage, observedAtMs, instances } = inventory;
+  const pools = [...coverage].map(([id, { complete, name = id }]) => ({
+    id,
+    name,
+    isComplete: complete,
+  }));
+  const hosts = [...surroundings.hosts.values()].map(toHost);
+  const shown = { vms, hosts, pools, instances, surroundings, settings };
+  return { observedAtMs, atMs, isForChange: false, ...toVmsView(shown) };
 }

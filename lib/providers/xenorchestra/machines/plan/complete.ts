@@ -1,5 +1,5 @@
 /**
- * Plans how a complete VM becomes as the specification wants it. Pure.
+ * Plans how a complete VM becomes as the specification wants it, and its first start. Pure.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
@@ -8,28 +8,69 @@ import {
   type MachineSpec,
   toMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
-import { findShown, isComplete } from "../look/vms_view.ts";
-import type { Vm } from "../look/view.ts";
-import type { VmRecord } from "../vm_record.ts";
-import type { Step } from "../steps.ts";
-import { isDoubtDue } from "./find/attempt.ts";
-import { CHANGE_MS } from "../wire/timeouts.ts";
-import { listReadyTags, START_TAG, toDiskName, toReadyTag, toSpecHash } from "../words.ts";
-import { type Comparison, type Difference, isBuilt } from "./compare/comparison.ts";
-import { findOtherTemplate } from "./compare/template.ts";
-import type { FullView } from "./find/find.ts";
-import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
-import { nameTemplate } from "./names.ts";
-import { type Plan, toChain, toNews, toNotice, toPlan, toStep } from "./problems.ts";
+import { type View, type Vm, findShown, isComplete } from "../look/view.ts";
 import {
-  findOrphanDisks,
+  type Comparison,
+  type Difference,
+  findOtherTemplate,
+  isBuilt,
+  listAttachedDisks,
+} from "./compare.ts";
+import {
+  type FullView,
   type OrphanDisk,
+  findOrphanDisks,
+  isDoubtDue,
   toOrphanDeletion,
   toOrphansWaitMs,
-} from "./find/orphan_disks.ts";
-import type { Wanted } from "./wanted/wanted.ts";
-import { listAttachedDisks } from "./attached_disks.ts";
-import { listHad, toPartsHash, toShownHash } from "./fingerprints.ts";
+} from "./find.ts";
+import {
+  type Plan,
+  nameTemplate,
+  toChain,
+  toNews,
+  toNotice,
+  toPlan,
+  toRetry,
+  toStep,
+} from "./problems.ts";
+import type { Wanted } from "./wanted.ts";
+import type { Step } from "../steps.ts";
+import { type VmRecord, toShownHash, toPartsHash, listHad } from "../vm_record.ts";
+import { CHANGE_MS } from "../wire/changes.ts";
+import { START_TAG, listReadyTags, toDiskName, toReadyTag, toSpecHash } from "../words.ts";
+
+/** How to start it, or why it cannot be started now. */
+interface FirstStart {
+  readonly steps: readonly Step[];
+  readonly problems: readonly MachineProblem[];
+}
+
+/** Whether a complete VM was never started since. Until then it must not be published: metal3 would keep it off. */
+export function awaitsFirstStart({ tags, power }: Pick<Vm, "tags" | "power">): boolean {
+  return tags.includes(START_TAG) && power === "stopped";
+}
+
+/** Plans it for a VM that is off. */
+export function planFirstStart(view: View, spec: MachineSpec, vm: Vm): FirstStart {
+  const name = toMachineName(spec);
+  const vmId = vm.id;
+  const hostId = vm.mark?.hostId ?? spec.hostId;
+  const host = view.hostsById.get(hostId);
+  if (host?.isEnabled !== true || host.poolId !== vm.poolId) {
+    const message = `host ${host?.name ?? hostId} cannot start ${name} now: enable it, or start the VM on another host`;
+    return { steps: [], problems: [toRetry("HostNotUsable", message)] };
+  }
+  const summary = `start VM ${name} on host ${host.name}`;
+  const start = toNews(toStep(spec, summary, { kind: "start", vmId, hostId }));
+  return { steps: toChain([start, toStartedNote(spec, vm)]), problems: [] };
+}
+
+/** The step that notes that the first start is over. */
+function toStartedNote(spec: MachineSpec, { id: vmId }: Vm): Step {
+  const summary = `note that ${toMachineName(spec)} was started`;
+  return toStep(spec, summary, { kind: "removeTag", vmId, tag: START_TAG });
+}
 
 /** After this time a request to make a disk whose answer was lost has arrived, or never will. */
 const ADDING_MS = CHANGE_MS + 10_000;

@@ -3,17 +3,13 @@
  * @module
  */
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
-import { findShown, isComplete } from "../look/vms_view.ts";
-import type { View, Vm } from "../look/view.ts";
-import type { VmRecord } from "../vm_record.ts";
-import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
-import { compareMarks, compareSize } from "./compare/vm.ts";
-import { joinComparisons } from "./compare/comparison.ts";
-import { judgeOwner } from "./find/half_made.ts";
-import { isDoubtDue } from "./find/attempt.ts";
-import { awaitsFirstStart } from "./first_start.ts";
-import { findLostPool, type Plan, toPlan } from "./problems.ts";
-import { toPartsHash, toShownHash } from "./fingerprints.ts";
+import { findShown, isComplete, type View, type Vm } from "../look/view.ts";
+import { compareMarks, compareSize, joinComparisons } from "./compare.ts";
+import { awaitsFirstStart } from "./complete.ts";
+import { isDoubtDue, judgeOwner } from "./find.ts";
+import { type Plan, findLostPool, toPlan } from "./problems.ts";
+import { type VmRecord, toPartsHash, toShownHash } from "../vm_record.ts";
+import { START_TAG, listReadyTags, toReadyTag, toSpecHash } from "../words.ts";
 
 /** Plans from a view that is not for a change. */
 export function planFromInventory(view: View, spec: MachineSpec, record: VmRecord): Plan {

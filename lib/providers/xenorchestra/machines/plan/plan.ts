@@ -7,31 +7,30 @@ import {
   type MachineSpec,
   toMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
-import type { View } from "../look/view.ts";
-import { findShown } from "../look/vms_view.ts";
+import { type View, findShown } from "../look/view.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
 import { ROLE_PATH } from "../privileges.ts";
 import type { Step } from "../steps.ts";
 import {
   type Attempt,
+  type Found,
+  type FullView,
+  findAdriftDisks,
   findEarlier,
+  findMachine,
+  findOrphanDisks,
   isDoubtful,
+  planAdrift,
   toDoubtLeftMs,
   toFailure,
-  toWaitMs,
-} from "./find/attempt.ts";
-import { toCreateBody } from "./wanted/body.ts";
-import { compareVm } from "./compare/vm.ts";
-import { planComplete } from "./complete.ts";
-import { type Found, findMachine, type FullView } from "./find/find.ts";
-import { planFromInventory } from "./from_inventory.ts";
-import {
-  findAdriftDisks,
-  findOrphanDisks,
-  planAdrift,
   toOrphanDeletion,
   toOrphansWaitMs,
-} from "./find/orphan_disks.ts";
+  toWaitMs,
+} from "./find.ts";
+import { type Wanted, toCreateBody, toWanted } from "./wanted.ts";
+import { compareVm } from "./compare.ts";
+import { planComplete } from "./complete.ts";
+import { planFromInventory } from "./from_inventory.ts";
 import {
   type Plan,
   RENAME_OR_DELETE,
@@ -44,8 +43,6 @@ import {
   toStep,
 } from "./problems.ts";
 import { planUnfinished } from "./unfinished.ts";
-import { toWanted } from "./wanted/resolve.ts";
-import type { Wanted } from "./wanted/wanted.ts";
 
 /** See `Machines.plan`. */
 export function planMachine(view: View, spec: MachineSpec, text: string | undefined): Plan {

@@ -4,22 +4,33 @@
  */
 import { formatTime } from "../../../../core/clock.ts";
 import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
-import { findShown } from "../look/vms_view.ts";
-import type { Attached, CreateTask, Disk, View, Vm } from "../look/view.ts";
+import {
+  type Attached,
+  type CreateTask,
+  type Disk,
+  type View,
+  type Vm,
+  findShown,
+} from "../look/view.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import { isDiskNameOf, isMarkOf, parseDiskMark, toDiskName } from "../words.ts";
-import { type Found, findMachine, type FullView, toDeletion } from "./find/find.ts";
-import { findEarlier, toDoubtLeftMs } from "./find/attempt.ts";
-import { explainKeeping, judgeOwner } from "./find/half_made.ts";
 import {
-  findAdriftDisks,
-  findOrphanDisks,
+  type Found,
+  type FullView,
   type OrphanDisk,
+  explainKeeping,
+  findAdriftDisks,
+  findEarlier,
+  findMachine,
+  findOrphanDisks,
+  judgeOwner,
   planAdrift,
+  toDeletion,
+  toDoubtLeftMs,
   toOrphanDeletion,
   toOrphansWaitMs,
-} from "./find/orphan_disks.ts";
+} from "./find.ts";
 import {
   findLostPool,
   type Plan,

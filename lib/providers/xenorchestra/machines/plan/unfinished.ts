@@ -3,10 +3,9 @@
  * @module
  */
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
-import { findFreePosition } from "./attached_disks.ts";
-import { findShown } from "../look/vms_view.ts";
-import type { Vm } from "../look/view.ts";
-import type { VmRecord } from "../vm_record.ts";
+import { type Comparison, findFreePosition } from "./compare.ts";
+import { type Vm, findShown } from "../look/view.ts";
+import { type VmRecord, listHad, toPartsHash } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import {
   BLOCK_REASON,
@@ -20,24 +19,25 @@ import {
   toReadyTag,
   toSpecHash,
 } from "../words.ts";
-import type { Attempt } from "./find/attempt.ts";
-import { FRESH_PERIOD_MS, isFresh, toFailure } from "./find/attempt.ts";
-import type { Comparison } from "./compare/comparison.ts";
-import { type FullView, toDeletion } from "./find/find.ts";
-import { explainKeeping } from "./find/half_made.ts";
 import {
+  type Attempt,
+  FRESH_PERIOD_MS,
+  type FullView,
+  type OrphanDisk,
+  explainKeeping,
   findAdriftDisks,
   findOrphanDisks,
+  isFresh,
   isOfAttempt,
-  type OrphanDisk,
   planAdrift,
+  toDeletion,
+  toFailure,
   toOrphanDeletion,
   toOrphansWaitMs,
-} from "./find/orphan_disks.ts";
+} from "./find.ts";
 import { type Plan, RENAME_OR_DELETE, toChain, toDecision, toPlan, toStep } from "./problems.ts";
-import { planFirstStart } from "./first_start.ts";
-import type { Wanted } from "./wanted/wanted.ts";
-import { listHad, toPartsHash } from "./fingerprints.ts";
+import { planFirstStart } from "./complete.ts";
+import type { Wanted } from "./wanted.ts";
 
 /** When to look again while the hypervisor works on it, in milliseconds. */
 const BUSY_MS = 5_000;

@@ -1,14 +1,14 @@
 /**
- * What each change of power asks of Xen Orchestra. Repeating one is no error.
+ * What each change of power asks of Xen Orchestra, and what its refusals mean. Repeating an action is no error.
  * @module
  */
 import {
   type PowerAction,
+  type PowerRefusal,
   RefusedPowerError,
 } from "../../../../cloud/capabilities/machine_power.ts";
 import type { Vm } from "../look/view.ts";
-import type { Changes, VmAction } from "../wire/changes.ts";
-import { isAlready } from "../wire/refusal.ts";
+import { ChangeRefusal, type Changes, isAlready, type VmAction } from "../wire/changes.ts";
 
 /** The VM, as it was read right before, and how to change it. */
 export interface Acting {
@@ -85,4 +85,42 @@ async function send({ vm, changes }: Acting, action: VmAction, state?: string): 
 /** Only begins: a guest may take minutes. */
 async function begin({ vm, changes }: Acting, action: VmAction): Promise<void> {
   await changes.act(vm.id, action, { waits: false });
+}
+
+/** What the hypervisor's words mean. */
+const WORDS: Readonly<Record<string, PowerRefusal>> = {
+  VM_BAD_POWER_STATE: "state",
+  VM_LACKS_FEATURE: "notGraceful",
+  VM_LACKS_FEATURE_SHUTDOWN: "notGraceful",
+  VM_MISSING_PV_DRIVERS: "notGraceful",
+  OTHER_OPERATION_IN_PROGRESS: "busy",
+  OPERATION_BLOCKED: "blocked",
+  HOST_NOT_ENOUGH_FREE_MEMORY: "noRoom",
+  NO_HOSTS_AVAILABLE: "noRoom",
+  HOST_DISABLED: "noRoom",
+  SR_BACKEND_FAILURE_44: "noRoom",
+};
+
+/** What is done besides actions on the power. */
+type Other = "delete the image" | "set the firmware" | "upload the image";
+
+/** Turns an error of an action into one that says what kind of refusal it is, if it is one. */
+export function toPowerRefusal(error: unknown, action: PowerAction | Other): unknown {
+  if (!(error instanceof ChangeRefusal)) return error;
+  const refusal = findRefusal(error);
+  if (refusal === undefined) return error;
+  const what = action.includes(" ") ? action : `do ${action}`;
+  return new RefusedPowerError(refusal, `Cannot ${what}: ${error.message}`, { cause: error });
+}
+
+function findRefusal({
+  code,
+  missing,
+  isBlocked,
+  isMissing,
+}: ChangeRefusal): PowerRefusal | undefined {
+  if (missing.length > 0) return "denied";
+  if (isBlocked) return "blocked";
+  if (isMissing) return "notOurs";
+  return WORDS[code ?? ""];
 }

@@ -16,8 +16,7 @@ import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import type { RawStorage, RawVbd, RawVdi } from "../wire/objects.ts";
 import { type OwnChanges, toChanged, withoutText, withText } from "../wire/own_changes.ts";
-import type { Acting } from "./actions.ts";
-import { toPowerRefusal } from "./refusals.ts";
+import { type Acting, toPowerRefusal } from "./actions.ts";
 import type { JsonRpcChanges } from "./rpc_changes.ts";
 
 /** What {@linkcode XenOrchestraMedia} needs. */

@@ -8,9 +8,16 @@ import type { ListReply } from "../../../../cloud_http/decode.ts";
 import type { Session } from "../../session/session.ts";
 import type { ReadReply, ServersReply, XenOrchestraApi } from "../../client.ts";
 import type { GrantedPrivilege } from "../privileges.ts";
-import type { RawPool, RawTask, RawTemplate, RawVdi, RawVm } from "./objects.ts";
+import {
+  type MachineCollections,
+  type RawPool,
+  type RawTask,
+  type RawTemplate,
+  type RawVdi,
+  type RawVm,
+  WANTED,
+} from "./objects.ts";
 import type { OwnChanges } from "./own_changes.ts";
-import { type MachineCollections, WANTED } from "./schemas.ts";
 
 /** Reads Xen Orchestra. Every method throws {@linkcode CloudError} if there is no usable answer. */
 export class MachinesApi {

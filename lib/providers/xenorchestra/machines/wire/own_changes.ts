@@ -10,8 +10,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../../core/clock.ts";
 import { MACHINE_PREFIX } from "../../../../cloud/capabilities/machines.ts";
-import type { RawVdi } from "./objects.ts";
-import type { MachineCollections } from "./schemas.ts";
+import type { MachineCollections, RawVdi } from "./objects.ts";
 
 /** What is made of an object by a change; `undefined`: it does not exist. Doing it twice changes nothing more. */
 export type Effect<T> = (object: T | undefined) => T | undefined;

@@ -5,7 +5,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { MachineStepContext } from "../../../../../lib/cloud/capabilities/machines.ts";
 import { ALONE, Fence, LeadershipLostError } from "../../../../../lib/core/fence.ts";
-import { applyStep } from "../../../../../lib/providers/xenorchestra/machines/apply/apply.ts";
+import {
+  applyStep,
+  explainRefusal,
+} from "../../../../../lib/providers/xenorchestra/machines/apply/apply.ts";
 import { parseRecord } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";
 import {
@@ -26,8 +29,7 @@ import {
   checkOrphan,
 } from "../../../../../lib/providers/xenorchestra/machines/apply/checks.ts";
 import { RefusedMachineError } from "../../../../../lib/cloud/capabilities/refused_errors.ts";
-import { explainRefusal } from "../../../../../lib/providers/xenorchestra/machines/apply/explain.ts";
-import { ChangeRefusal } from "../../../../../lib/providers/xenorchestra/machines/wire/refusal.ts";
+import { ChangeRefusal } from "../../../../../lib/providers/xenorchestra/machines/wire/changes.ts";
 
 const signal = new AbortController().signal;
 let rig: Rig;

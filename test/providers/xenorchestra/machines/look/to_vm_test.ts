@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toTemplate, toVm } from "../../../../../lib/providers/xenorchestra/machines/look/to_vm.ts";
+import { toTemplate, toVm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 
 const RAW = { id: "v", $pool: "p", name_label: "n" };
 

@@ -10,10 +10,18 @@ import type {
   Vm,
 } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import {
+  type DisksQuestion,
+  type InterfacesQuestion,
+  compareDisks,
+  compareInterfaces,
   compareMarks,
   compareVm,
-} from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
-import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
+} from "../../../../../lib/providers/xenorchestra/machines/plan/compare.ts";
+import {
+  checkFit,
+  toCreateBody,
+  toWanted,
+} from "../../../../../lib/providers/xenorchestra/machines/plan/wanted.ts";
 import {
   GIB,
   HOST,
@@ -32,22 +40,12 @@ import {
   toVm,
 } from "../scene.ts";
 import {
-  compareDisks,
-  type DisksQuestion,
-} from "../../../../../lib/providers/xenorchestra/machines/plan/compare/disks.ts";
-import {
   formatDiskMark,
   formatMark,
   SEED_DISK,
   toSpecHash,
 } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
-import {
-  compareInterfaces,
-  type InterfacesQuestion,
-} from "../../../../../lib/providers/xenorchestra/machines/plan/compare/interfaces.ts";
 import type { MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
-import { toCreateBody } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/body.ts";
-import { checkFit } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/checks.ts";
 
 function compareFields(vm: Vm): string[] {
   const view = toView({ vms: [vm] });

@@ -3,18 +3,18 @@
  * @module
  */
 import fc from "fast-check";
-import { toNameHash } from "../../../../../lib/providers/xenorchestra/machines/plan/fingerprints.ts";
+import { planFromInventory } from "../../../../../lib/providers/xenorchestra/machines/plan/from_inventory.ts";
 import { describe, expect, test } from "bun:test";
 import { listNextSteps, type MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
-import type {
-  CreateTask,
-  Vm,
+import {
+  type CreateTask,
+  type Vm,
+  isComplete,
 } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
-import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
-import { planFromInventory } from "../../../../../lib/providers/xenorchestra/machines/plan/from_inventory.ts";
+import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare.ts";
 import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
 import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
-import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
+import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted.ts";
 import {
   formatMark,
   SEED_DISK,
@@ -25,6 +25,7 @@ import {
 import {
   formatRecord,
   type VmRecord,
+  toNameHash,
 } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   GIB,
@@ -46,11 +47,10 @@ import {
   toView,
   toVm,
 } from "../scene.ts";
-import { isComplete } from "../../../../../lib/providers/xenorchestra/machines/look/vms_view.ts";
 import {
   judgeOwner,
   wasComplete,
-} from "../../../../../lib/providers/xenorchestra/machines/plan/find/half_made.ts";
+} from "../../../../../lib/providers/xenorchestra/machines/plan/find.ts";
 import { planMachine } from "../../../../../lib/providers/xenorchestra/machines/plan/plan.ts";
 import { planRemoval } from "../../../../../lib/providers/xenorchestra/machines/plan/removal.ts";
 import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";

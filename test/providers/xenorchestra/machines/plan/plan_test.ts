@@ -12,6 +12,12 @@ import type {
 import { planMachine } from "../../../../../lib/providers/xenorchestra/machines/plan/plan.ts";
 import {
   type Plan,
+  nameHost,
+  nameNetwork,
+  namePool,
+  nameStorage,
+  nameTemplate,
+  nameThing,
   toDecision,
   toNotice,
   toPlan,
@@ -21,6 +27,8 @@ import {
 import {
   formatRecord,
   type VmRecord,
+  toPartsHash,
+  toShownHash,
 } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   GIB,
@@ -43,29 +51,19 @@ import {
   toVm,
 } from "../scene.ts";
 import { planFromInventory } from "../../../../../lib/providers/xenorchestra/machines/plan/from_inventory.ts";
-import { planFirstStart } from "../../../../../lib/providers/xenorchestra/machines/plan/first_start.ts";
+import { planFirstStart } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
 import {
-  nameHost,
-  nameNetwork,
-  namePool,
-  nameStorage,
-  nameTemplate,
-  nameThing,
-} from "../../../../../lib/providers/xenorchestra/machines/plan/names.ts";
-import {
-  toPartsHash,
-  toShownHash,
-} from "../../../../../lib/providers/xenorchestra/machines/plan/fingerprints.ts";
-import { listAttachedDisks } from "../../../../../lib/providers/xenorchestra/machines/plan/attached_disks.ts";
+  compareVm,
+  listAttachedDisks,
+} from "../../../../../lib/providers/xenorchestra/machines/plan/compare.ts";
 import { planRemoval } from "../../../../../lib/providers/xenorchestra/machines/plan/removal.ts";
 import {
   BLOCK_REASON,
   listOwnTags,
   SEED_DISK,
 } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
-import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
 import { planUnfinished } from "../../../../../lib/providers/xenorchestra/machines/plan/unfinished.ts";
-import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
+import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted.ts";
 
 const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID" };
 const PENDING: CreateTask = { id: "t1", status: "pending" };

@@ -3,12 +3,24 @@ import type {
   CreateTask,
   Template,
   Vm,
-} from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+} from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import {
+  explainKeeping,
   findMachine,
+  findOrphanDisks,
+  isDoubtDue,
+  isDoubtful,
+  judgeAttempt,
+  judgeOwner,
   toDeletion,
-} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/find.ts";
-import type { VmRecord } from "../../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
+  toDoubtLeftMs,
+  toFailure,
+  toOrphanDeletion,
+  toSettled,
+  toWaitMs,
+  wasComplete,
+} from "../../../../../lib/providers/xenorchestra/machines/plan/find.ts";
+import type { VmRecord } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   GIB,
   IDENTITY,
@@ -23,26 +35,8 @@ import {
   toTemplate,
   toView,
   toVm,
-} from "../../scene.ts";
-import {
-  isDoubtDue,
-  isDoubtful,
-  judgeAttempt,
-  toDoubtLeftMs,
-  toFailure,
-  toSettled,
-  toWaitMs,
-} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/attempt.ts";
-import {
-  explainKeeping,
-  judgeOwner,
-  wasComplete,
-} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/half_made.ts";
-import {
-  findOrphanDisks,
-  toOrphanDeletion,
-} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/orphan_disks.ts";
-import { SEED_DISK } from "../../../../../../lib/providers/xenorchestra/machines/words.ts";
+} from "../scene.ts";
+import { SEED_DISK } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 
 const KEPT: VmRecord = { at: NOW - 60_000, task: "t1", templates: ["template-1"], pool: POOL };
 const DONE: CreateTask = { id: "t1", status: "success", vmId: "vm-1" };

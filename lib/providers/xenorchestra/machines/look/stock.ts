@@ -2,8 +2,22 @@
  * Turns the lists of a look into what a change depends on. Pure.
  * @module
  */
-import { MACHINE_PREFIX } from "../../../../cloud/capabilities/machines.ts";
+import type { MachineMac } from "../../../../cloud/capabilities/machine_power.ts";
+import { MACHINE_PREFIX, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { shorten } from "../../../../core/text/printable.ts";
+import {
+  type Attached,
+  type CreateTask,
+  type Disk,
+  type LookingUser,
+  type Network,
+  type Pool,
+  type Stock,
+  type Storage,
+  type Vif,
+  type Vm,
+  toTemplate,
+} from "./view.ts";
 import type {
   RawNetwork,
   RawPool,
@@ -14,18 +28,6 @@ import type {
   RawVdi,
   RawVif,
 } from "../wire/objects.ts";
-import { toTemplate } from "./to_vm.ts";
-import type {
-  Attached,
-  CreateTask,
-  Disk,
-  LookingUser,
-  Network,
-  Pool,
-  Stock,
-  Storage,
-  Vif,
-} from "./view.ts";
 
 /** The lists. */
 export interface StockLists {
@@ -68,7 +70,7 @@ export function toStock(lists: StockLists): Stock {
     storages: lists.storages.map(toStorage),
     networks: lists.networks.map(toNetwork),
     vifs: toVifs(lists.vifs),
-    macs: toMacs(lists.vifs),
+    macs: groupByMac(lists.vifs),
     attached: toAttached(lists.links, disks),
     orphans: orphans.map((disk) => ({ ...disk, unusedMs: unused.get(disk.id) ?? 0 })),
     unnamable: lists.unnamable,
@@ -132,7 +134,7 @@ function byDevice(one: Vif, other: Vif): number {
   return Number(one.device) - Number(other.device);
 }
 
-function toMacs(raws: readonly RawVif[]): Map<string, { vmId: string; poolId: string }[]> {
+function groupByMac(raws: readonly RawVif[]): Map<string, { vmId: string; poolId: string }[]> {
   const byMac = Map.groupBy(raws, ({ MAC }) => MAC.toLowerCase());
   const toUser = ({ $VM, $pool }: RawVif): { vmId: string; poolId: string } => ({
     vmId: $VM ?? "",
@@ -200,4 +202,30 @@ function findText(value: unknown, key: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const found: unknown = Object.getOwnPropertyDescriptor(value, key)?.value;
   return typeof found === "string" ? found : undefined;
+}
+
+/** What {@linkcode toMacs} reads. */
+interface MacLists {
+  readonly vifs: readonly RawVif[];
+  /** VMs of ours, and others with names or marks of our form. */
+  readonly vms: readonly Vm[];
+  /** They never run, so theirs do not count. */
+  readonly templates: readonly Pick<RawTemplate, "id">[];
+}
+
+/** Lists the MAC addresses that exist, and says which of them our machines have. */
+export function toMacs({ vifs, vms, templates }: MacLists): MachineMac[] {
+  const names = new Map(vms.filter(isMarked).map(({ id, name }) => [id, name]));
+  const ignored = new Set(templates.map(({ id }) => id));
+  return vifs.flatMap(({ MAC, $VM: vmId, device }): MachineMac[] => {
+    if (vmId && ignored.has(vmId)) return [];
+    const name = vmId ? names.get(vmId) : undefined;
+    const machine = name === undefined ? undefined : { name, device: Number(device) };
+    return [{ mac: MAC.toLowerCase(), ...(machine && { machine }) }];
+  });
+}
+
+/** Whether a VM has the mark of the machine whose name it has. */
+function isMarked({ name, mark }: Vm): boolean {
+  return mark !== undefined && toMachineName({ owner: mark, ...mark }) === name;
 }
