@@ -155,12 +155,13 @@ export class WorkQueue {
 
   /**
    * Counts a failure of the key and adds it after its back-off: {@linkcode WorkQueueOptions.backoffMs}, doubled with
-   * each further failure up to 5 min, plus jitter.
+   * each further failure up to 5 min, plus jitter. A delay from before the failure is dropped.
    */
   addRateLimited(key: string): void {
     if (this.#shutDown) return;
     const failures = this.failures(key) + 1;
     this.#failures.set(key, failures);
+    this.#delayed.delete(key);
     const backoff = { ...RETRY_BACKOFF, baseMs: this.#backoffMs, random: this.#random };
     this.addAfter(key, toBackoffMs(failures, backoff));
   }

@@ -14,7 +14,10 @@ import { isKubeError } from "../kube/api/errors.ts";
 export interface ReconcileResult {
   /** Milliseconds after which the key is reconciled again in any case. Absent: only when something changes. */
   readonly requeueAfterMs?: number;
-  /** No decision yet; other code adds the key again when there can be one. Counts neither as success nor as failure. */
+  /**
+   * No decision yet; other code adds the key again when there can be one, or {@linkcode requeueAfterMs} passes. Counts
+   * neither as success nor as failure.
+   */
   readonly isPending?: boolean;
 }
 
@@ -80,7 +83,7 @@ const ENDED = "ended";
  *
  * | a reconcile ends with | then |
  * |---|---|
- * | success, but pending | nothing: failures and the last outcome do not change |
+ * | success, but pending | failures and the last outcome do not change; again as after a success |
  * | success | failures forgotten; again after `requeueAfterMs` if it asked for that |
  * | conflict | back-off, without a warning: another program wrote first |
  * | notFound, and the object is gone | done |
@@ -161,7 +164,7 @@ export class Workers {
   async #reconcile(key: string, force: AbortSignal, detach: () => void): Promise<void> {
     try {
       const result = await this.#attempt(key, force, detach);
-      if (result?.isPending) return this.#notePending(key);
+      if (result?.isPending) return this.#notePending(key, result);
       this.#settle(key, { outcome: "ok", retry: result?.requeueAfterMs ?? "change" });
     } catch (error) {
       if (error instanceof AssertionError) throw error;
@@ -221,7 +224,8 @@ export class Workers {
   }
 
   /** Keeps the last outcome and the count of failures; only the time of the next try is unknown now. */
-  #notePending(key: string): void {
+  #notePending(key: string, { requeueAfterMs }: ReconcileResult): void {
+    if (requeueAfterMs !== undefined) this.#options.queue.addAfter(key, requeueAfterMs);
     const last = this.#outcomes.get(key);
     if (last === undefined) return;
     const { nextAt: _past, ...rest } = last;

@@ -111,6 +111,21 @@ test("N-21: WorkQueue.addRateLimited() doubles from 1 s to 5 min, and forget() s
   expect(queue.remainingMs("a")).toBe(1_000);
 });
 
+test("WorkQueue.addRateLimited() drops a delay from before the failure", async () => {
+  const { queue, clock } = setUp();
+  for (let failure = 0; failure < 5; failure += 1) queue.addRateLimited("a");
+  queue.add("a");
+  await queue.get(never);
+  queue.addAfter("a", 5_000);
+  queue.addRateLimited("a");
+  expect(queue.remainingMs("a")).toBe(32_000);
+  queue.done("a");
+  await clock.advance(31_000);
+  expect(queue.size).toBe(0);
+  await clock.advance(1_000);
+  expect(queue.size).toBe(1);
+});
+
 test("WorkQueue.addRateLimited() counts each key by itself and adds at most a fifth of jitter", () => {
   const { queue } = setUp(1);
   queue.addRateLimited("a");

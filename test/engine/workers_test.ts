@@ -186,6 +186,18 @@ test("Workers takes a pending reconcile for neither a success nor a failure", as
   await stop();
 });
 
+test("Workers comes back to a pending reconcile when it asked for that", async () => {
+  const times: number[] = [];
+  const { clock, queue, stop } = start(async () => {
+    times.push(clock.monotonic());
+    return { isPending: true, requeueAfterMs: 5_000 };
+  });
+  queue.add("a");
+  await clock.advance(11_000);
+  expect(times).toEqual([0, 5_000, 10_000]);
+  await stop();
+});
+
 test.each([
   ["conflict", new KubeError("conflict", "stale", { code: 409 }), "conflict", 1_000, undefined],
   [

@@ -6,6 +6,8 @@ import type { Machines, MachinesView } from "../../cloud/capabilities/machines.t
 import { DELETION } from "../../cloud/settings/sections.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { fromSecondary, type KeySource, ObjectLoop } from "../../engine/object_loop.ts";
+import { WorkQueue } from "../../engine/work_queue.ts";
+import { Workers } from "../../engine/workers.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { isNamespaceEnding } from "../../kube/kinds/namespace.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
@@ -29,10 +31,12 @@ import { type BareMetalHosts, HostPublisher } from "./hosts/publish/host_publish
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
 import { fromInventory, readLastView, untilInventory } from "./inventory.ts";
 import { MachineEvents } from "./machines/events.ts";
+import { MachineReconciler } from "./machines/machine_reconciler.ts";
 import { readSeed } from "./machines/seed.ts";
 import { VinoMachines } from "./machines/vino_machines.ts";
+import { WorkList } from "./machines/work_list.ts";
 import { createVinoMetrics } from "./metrics.ts";
-import { VinoReconciler } from "./reconcile.ts";
+import { type ReconcilerOptions, VinoReconciler } from "./reconcile.ts";
 import { readRedfishSettings } from "./redfish/flags.ts";
 import { createRedfish, type Redfish } from "./redfish/redfish.ts";
 import { IP_POOLS, type IpPool } from "./resource/ip_pool.ts";
@@ -108,6 +112,8 @@ class VinoController implements RunningController {
   readonly #machines: Machines;
   readonly #objects: VinoMachines;
   readonly #loop: ObjectLoop<Vino>;
+  /** Of machines that are handed over. */
+  readonly #machineWorkers: Workers;
   readonly #orphans: ObjectLoop<VinoMachine>;
 
   constructor(context: ControllerContext, machines: Machines, options: VinoControllerOptions) {
@@ -130,7 +136,8 @@ class VinoController implements RunningController {
     });
     this.#redfish = redfish;
     if (redfish) this.managementListener = redfish.listener;
-    const reconciler = new VinoReconciler({
+    const work = new WorkList(machines);
+    const shared = {
       client,
       clock,
       machines,
@@ -139,6 +146,7 @@ class VinoController implements RunningController {
       hosts,
       objects,
       machineEvents,
+      work,
       vinoes: this.objects,
       writer,
       machinesMax: readFlag(context.flags, MACHINES_FLAG),
@@ -151,7 +159,8 @@ class VinoController implements RunningController {
         const names = { namespace, machine: task.name, host };
         return readSeed(client, { ...names, start: task.start }, signal);
       },
-    });
+    } satisfies ReconcilerOptions;
+    const reconciler = new VinoReconciler(shared);
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -170,14 +179,15 @@ class VinoController implements RunningController {
       reconcile: (vino, signal) => reconciler.reconcile(toKey(vino), signal),
       sliceMs: SLICE_MS,
       forget: (key) => reconciler.forget(key),
-      sources: [fromInventory(source, this.objects), ...options.sources],
+      sources: [fromInventory(source, this.objects), work.ended, ...options.sources],
       prepare: (signal) => untilInventory(source, signal),
       backoffMs: BACKOFF_MS,
     });
+    this.#machineWorkers = createMachineWorkers(context, work, new MachineReconciler(shared));
     this.#orphans = new ObjectLoop({
       context,
       name: NAME,
-      queueName: "vino-machine",
+      queueName: "vino-orphan",
       noun: "vinomachine",
       objects: objects.reader,
       workers: 1,
@@ -202,7 +212,7 @@ class VinoController implements RunningController {
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const loops = [this.#loop, this.#orphans].map((loop) => loop.run(signal));
+    const loops = [this.#loop, this.#machineWorkers, this.#orphans].map((loop) => loop.run(signal));
     await Promise.all([this.#redfish?.run(signal), ...loops]);
   }
 
@@ -228,6 +238,33 @@ class VinoController implements RunningController {
   listPools(): readonly PoolUsage[] {
     return listPoolUsage(this.#pools.values());
   }
+}
+
+/** What works on machines that are handed over. The work on one needs no worker, only its start does. */
+function createMachineWorkers(
+  { clock, log, loopMetrics: metrics }: ControllerContext,
+  work: WorkList,
+  reconciler: MachineReconciler,
+): Workers {
+  const queue = new WorkQueue({ name: "vino-machine", clock, metrics });
+  work.started.subscribe((keys) => {
+    for (const key of keys) queue.add(key);
+  });
+  return new Workers({
+    name: NAME,
+    noun: "machine",
+    queue,
+    workers: 1,
+    reconcile: (key, signal, detach) => {
+      detach();
+      return reconciler.reconcile(key, signal);
+    },
+    sliceMs: SLICE_MS,
+    exists: (key) => work.find(key) !== undefined,
+    clock,
+    log,
+    metrics,
+  });
 }
 
 /** Objects that something deletes: their Vino may be gone. */

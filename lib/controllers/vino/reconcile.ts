@@ -1,7 +1,7 @@
 /**
  * Reconciles Vinos: makes their machines, publishes them, and writes the status.
  *
- * A pass brings all machines of a Vino one step further. Their steps have a fence and deadlines of their own.
+ * It changes nothing in the cloud: machines that are due have reconciles of their own.
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
@@ -11,21 +11,27 @@ import { type KubeClient, readIfPresent } from "../../kube/api/client.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { IpPoolError } from "./addresses/pools/pool_error.ts";
-import { MachineReconciler, type MachinesResult } from "./machines/machine_reconciler.ts";
-import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
+import {
+  DesiredMachines,
+  type DesiredMachinesOptions,
+  type MachinesResult,
+} from "./machines/desired_machines.ts";
+import type { ReconcileInput } from "./machines/types.ts";
 import { MachineObjectError } from "./machines/object_error.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
+import { findCondition } from "../kinds/conditions.ts";
 import { describeCause } from "../kinds/problems.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
+import { CONDITION_WORDS } from "./resource/words.ts";
 import type { MachinesReport, Obstacle, Outcome } from "./status/outcome.ts";
 import { findWarning } from "./status/warning.ts";
 import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
 /** What a {@linkcode VinoReconciler} needs. */
-interface ReconcilerOptions extends MachineReconcilerOptions {
+export interface ReconcilerOptions extends DesiredMachinesOptions {
   readonly client: KubeClient;
   readonly vinoes: Pick<StoreReader<Vino>, "get">;
   readonly writer: VinoWriter;
@@ -40,10 +46,7 @@ const PROGRESS_MS = 5_000;
 export class VinoReconciler {
   readonly #options: ReconcilerOptions;
   readonly #converger: Converger;
-  readonly #reconcilers = new Map<
-    Key,
-    { readonly uid: string; readonly reconciler: MachineReconciler }
-  >();
+  readonly #known = new Map<Key, KnownVino>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -54,10 +57,10 @@ export class VinoReconciler {
   forget(key: Key): void {
     const { hosts, objects, writer } = this.#options;
     writer.forget(key);
-    const known = this.#reconcilers.get(key);
+    const known = this.#known.get(key);
     if (known) hosts.forget(known.uid);
     if (known) objects.forget(known.uid);
-    this.#reconcilers.delete(key);
+    this.#known.delete(key);
   }
 
   /**
@@ -68,18 +71,35 @@ export class VinoReconciler {
   async reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
     const vino = this.#options.vinoes.get(key);
     if (vino === undefined) return {};
-    const reconciler = this.#toMachineReconciler(key, vino.metadata.uid ?? "");
-    const options = { ...this.#options, reconciler, signal };
+    const known = this.#toKnown(key, vino.metadata.uid ?? "");
+    const options = { ...this.#options, known, signal };
     return await this.#converger.reconcile(new VinoConvergence(vino, options), signal);
   }
 
-  #toMachineReconciler(key: Key, uid: string): MachineReconciler {
-    const known = this.#reconcilers.get(key);
-    if (known?.uid === uid) return known.reconciler;
-    const reconciler = new MachineReconciler(this.#options);
-    this.#reconcilers.set(key, { uid, reconciler });
-    return reconciler;
+  #toKnown(key: Key, uid: string): KnownVino {
+    const known = this.#known.get(key);
+    if (known?.uid === uid) return known;
+    const machines = new DesiredMachines(uid, this.#options);
+    const added: KnownVino = { uid, machines, work: undefined };
+    this.#known.set(key, added);
+    return added;
   }
+}
+
+/** What is remembered of a Vino. */
+interface KnownVino {
+  readonly uid: string;
+  readonly machines: DesiredMachines;
+  /** Since its machines are worked on. Absent: none is. */
+  work: Work | undefined;
+}
+
+/** The work on a Vino, from its start until none of its machines is worked on. */
+interface Work {
+  /** The generation that the API server confirmed. */
+  confirmed?: number;
+  /** When the status was written last. */
+  writtenMs: number;
 }
 
 /** The cache shows a Vino that was changed, deleted or made again. The watch brings the new one. */
@@ -92,7 +112,7 @@ class OutdatedError extends Error {
 
 /** What a {@linkcode VinoConvergence} needs. */
 interface VinoConvergenceOptions extends ReconcilerOptions {
-  readonly reconciler: MachineReconciler;
+  readonly known: KnownVino;
   readonly signal: AbortSignal;
 }
 
@@ -111,15 +131,15 @@ class VinoConvergence implements Convergence<Task, undefined> {
   readonly #uid: string | undefined;
   readonly #options: VinoConvergenceOptions;
   #found: { readonly vino: Vino; readonly task: Task | undefined } | undefined;
-  /** The generation that the API server confirmed. */
-  #confirmed: number | undefined;
-  #writtenMs: number;
+  readonly #work: Work;
 
   constructor(vino: Vino, options: VinoConvergenceOptions) {
+    const { known, clock } = options;
     this.#key = toKey(vino);
     this.#uid = vino.metadata.uid;
     this.#options = options;
-    this.#writtenMs = options.clock.monotonic();
+    this.#work = known.work ?? { writtenMs: clock.monotonic() };
+    known.work = undefined;
   }
 
   /** Another object of the same name has its own reconcile. */
@@ -169,12 +189,12 @@ class VinoConvergence implements Convergence<Task, undefined> {
     // What was found is about another spec.
     if (newest === undefined) return "again";
     if (desired === undefined) return await this.#reportRelease(newest, task, result);
-    const isDue = this.#options.clock.monotonic() - this.#writtenMs >= PROGRESS_MS;
-    if (!result.isMoving || result.hasGone || isDue) {
+    const isDue = this.#options.clock.monotonic() - this.#work.writtenMs >= PROGRESS_MS;
+    if (!result.isMoving || result.hasGone || (isDue && isNews(newest, result))) {
       const { report } = result;
       await this.#writeReport(newest, report, { kind: "served", spec: desired.spec, report });
     }
-    return toPassResult(result);
+    return this.#toPassResult(result);
   }
 
   /** Says in the status that the cloud does not answer, or what Kubernetes refuses, before the back-off. */
@@ -200,6 +220,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
   ): Promise<PassResult> {
     const { writer, machineEvents, objects, signal } = this.#options;
     const { report, isOver, isWithoutCloud = false } = result;
+    if (!result.hasGone && !isNews(vino, result)) return this.#toPassResult(result);
     const obstacle = findObstacle(report, deletes);
     if (obstacle !== undefined) writer.warn(vino, EVENT_WORDS.removalBlocked, obstacle);
     await this.#writeReport(vino, report, {
@@ -209,7 +230,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
       isWithoutCloud,
       ...(obstacle !== undefined && { obstacle }),
     });
-    if (!isOver) return toPassResult(result);
+    if (!isOver) return this.#toPassResult(result);
     if (!deletes) machineEvents.recordEnd(vino, report, isWithoutCloud);
     await objects.release(vino, new Set(), signal);
     const others = (vino.metadata.finalizers ?? []).filter((one) => one !== FINALIZER);
@@ -219,7 +240,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
 
   async #advance(input: ReconcileInput): Promise<MachinesResult> {
     const { vino, desired } = input;
-    return await this.#options.reconciler.advance(input, {
+    return await this.#options.known.machines.advance(input, {
       signal: this.#options.signal,
       confirm: async () => (await this.#requireCurrent(vino)) && this.#findSame(vino) !== undefined,
       announce: async (report) => {
@@ -230,6 +251,24 @@ class VinoConvergence implements Convergence<Task, undefined> {
         return same !== undefined;
       },
     });
+  }
+
+  /** When to reconcile again. */
+  #toPassResult({
+    isMoving,
+    isDoubtful,
+    hasGone,
+    nextMs,
+  }: Extract<MachinesResult, { kind: "done" }>): PassResult {
+    // What is gone makes room for others.
+    if (hasGone) return "again";
+    if (isMoving) this.#options.known.work = this.#work;
+    const againMs = isMoving ? Math.min(nextMs, PROGRESS_MS) : nextMs;
+    return {
+      ...(Number.isFinite(againMs) && { requeueAfterMs: againMs }),
+      // To hand machines over is no success: the back-off goes on if they fail as before.
+      ...(isDoubtful && { isPending: true }),
+    };
   }
 
   /** The Vino as it is now. `undefined`: it is gone, or another one has its name. */
@@ -253,7 +292,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
   async #requireCurrent(vino: Vino): Promise<boolean> {
     const { client, signal } = this.#options;
     const { namespace = "", name, uid, generation = 0 } = vino.metadata;
-    if (this.#confirmed === generation) return true;
+    if (this.#work.confirmed === generation) return true;
     const known = this.#findVino();
     // What follows may destroy a machine, and the watch may be late.
     const current = await readIfPresent(client, VINOES, { namespace, name }, signal);
@@ -261,24 +300,26 @@ class VinoConvergence implements Convergence<Task, undefined> {
     if (current === undefined || metadata?.uid !== uid || metadata?.generation !== generation) {
       throw new OutdatedError(this.#key);
     }
-    this.#confirmed = generation;
+    this.#work.confirmed = generation;
     return current.metadata.resourceVersion === known?.metadata.resourceVersion;
   }
 
   /** A machine that is gone counts as removed in the status of the Vino before its object goes. */
   async #writeReport(vino: Vino, report: MachinesReport, outcome: Outcome): Promise<void> {
-    const { machineEvents, objects, signal } = this.#options;
+    const { machineEvents, objects, signal, work } = this.#options;
     const before = objects.listEntries(vino);
+    const names = report.machines.map(({ entry }) => entry.name);
+    // The report is older than what is done now for these.
+    const kept = new Set([...names, ...work.listWorking(vino.metadata.uid ?? "")]);
     await objects.write(vino, report.machines, signal);
     machineEvents.recordChanges(vino, report, before);
     await this.#write(vino, outcome);
-    const kept = new Set(report.machines.map(({ entry }) => entry.name));
     await objects.release(vino, kept, signal);
   }
 
   async #write(vino: Vino, outcome: Outcome): Promise<void> {
     const { clock, objects, signal, writer } = this.#options;
-    this.#writtenMs = clock.monotonic();
+    this.#work.writtenMs = clock.monotonic();
     const warning = findWarning(outcome);
     if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
     objects.warnLeaving(vino);
@@ -306,15 +347,6 @@ function toTask(vino: Vino): Task | undefined {
   return { kind: "serve", vino, desired, deletes: deletesMachines(vino) };
 }
 
-/** When to reconcile again. */
-function toPassResult({
-  isMoving,
-  nextMs,
-}: Pick<Extract<MachinesResult, { kind: "done" }>, "isMoving" | "nextMs">): PassResult {
-  if (isMoving) return "again";
-  return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
-}
-
 /** Why the end of a Vino does not go on; no full stop. `undefined`: it does. */
 function findObstacle(
   { contraction, machines }: MachinesReport,
@@ -328,6 +360,17 @@ function findObstacle(
     return deletes ? what : `${what}. ${WAITING_MESSAGE}`;
   }
   return undefined;
+}
+
+/** Whether a report says more than the status. One that says what stopped the work counts until some work succeeds. */
+function isNews(
+  { status }: Vino,
+  { isDoubtful }: Extract<MachinesResult, { kind: "done" }>,
+): boolean {
+  const { silent, forbidden, objectRefused, poolsRefused } = CONDITION_WORDS.MachinesReady;
+  const stops = [silent, forbidden, objectRefused, poolsRefused];
+  const reason = findCondition(status, "MachinesReady")?.reason;
+  return !isDoubtful || !stops.some((one) => one.reason === reason);
 }
 
 /** What an error of a reconcile says about the whole Vino. `undefined`: it ends by itself. */

@@ -130,6 +130,24 @@ test("three machines are made, spread over hosts, published, and then left alone
   expect(stage.countWrites()).toBe(writes);
 });
 
+test("Vinos whose machines would have the same host are no trouble to each other and to others", async () => {
+  await using stage = await startStage();
+  const held = Promise.withResolvers<void>();
+  // The first one is in a step all the time.
+  stage.provider.afterStep = ({ name }) => (name.includes("-a-worker-") ? held.promise : undefined);
+  const [node] = toSpec(2).nodes ?? [];
+  stage.create("edge", { ...toSpec(2), nodes: [{ ...node, name: "a-worker" }] });
+  await until("it is in its step", () => stage.provider.running === 2);
+  stage.create("edge-a", toSpec(2));
+  stage.create("other", toSpec(2));
+  await stage.untilCondition("other", "Ready", READY);
+  const message = await stage.untilCondition("edge-a", "Ready", "False DecisionNeeded");
+  expect(message).toContain("VinoMachine edge-a-worker-0 is not for this machine");
+  held.resolve();
+  await stage.untilCondition("edge", "Ready", READY);
+  expect(stage.provider.world.size).toBe(4);
+});
+
 test("a Vino that deletes shrinks by its newest machine, with its host first", async () => {
   await using stage = await startReady(toSpec(3, { deletionPolicy: "Delete" }));
   const { provider: cloud } = stage;

@@ -11,6 +11,7 @@ import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double.ts";
 import { toEntry, toObject } from "../../support/vino/known.ts";
+import { settle } from "../../support/manual_clock.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
 
 /** Starts with machines that are made and published. */
@@ -427,6 +428,16 @@ describe("a VinoMachine that Kubernetes refuses", () => {
 });
 
 describe("a silent cloud", () => {
+  /** Notes what each status says of machines from the first one on that says that the cloud is silent. */
+  function followSilence(rig: ReconcilerRig): Set<string | undefined> {
+    const said = new Set<string | undefined>();
+    rig.onStatus = ({ conditions }) => {
+      const found = conditions?.find(({ type }) => type === "MachinesReady")?.reason;
+      if (said.size > 0 || found === "CloudUnreachable") said.add(found);
+    };
+    return said;
+  }
+
   test.each(["create", "configure", "complete"] as const)(
     "at %s is said, and nothing is lost",
     async (kind) => {
@@ -468,6 +479,63 @@ describe("a silent cloud", () => {
     expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
     const isCloud = (reason: string): boolean => reason.startsWith("Cloud");
     expect(rig.events.filter(isCloud)).toEqual(["CloudUnreachable", "CloudReachable"]);
+  });
+
+  test.each([
+    ["at once", 0, false],
+    ["after a while", 20_000, false],
+    ["at once, while another machine is in a step", 0, true],
+  ])(
+    "that fails looks %s is asked less and less often, and said once",
+    async (_title, ms, isHeld) => {
+      const rig = await startReady(1);
+      const held = Promise.withResolvers<void>();
+      rig.cloud.onStep = ({ name }) =>
+        isHeld && name.endsWith("worker-1") ? held.promise : undefined;
+      rig.edit({ spec: toVinoSpec(2) });
+      if (isHeld) {
+        void rig.reconcile();
+        await rig.clock.advance(1);
+        rig.edit({ spec: toVinoSpec(3) });
+      }
+      rig.events.length = 0;
+      rig.cloud.onLook = async () => {
+        await rig.clock.sleep(ms, new AbortController().signal);
+        throw new CloudError("unreachable", "no answer");
+      };
+      rig.cloud.calls.length = 0;
+      const said = followSilence(rig);
+      await using _ = rig.run();
+      await rig.clock.advance(600_000);
+      expect(rig.cloud.calls.length).toBeWithin(3, 15);
+      expect([...said]).toEqual(["CloudUnreachable"]);
+      expect(rig.events).toEqual(["CloudUnreachable"]);
+      rig.cloud.onLook = () => undefined;
+      await rig.clock.advance(600_000);
+      // What was made says so, also while another machine is in its step.
+      expect(rig.events).toContain("CloudReachable");
+      expect(rig.machines.at(-1)).toEndWith("Ready");
+      held.resolve();
+      await rig.clock.advance(600_000);
+      expect(rig.machines.filter((one) => !one.endsWith("Ready"))).toEqual([]);
+    },
+  );
+
+  test("that answers the Vino, but not its machines, is silent", async () => {
+    const rig = await startReady(1);
+    rig.needsMacs = true;
+    rig.edit({ spec: toVinoSpec(2) });
+    let isDeaf = true;
+    rig.cloud.onLook = async () => {
+      if (!isDeaf && rig.cloud.calls.at(-1) === "look worker-0") return;
+      isDeaf = false;
+      await rig.clock.sleep(20_000, new AbortController().signal);
+      throw new CloudError("unreachable", "no answer");
+    };
+    const said = followSilence(rig);
+    await using _ = rig.run();
+    await rig.clock.advance(100_000);
+    expect([...said]).toEqual(["CloudUnreachable"]);
   });
 
   test("that lost a pool ends no removal, and frees no address", async () => {
@@ -740,4 +808,186 @@ test("a Vino does not end while a look shows a machine of it that no inventory h
   await rig.pass();
   expect([...rig.cloud.world.keys()]).toEqual([]);
   expect(rig.server).toBeUndefined();
+});
+
+describe("a step that takes long", () => {
+  /** Begins two machines, of which the first one waits in a step. */
+  async function startHeld(policy: "Delete" | "Retain" = "Delete") {
+    const rig = new ReconcilerRig(toVinoSpec(2, { deletionPolicy: policy }));
+    const held = Promise.withResolvers<void>();
+    rig.cloud.onStep = ({ kind, name }) =>
+      kind === "configure" && name.endsWith("worker-0") ? held.promise : undefined;
+    await rig.refresh();
+    const first = rig.reconcile();
+    // Nothing else is awaited: everything but the step goes on.
+    await rig.clock.advance(1);
+    while (rig.steps.length < 3) await rig.clock.advance(1);
+    return { rig, held, first };
+  }
+
+  test("holds up no other machine for long, and its own is left alone", async () => {
+    const { rig, held, first } = await startHeld();
+    await rig.reconcile();
+    expect(rig.steps.at(-1)).toBe("configure worker-1");
+    await rig.clock.advance(15_000);
+    await rig.reconcile();
+    expect(rig.steps.at(-1)).toBe("complete worker-1");
+    await rig.clock.advance(15_000);
+    await rig.reconcile();
+    expect(rig.hosts).toEqual(new Set(["edge-worker-1"]));
+    await rig.clock.advance(5_000);
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Creating", "worker-1 Ready"]);
+    held.resolve();
+    await first;
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+    expect(rig.steps.filter((one) => one.endsWith("worker-0"))).toEqual([
+      "create worker-0",
+      "configure worker-0",
+      "complete worker-0",
+    ]);
+  });
+
+  test.each(["Delete", "Retain"] as const)(
+    "keeps a Vino that is deleted with the policy %s until it is over",
+    async (policy) => {
+      const { rig, held, first } = await startHeld(policy);
+      rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+      await rig.refresh();
+      rig.cloud.failure = new CloudError("unreachable", "no answer");
+      await rig.reconcile();
+      await rig.clock.advance(3_600_000);
+      await rig.reconcile().catch(() => undefined);
+      expect(rig.server?.metadata.finalizers).toEqual([FINALIZER]);
+      rig.cloud.failure = undefined;
+      held.resolve();
+      await first.catch(() => undefined);
+      await rig.pass();
+      await rig.pass();
+      expect(rig.server).toBeUndefined();
+      expect(rig.cloud.world.size).toBe(policy === "Delete" ? 0 : 2);
+      expect(rig.steps).not.toContain("complete worker-0");
+    },
+  );
+
+  test("does not keep a machine waiting that is wanted while no other ends", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(1));
+    const held = Promise.withResolvers<void>();
+    rig.cloud.onStep = ({ name }) => (name.endsWith("worker-0") ? held.promise : undefined);
+    await rig.refresh();
+    const first = rig.reconcile();
+    await rig.clock.advance(1);
+    rig.edit({ spec: toVinoSpec(2) });
+    await rig.reconcile();
+    expect(rig.steps).toEqual([]);
+    await rig.clock.advance(15_000);
+    await rig.reconcile();
+    expect(rig.steps[0]).toBe("create worker-1");
+    held.resolve();
+    await first;
+    await rig.pass();
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+  });
+
+  test("that fails for a spec that is over says nothing about the cloud", async () => {
+    const { rig, held, first } = await startHeld();
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete", cpus: 4 }) });
+    rig.cloud.onStep = () => undefined;
+    held.reject(new CloudError("unreachable", "no answer"));
+    await first;
+    await rig.pass();
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+    expect(rig.events).not.toContain("CloudUnreachable");
+  });
+
+  test("hides no failed look at another machine", async () => {
+    const { rig, held, first } = await startHeld();
+    rig.cloud.onLook = () => {
+      throw new CloudError("unreachable", "no answer");
+    };
+    await rig.clock.advance(15_000);
+    await rig.reconcile();
+    await rig.clock.advance(15_000);
+    await expect(rig.reconcile()).rejects.toThrow("no answer");
+    const ready = rig.server?.status?.conditions?.find(({ type }) => type === "MachinesReady");
+    expect(ready?.reason).toBe("CloudUnreachable");
+    rig.cloud.onLook = () => undefined;
+    held.resolve();
+    await first;
+    await rig.pass();
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+  });
+
+  /** A Vino of two machines, of which one was removed, and no inventory came since. */
+  async function startRemoved(): Promise<ReconcilerRig> {
+    const rig = await startReady(2);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    await rig.reconcile();
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Ready"]);
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+    return rig;
+  }
+
+  test("of a machine that was removed a moment ago is not forgotten if it is not wanted again", async () => {
+    const rig = await startRemoved();
+    const held = Promise.withResolvers<void>();
+    rig.cloud.afterStep = () => held.promise;
+    const first = rig.reconcile();
+    await rig.clock.advance(1);
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Creating"]);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    await rig.reconcile();
+    expect(rig.objects.entries[1]?.record).toBeDefined();
+    const said: string[] = [];
+    rig.cloud.onStep = ({ kind }) => void said.push(`${kind}: ${rig.machines.at(-1)}`);
+    held.resolve();
+    await first;
+    await rig.reconcile();
+    expect(said).toEqual(["detach: worker-1 Removing", "delete: worker-1 Removing"]);
+    expect(rig.cloud.world.size).toBe(1);
+  });
+
+  test("keeps an object that is made while its Vino sums up", async () => {
+    const rig = await startReady(1);
+    const held = Promise.withResolvers<void>();
+    rig.objects.onWrite = (what) => (what.startsWith("create") ? held.promise : undefined);
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+    const first = rig.reconcile();
+    await rig.clock.advance(1);
+    await rig.clock.advance(5_000);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    rig.onStatus = async () => {
+      held.resolve();
+      await settle();
+    };
+    const made = Promise.withResolvers<void>();
+    rig.cloud.afterStep = () => made.promise;
+    await rig.reconcile();
+    expect(rig.objects.entries[1]?.record).toBeDefined();
+    made.resolve();
+    await first;
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Ready"]);
+  });
+
+  test("ends with it if another spec came meanwhile", async () => {
+    const { rig, held, first } = await startHeld();
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete", cpus: 4 }) });
+    await rig.reconcile();
+    held.resolve();
+    await first;
+    await rig.pass();
+    expect(rig.machines).toEqual(["worker-0 Ready"]);
+    expect(rig.cloud.world.size).toBe(1);
+  });
+});
+
+test("a removal is in the object before its first step", async () => {
+  const rig = await startReady(2);
+  const said: string[][] = [];
+  rig.cloud.onStep = () => void said.push(rig.machines);
+  rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+  await rig.reconcile();
+  expect(said[0]).toEqual(["worker-0 Ready", "worker-1 Removing"]);
 });

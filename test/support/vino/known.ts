@@ -97,3 +97,6 @@ export function toView(
     ...change,
   };
 }
+
+/** No machine is worked on. */
+export const AT_REST = { isWorking: (): boolean => false };

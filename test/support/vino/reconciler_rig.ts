@@ -1,6 +1,6 @@
 /**
- * The reconciler of Vinos with a cloud, hosts and addresses in memory, a cache that a test may hold back, and a manual
- * clock.
+ * The reconcilers of Vinos and of their machines with a cloud, hosts and addresses in memory, a cache that a test may
+ * hold back, and a manual clock.
  * @module
  */
 import type { MachineMac } from "../../../lib/cloud/capabilities/machine_power.ts";
@@ -10,13 +10,17 @@ import type {
 } from "../../../lib/controllers/vino/addresses/types.ts";
 import type { BareMetalHosts } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
+import { MachineReconciler } from "../../../lib/controllers/vino/machines/machine_reconciler.ts";
+import { WorkList } from "../../../lib/controllers/vino/machines/work_list.ts";
 import { VinoReconciler } from "../../../lib/controllers/vino/reconcile.ts";
 import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { VinoWriter } from "../../../lib/controllers/vino/vino_writer.ts";
 import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
-import type { ReconcileResult } from "../../../lib/engine/workers.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createLoopMetrics, WorkQueue } from "../../../lib/engine/work_queue.ts";
+import { type ReconcileResult, Workers } from "../../../lib/engine/workers.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
@@ -52,6 +56,8 @@ export class ReconcilerRig {
   readonly claims: string[] = [];
   /** Names of BareMetalHosts. */
   readonly hosts: Set<string> = new Set();
+  /** Called with each status of the Vino that is written. */
+  onStatus: (status: NonNullable<Vino["status"]>) => Promise<void> | void = () => undefined;
   /** Called before hosts are published. */
   onPublish: () => void = () => undefined;
   /** Reasons of Events. */
@@ -72,6 +78,10 @@ export class ReconcilerRig {
   #version = 1;
   #store = new Store<Vino>({ resource: VINOES, log: silentLogger });
   #reconciler: VinoReconciler;
+  #machines: MachineReconciler;
+  #work: WorkList;
+  /** Machines that are handed over, and not worked on yet. */
+  readonly #started = new Set<string>();
 
   constructor(spec: VinoSpec) {
     this.cloud.clock = () => this.clock.monotonic();
@@ -85,7 +95,7 @@ export class ReconcilerRig {
       finalizers: [FINALIZER],
     };
     this.server = { metadata, spec };
-    this.#reconciler = this.#create();
+    [this.#work, this.#reconciler, this.#machines] = this.#create();
     this.show();
   }
 
@@ -93,7 +103,8 @@ export class ReconcilerRig {
   restart(): void {
     this.#store = new Store<Vino>({ resource: VINOES, log: silentLogger });
     this.objects.restart();
-    this.#reconciler = this.#create();
+    this.#started.clear();
+    [this.#work, this.#reconciler, this.#machines] = this.#create();
     this.show();
   }
 
@@ -108,7 +119,8 @@ export class ReconcilerRig {
   edit(change: Partial<Vino>): void {
     if (this.server === undefined) throw new Error("Cannot edit: there is no Vino");
     const { metadata } = this.server;
-    const isOther = change.spec !== undefined || change.metadata?.deletionTimestamp !== undefined;
+    const isEnd = change.metadata?.deletionTimestamp !== metadata.deletionTimestamp;
+    const isOther = change.spec !== undefined || (change.metadata !== undefined && isEnd);
     const generation = (metadata.generation ?? 0) + (isOther ? 1 : 0);
     const resourceVersion = String(Number(metadata.resourceVersion) + 1);
     this.server = {
@@ -125,10 +137,56 @@ export class ReconcilerRig {
     await this.cloud.listInventory([], new AbortController().signal);
   }
 
-  /** Reconciles once. */
+  /** Reconciles the Vino, and its machines that are due, until none is. */
   async reconcile(signal: AbortSignal = new AbortController().signal): Promise<ReconcileResult> {
     await this.clock.advance(1);
-    return await this.#reconciler.reconcile(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`, signal);
+    for (;;) {
+      const key = `${VINO_OWNER.namespace}/${VINO_OWNER.name}`;
+      const result = await this.#reconciler.reconcile(key, signal);
+      const started = [...this.#started];
+      this.#started.clear();
+      if (started.length === 0) return result;
+      const ends = await Promise.allSettled(
+        started.map((one) => this.#machines.reconcile(one, signal)),
+      );
+      const failed = ends.find((end) => end.status === "rejected");
+      if (failed) throw failed.reason;
+    }
+  }
+
+  /** Lets the workers of the controller work, with its back-off and without another inventory, until disposed of. */
+  run(): AsyncDisposable {
+    const { clock } = this;
+    const metrics = createLoopMetrics(new MetricsRegistry());
+    const start = (
+      name: string,
+      reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>,
+    ): { readonly queue: WorkQueue; readonly workers: Workers } => {
+      const queue = new WorkQueue({ name, clock, metrics, backoffMs: 5_000, random: () => 0 });
+      const options = { name, noun: name, queue, workers: 8, sliceMs: 10_000, clock, metrics };
+      return { queue, workers: new Workers({ ...options, reconcile, log: silentLogger }) };
+    };
+    const machines = start("machine", (key, signal) => this.#machines.reconcile(key, signal));
+    const vino = start("vino", (key, signal) => this.#reconciler.reconcile(key, signal));
+    const add = (queue: WorkQueue) => (keys: Iterable<string>) => {
+      for (const key of keys) queue.add(key);
+    };
+    const ends = [
+      this.#work.started.subscribe(add(machines.queue)),
+      this.#work.ended.subscribe(add(vino.queue)),
+    ];
+    const stop = new AbortController();
+    const runs = [machines, vino].map(({ workers }) => workers.run(stop.signal));
+    vino.queue.add(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        stop.abort();
+        await clock.advance(5_000);
+        await Promise.all(runs);
+        for (const end of ends) end();
+        this.#started.clear();
+      },
+    };
   }
 
   /** Takes an inventory, and reconciles once. */
@@ -150,7 +208,7 @@ export class ReconcilerRig {
     return entries.map(({ role, index, state }) => `${role}-${index} ${state}`);
   }
 
-  #create(): VinoReconciler {
+  #create(): [WorkList, VinoReconciler, MachineReconciler] {
     const { clock, cloud } = this;
     const events = {
       record: (_object: object, { reason }: { reason: string }) => void this.events.push(reason),
@@ -169,7 +227,11 @@ export class ReconcilerRig {
       objects,
       warn: (vino, word, message) => writer.warn(vino, word, message),
     });
-    return new VinoReconciler({
+    const work = new WorkList(cloud);
+    work.started.subscribe((keys) => {
+      for (const key of keys) this.#started.add(key);
+    });
+    const shared = {
       client,
       clock,
       machines: cloud,
@@ -178,6 +240,7 @@ export class ReconcilerRig {
       hosts: this.#toHosts(),
       objects,
       machineEvents,
+      work,
       vinoes: this.#store,
       writer,
       machinesMax: 8,
@@ -185,7 +248,8 @@ export class ReconcilerRig {
       isNamespaceEnding: async () => false,
       hasBmc: false,
       readSeed: async () => undefined,
-    });
+    };
+    return [work, new VinoReconciler(shared), new MachineReconciler(shared)];
   }
 
   #toClient(): KubeClient {
@@ -209,6 +273,7 @@ export class ReconcilerRig {
         metadata: { ...now.metadata, ...(finalizers && { finalizers }) },
         ...(body.status && { status: { ...now.status, ...body.status } }),
       });
+      if (body.status) await this.onStatus(body.status);
       const after = await read();
       const ready = body.status?.conditions?.find(({ type }) => type === "Ready");
       const { generation } = after.metadata;

@@ -1,19 +1,24 @@
 /**
- * One round after the other: machines are reviewed, those that are due are picked, and one step of each is made.
+ * One round after the other: machines are reviewed, and those that are due are picked and reconciled.
  * @module
  */
-import { pickDue, type DueOptions } from "../../../lib/controllers/vino/machines/steps/pick_due.ts";
+import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
+import { MachineGroup } from "../../../lib/controllers/vino/machines/machine_group.ts";
+import { MachineReconciler } from "../../../lib/controllers/vino/machines/machine_reconciler.ts";
+import { NeverComplete } from "../../../lib/controllers/vino/machines/removal/never_complete.ts";
+import { pickDue } from "../../../lib/controllers/vino/machines/steps/pick_due.ts";
 import { ProgressTracker } from "../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
-import {
-  type StepInput,
-  type StepOptions,
-  runSteps,
-} from "../../../lib/controllers/vino/machines/steps/run_steps.ts";
 import { toMachineSpec } from "../../../lib/controllers/vino/machines/steps/spec.ts";
 import type { MachineTask } from "../../../lib/controllers/vino/machines/steps/tasks.ts";
+import type { MachineReconcilerOptions } from "../../../lib/controllers/vino/machines/types.ts";
+import { WorkList } from "../../../lib/controllers/vino/machines/work_list.ts";
+import type { HostFacts } from "../../../lib/controllers/vino/hosts/host_facts.ts";
+import type { VinoMachine } from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { toEntry, toView, VINO_OWNER } from "./known.ts";
+import { MachineObjects } from "./machine_objects.ts";
 import { MachinesDouble } from "./machines_double.ts";
 
 const FORM = {
@@ -44,41 +49,99 @@ export function toTask(index: number): MachineTask {
   };
 }
 
-/** A cloud in memory, and rounds of steps in it. */
+/** A cloud in memory, and rounds of reconciles in it. */
 interface StepsRig {
   readonly cloud: MachinesDouble;
   readonly clock: ManualClock;
-  readonly options: DueOptions & StepOptions;
-  /** Reviews, picks and makes one round. */
-  round(tasks: readonly MachineTask[], change?: Partial<StepInput>): Promise<string[]>;
+  readonly tracker: ProgressTracker;
+  readonly work: WorkList;
+  readonly group: MachineGroup;
+  /** Reasons of Events, and what Warnings say. */
+  readonly events: string[];
+  /** Reviews, picks and reconciles once. @returns What the cloud was asked for */
+  round(tasks: readonly MachineTask[]): Promise<string[]>;
 }
 
-/** Starts a rig. @param machinesMax How many machines change at once */
-export function startStepsRig(machinesMax: number = 8): StepsRig {
+/** What a rig has. */
+interface StepsRigOptions {
+  /** How many machines change at once. */
+  readonly machinesMax?: number;
+  /** Whether the Vino deletes machines. @default {true} */
+  readonly deletes?: boolean;
+  readonly readSeed?: MachineReconcilerOptions["readSeed"];
+  /** The BareMetalHost that has the name of any machine. @default {none} */
+  readonly host?: HostFacts;
+  /** VinoMachines that exist. */
+  readonly objects?: readonly VinoMachine[];
+}
+
+/** Starts a rig. */
+export function startStepsRig({
+  machinesMax = 8,
+  deletes = true,
+  readSeed = async () => undefined,
+  host,
+  objects: existing = [],
+}: StepsRigOptions = {}): StepsRig {
   const cloud = new MachinesDouble();
   const clock = new ManualClock();
   cloud.clock = () => clock.monotonic();
-  const tracker = new ProgressTracker({ clock, machines: cloud, random: () => 0 });
-  const options = { clock, machines: cloud, fence: new Fence(ALONE), tracker, machinesMax };
+  const work = new WorkList(cloud);
+  const tracker = new ProgressTracker({ clock, machines: cloud, work, random: () => 0 });
+  const neverComplete = new NeverComplete();
+  const group = new MachineGroup({
+    clock,
+    tracker,
+    neverComplete,
+    isWorking: () => work.listWorking(VINO_OWNER.uid).length > 0,
+  });
+  const vino = { metadata: VINO_OWNER };
+  const vinoes = new Map([[`${VINO_OWNER.namespace}/${VINO_OWNER.name}`, vino]]);
+  const events: string[] = [];
+  const machineEvents = new MachineEvents({
+    events: { record: (_object, { reason }) => void events.push(reason) },
+    log: silentLogger,
+    metrics: { countMachine: () => undefined },
+    objects: { find: () => undefined, warn: () => false },
+    warn: (_vino, { reason }, message) => events.push(`${reason}: ${message}`) > 0,
+  });
+  const started: string[] = [];
+  work.started.subscribe((keys) => void started.push(...keys));
+  const reconciler = new MachineReconciler({
+    clock,
+    machines: cloud,
+    fence: new Fence(ALONE),
+    objects: new MachineObjects(existing).open({ vinoes }),
+    hosts: {
+      find: () => host,
+      list: () => [],
+      forget: () => undefined,
+      publish: () => Promise.reject(new Error("not here")),
+    },
+    machineEvents,
+    readSeed,
+    vinoes,
+    work,
+  });
   return {
     cloud,
     clock,
-    options,
-    async round(tasks, change = {}) {
+    tracker,
+    work,
+    group,
+    events,
+    async round(tasks) {
       await clock.advance(1);
       for (const task of tasks) tracker.review(task, toView([], { observedAtMs: -1 }), undefined);
-      const due = pickDue(tasks, options);
+      const due = pickDue(tasks, { clock, tracker, machinesMax });
       const before = cloud.calls.length;
-      const input: StepInput = {
-        due,
-        record: () => ({ text: undefined, save: async () => undefined }),
-        readSeed: async () => undefined,
-        findObstacle: () => undefined,
-        noteNextSteps: () => {},
-        noteStep: () => undefined,
-        ...change,
-      };
-      await runSteps(input, options, new AbortController().signal);
+      work.start({ vino, deletes }, due, group);
+      const { signal } = new AbortController();
+      const keys = started.splice(0);
+      const ends = await Promise.allSettled(keys.map((key) => reconciler.reconcile(key, signal)));
+      const failed = ends.find((end) => end.status === "rejected");
+      if (failed) throw failed.reason;
+      group.throwFailure();
       return cloud.calls.slice(before);
     },
   };

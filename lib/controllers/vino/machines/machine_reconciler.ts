@@ -1,286 +1,325 @@
 /**
- * Reconciles the machines of one Vino: brings them one step further each time, with their addresses and BareMetalHosts.
+ * Reconciles one machine: observes it, and makes the next steps of its plan.
+ *
+ * What it is to become, its Vino decides, which hands it over when it is due, together with others: so one observation
+ * serves many.
  * @module
  */
-import type { MachineMac } from "../../../cloud/capabilities/machine_power.ts";
-import type { MachinesView } from "../../../cloud/capabilities/machines.ts";
-import { CloudError } from "../../../cloud/errors.ts";
-import type { Addresses } from "../addresses/types.ts";
+import {
+  listNextSteps,
+  type MachinePlan,
+  type MachineSeed,
+  type MachineStep,
+} from "../../../cloud/capabilities/machines.ts";
+import { RefusedMachineError } from "../../../cloud/capabilities/refused_errors.ts";
+import {
+  type Convergence,
+  Converger,
+  type PassResult,
+  type Plan,
+  type Planned,
+  type Step,
+} from "../../../engine/converge.ts";
+import type { ReconcileResult } from "../../../engine/workers.ts";
+import { type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import { describeCause } from "../../kinds/problems.ts";
+import { describeForeign } from "../hosts/plan.ts";
 import { toHostName } from "../hosts/names.ts";
-import type { KnownMachine } from "../placement/known.ts";
-import { type Snapshot, type SnapshotResult, takeSnapshot } from "../placement/snapshot.ts";
-import { makeReport } from "../status/machines_report.ts";
-import type { MachinesReport } from "../status/outcome.ts";
-import { findHostUse } from "./host_use.ts";
-import { type HostsPass, publishMachines } from "./publish_hosts.ts";
-import { decideRemovals } from "./removal/decision.ts";
-import { CloudDeadline } from "./removal/cloud_deadline.ts";
-import { Removals, type RemovalTasks } from "./removal/removals.ts";
-import { ProgressTracker } from "./steps/progress_tracker.ts";
-import type { MachineTask } from "./steps/tasks.ts";
-import { runRound } from "./steps/round.ts";
-import { toOwner } from "./steps/spec.ts";
-import { toMachineRequests, toWantedTasks, type WantedTasks } from "./steps/tasks.ts";
-import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "./types.ts";
-import { GONE_POOLS } from "../words.ts";
+import type { Vino } from "../resource/vino.ts";
+import { findForeignHost, findHostUse } from "./host_use.ts";
+import type { Progress, StepFailure } from "./steps/progress_tracker.ts";
+import type { MachineReconcilerOptions } from "./types.ts";
+import { describeForeign as describeForeignObject, isReleased } from "./vino_machines.ts";
+import type { MachineWork, WorkKey, WorkList } from "./work_list.ts";
 
-/** What a round came to. */
-export type MachinesResult =
-  | Extract<SnapshotResult, { kind: "refused" }>
-  /** Something changed meanwhile: look again at once. */
-  | { readonly kind: "again" }
-  | {
-      readonly kind: "done";
-      readonly report: MachinesReport;
-      /** Whether to go on at once. */
-      readonly isMoving: boolean;
-      /** Whether machines are proven gone, so that the status must lose them at once. */
-      readonly hasGone: boolean;
-      /** Whether nothing is wanted, and nothing is left that must go. */
-      readonly isOver: boolean;
-      /** Whether the cloud did not answer, and the Vino goes on without it. @default {false} */
-      readonly isWithoutCloud?: boolean;
-      /** When something is due, in milliseconds from now; `Infinity`: when something changes. */
-      readonly nextMs: number;
-    };
-
-/** When to look again at a Vino of which a look showed a machine that no inventory has shown. */
-const RECHECK_MS = 5_000;
-/** When to look again whether the namespace of a Vino goes, too. */
-const NAMESPACE_MS = 30_000;
-const NO_ADDRESSES: Addresses = { machines: new Map(), problems: new Map(), notices: [] };
-const NOTHING_WANTED: Wanted = { tasks: [], idle: [], addresses: NO_ADDRESSES };
-/** What there is to see of a cloud that does not answer. */
-const NO_VIEW: MachinesView = {
-  observedAtMs: -Infinity,
-  isForChange: false,
-  pools: [],
-  hosts: [],
-  machines: new Map(),
-};
-
-/** The machines that must exist. */
-interface Wanted extends WantedTasks {
-  readonly addresses: Addresses;
+/** What a {@linkcode MachineReconciler} needs. */
+interface ReconcilerOptions extends Pick<
+  MachineReconcilerOptions,
+  "clock" | "fence" | "hosts" | "machineEvents" | "machines" | "objects" | "readSeed"
+> {
+  readonly vinoes: Pick<StoreReader<Vino>, "get">;
+  readonly work: WorkList;
 }
 
-/** What a round prepared. */
-interface Parts {
-  readonly wanted: Wanted;
-  readonly hosts: HostsPass;
-  readonly removal: RemovalTasks;
-}
-
-/** Whether a Vino ends and keeps its machines, so that it needs no answer of the cloud. */
-function keepsAll({ desired, deletes }: ReconcileInput): boolean {
-  return desired === undefined && !deletes;
-}
-
-/** Reconciles the machines of one Vino. Remembers what it saw until it is forgotten. */
+/** Reconciles machines that are handed over. */
 export class MachineReconciler {
-  readonly #options: MachineReconcilerOptions & { readonly tracker: ProgressTracker };
-  readonly #tracker: ProgressTracker;
-  readonly #removals: Removals;
-  readonly #deadline: CloudDeadline;
+  readonly #options: ReconcilerOptions;
+  readonly #converger: Converger;
 
-  constructor(options: MachineReconcilerOptions) {
-    const tracker = new ProgressTracker(options);
-    this.#options = { ...options, tracker };
-    this.#tracker = tracker;
-    this.#removals = new Removals(this.#options);
-    this.#deadline = new CloudDeadline(options.clock);
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#converger = new Converger(options);
   }
 
-  /**
-   * Does what can be done at once, and at most one step for each machine.
-   *
-   * @throws {CloudError} if the cloud cannot answer, {@linkcode KubeError} if Kubernetes does not
-   */
-  async advance(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
+  /** Does what can be done now for a machine. @throws {LeadershipLostError} if this process does not lead */
+  async reconcile(key: WorkKey, signal: AbortSignal): Promise<ReconcileResult> {
+    const { work } = this.#options;
+    const found = work.find(key);
+    if (found === undefined) return {};
     try {
-      return await this.#advance(input, context);
+      const convergence = new MachineConvergence(key, found, this.#options);
+      return await this.#converger.reconcile(convergence, signal);
+    } finally {
+      work.end(key, found);
+    }
+  }
+}
+
+/** A machine that must exist, or must go. */
+interface Task {
+  readonly kind: "exist" | "remove";
+}
+
+/** The next steps of a machine, which are made without another observation between them. */
+interface Steps extends Step {
+  readonly steps: readonly MachineStep[];
+}
+
+/** What there is to do for a machine. */
+interface Observation {
+  readonly plan: MachinePlan;
+  /** A complete machine that does not exist any more, and that Landfall did not remove. */
+  readonly vanished?: { readonly id: string; readonly use: string | undefined };
+  /** Why nothing may be done now; a sentence without a full stop. */
+  readonly obstacle?: string;
+}
+
+type PlannedMachine = Planned<Task, Observation, Plan<Steps>>;
+
+/** The work on one machine. */
+class MachineConvergence implements Convergence<Task, Observation, Steps> {
+  readonly #key: WorkKey;
+  readonly #work: MachineWork;
+  readonly #options: ReconcilerOptions;
+  readonly #task: Task;
+  /** The step that is being made. */
+  #step: MachineStep | undefined;
+  #hasStepped = false;
+
+  constructor(key: WorkKey, work: MachineWork, options: ReconcilerOptions) {
+    this.#key = key;
+    this.#work = work;
+    this.#options = options;
+    this.#task = { kind: work.task.goal.kind };
+  }
+
+  /** Nothing is done any more once the Vino is not as the decision knew it, or if others cannot go on either. */
+  find(): Task | undefined {
+    const { input, group } = this.#work;
+    const { uid, generation } = input.vino.metadata;
+    const now = this.#options.vinoes.get(toKey(input.vino))?.metadata;
+    const isSame = now?.uid === uid && now?.generation === generation;
+    return isSame && !group.hasFailed ? this.#task : undefined;
+  }
+
+  /** The next observation serves others, too. */
+  async prepare(): Promise<PassResult | undefined> {
+    if (!this.#hasStepped) return undefined;
+    this.#recordFailure();
+    return {};
+  }
+
+  async observe(_task: Task, signal: AbortSignal): Promise<Observation> {
+    const { task, group, input } = this.#work;
+    const { objects, work } = this.#options;
+    const view = await work.observation.observe(this.#key, task.identity, signal);
+    const { text } = objects.record(input.vino, task);
+    const { plan } = group.tracker.look(task, view, text);
+    if (plan.steps.length === 0) return { plan };
+    const seed = needsSeed(this.#task, plan) ? await this.#readSeed(signal) : undefined;
+    if (seed === FAILED) return { plan: { ...plan, steps: [] } };
+    const next = seed === undefined ? plan : group.tracker.look(task, view, text, seed).plan;
+    return { plan: next, ...this.#judge(next) };
+  }
+
+  plan(_task: Task, { plan, obstacle }: Observation): Plan<Steps> {
+    const [first] = plan.steps;
+    if (first === undefined || obstacle !== undefined) return { steps: [] };
+    return { steps: [{ summary: first.summary, steps: listNextSteps(plan) }] };
+  }
+
+  async apply(
+    { steps }: Steps,
+    { observation }: PlannedMachine,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { machines, objects, fence } = this.#options;
+    const { task, group, input } = this.#work;
+    const { plan } = observation;
+    this.#noteVanished(observation);
+    group.noteSteps(task, plan);
+    for (const step of steps) {
+      this.#step = step;
+      await machines.apply(step, { record: objects.record(input.vino, task), fence }, signal);
+      this.#record(step, plan);
+    }
+    this.#step = undefined;
+    this.#hasStepped = true;
+    group.tracker.noteStep(task.name);
+    group.noteAnswer();
+  }
+
+  async report({ observation }: PlannedMachine): Promise<PassResult> {
+    const { obstacle: message } = observation;
+    this.#noteVanished(observation);
+    if (message !== undefined) this.#noteFailure({ kind: "decision", message });
+    this.#recordFailure();
+    this.#work.group.noteAnswer();
+    return {};
+  }
+
+  /**
+   * A machine whose step failed waits by itself; others go on, unless they cannot either. What failed for another spec
+   * says nothing: it is tried again for this one.
+   */
+  async fail(error: unknown): Promise<ReconcileResult> {
+    if (this.#step !== undefined && this.#options.machines.mayGoOn(error)) {
+      this.#noteFailure(toFailure(this.#step, error));
+      this.#recordFailure();
+      this.#work.group.noteAnswer();
+    } else if (this.find() !== undefined) this.#work.group.fail(error);
+    return {};
+  }
+
+  get #progress(): Progress | undefined {
+    const { task, group } = this.#work;
+    return group.tracker.find(task.name);
+  }
+
+  async #readSeed(signal: AbortSignal): Promise<MachineSeed | undefined | typeof FAILED> {
+    const { input, task } = this.#work;
+    try {
+      return await this.#options.readSeed(input.vino, task, signal);
     } catch (error) {
-      const isSilence = error instanceof CloudError && keepsAll(input);
-      if (!isSilence || !this.#deadline.hasPassed(true)) throw error;
-      return await this.#advanceWithoutCloud(input, context);
+      signal.throwIfAborted();
+      this.#noteFailure({ kind: "retry", message: describeCause(error) });
+      return FAILED;
     }
   }
 
-  async #advance(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
-    const { signal } = context;
-    const view = await this.#options.machines.observe({ isForChange: false }, signal);
-    this.#tracker.sightings.prune(view.observedAtMs);
-    const result = this.#takeSnapshot(input, view);
-    if (result.kind === "refused") return result;
-    const { snapshot } = result;
-    const wanted = await this.#prepareWanted(input, snapshot, signal);
-    const leaving = await this.#removals.findLeaving(input, snapshot, signal);
-    const hosts = await this.#publish(
-      input,
-      snapshot,
-      { wanted, leaving: leaving.machines },
-      context,
+  /** What stands in the way of the next steps. */
+  #judge(plan: MachinePlan): Pick<Observation, "obstacle" | "vanished"> {
+    const { task } = this.#work;
+    const stop = this.#findPlaceTaken();
+    if (stop !== undefined) return { obstacle: stop };
+    if (task.goal.kind === "remove") return this.#judgeRemoval(plan);
+    return plan.state === "Absent" ? this.#judgeCreation(plan) : {};
+  }
+
+  /** Why the record of the machine has no place. */
+  #findPlaceTaken(): string | undefined {
+    const { input, task } = this.#work;
+    const other = this.#options.objects.findForeign(input.vino, task.identity);
+    if (other === undefined) return undefined;
+    const isLeft = isReleased(other);
+    // Of a Vino that ends, what a machine needs is kept in memory.
+    const isEnd =
+      task.goal.kind === "remove" && input.vino.metadata.deletionTimestamp !== undefined;
+    if (isLeft && isEnd) return undefined;
+    const why = "Landfall keeps there what it must know about the machine after a restart";
+    const advice = isLeft
+      ? "Landfall goes on with the machine when that object is gone"
+      : "Delete that object if nothing needs it, or give this Vino another name";
+    return `${describeForeignObject(other)}. ${why}. ${advice}`;
+  }
+
+  #judgeRemoval(plan: MachinePlan): Pick<Observation, "obstacle"> {
+    const takesData = listNextSteps(plan).some(
+      ({ isQuestion, isCleanup }) => isQuestion !== true && isCleanup !== true,
     );
-    if (hosts === undefined) return { kind: "again" };
-    const { limit } = leaving;
-    const removal = await this.#removals.listTasks(input, snapshot, { limit, hosts }, signal);
-    this.#review(input, removal.all, snapshot);
-    const tasks = [...wanted.tasks, ...removal.all];
-    this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
-    const parts = { wanted, hosts, removal };
-    const toReport = (): MachinesReport => this.#toReport(input, snapshot, parts);
-    const { neverComplete } = this.#removals;
-    const options = { ...this.#options, neverComplete };
-    const isMoving = await runRound({ input, tasks, toReport }, options, context);
-    const hasGone = await this.#removals.noteGone(input, removal.all, signal);
-    const end = await this.#removals.findEnd(input, snapshot, removal, signal);
-    if (keepsAll(input) && this.#deadline.hasPassed(end === "unclear")) {
-      return await this.#advanceWithoutCloud(input, context);
+    return takesData && !this.#work.input.deletes ? { obstacle: LEFT_MESSAGE } : {};
+  }
+
+  #judgeCreation({ vanishedId }: MachinePlan): Pick<Observation, "obstacle" | "vanished"> {
+    const { hosts } = this.#options;
+    const { input, task } = this.#work;
+    const { vino } = input;
+    const taken = findForeignHost(hosts, vino, task.identity);
+    if (taken !== undefined && !taken.isDeleting) {
+      const advice = "delete that BareMetalHost if nothing uses it, or give this Vino another name";
+      const what = `${describeForeign(taken)}. Landfall makes no machine that it cannot publish`;
+      return { obstacle: `${what}: ${advice}` };
     }
-    const isHeld = input.desired === undefined && limit !== undefined;
-    const endMs = end === "unlisted" ? RECHECK_MS : isHeld ? NAMESPACE_MS : Infinity;
-    const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
-    const isOver = end === "over";
-    return { kind: "done", report: toReport(), isMoving, hasGone, isOver, nextMs };
+    const found = findHostUse(hosts, vino, task.identity);
+    const host = toHostName({ vino: vino.metadata.name, ...task.identity });
+    const use = found === undefined ? undefined : `BareMetalHost ${host} ${found}`;
+    const { state, machineId = "" } = task.known?.entry ?? {};
+    // Its object may have lost what it said of the machine, if others had to be made before it.
+    const id = vanishedId ?? (state === "Ready" ? machineId : undefined);
+    const vanished = id === undefined ? {} : { vanished: { id, use } };
+    if (use === undefined) return vanished;
+    const advice = "Delete what uses the host. Then Landfall makes the machine again";
+    return { ...vanished, obstacle: `The machine does not exist any more. ${use}. ${advice}` };
   }
 
-  /**
-   * Takes back the hosts of a Vino that keeps its machines, without the cloud. Machines and addresses stay as they are:
-   * nothing says which are free.
-   */
-  async #advanceWithoutCloud(
-    input: ReconcileInput,
-    context: ReconcileContext,
-  ): Promise<MachinesResult> {
-    const result = this.#takeSnapshot(input, NO_VIEW);
-    if (result.kind === "refused") return result;
-    const { snapshot } = result;
-    const { surplus } = snapshot.placement;
-    const wanted = NOTHING_WANTED;
-    const hosts = await this.#publish(input, snapshot, { wanted, leaving: surplus }, context);
-    if (hosts === undefined) return { kind: "again" };
-    const question = { surplus, outcomes: hosts.unwanted, deletes: false, limit: undefined };
-    const decision = decideRemovals({ ...question, isWithoutCloud: true });
-    const removal = { decision, surplus: [], all: [] };
-    const report = this.#toReport(input, snapshot, { wanted, hosts, removal });
-    const base = { kind: "done", isMoving: false, hasGone: false, isWithoutCloud: true } as const;
-    return { ...base, report, isOver: decision.isDrained, nextMs: hosts.againMs };
+  #noteVanished({ vanished }: Observation): void {
+    const { input, task, group } = this.#work;
+    if (vanished === undefined || !group.tracker.noteVanished(task.name, vanished.id)) return;
+    const machine = { name: task.name, ...task.identity };
+    this.#options.machineEvents.recordVanished(input.vino, machine, vanished.use);
   }
 
-  #takeSnapshot({ vino, desired, deletes }: ReconcileInput, view: MachinesView): SnapshotResult {
-    const { hosts, objects } = this.#options;
-    return takeSnapshot({
-      vino,
-      entries: objects.listEntries(vino),
-      owner: toOwner(vino),
-      view,
-      seen: this.#tracker.sightings.list(view.observedAtMs),
-      ...(desired && { roles: desired.roles }),
-      isConsumed: (machine) => findHostUse(hosts, vino, machine) !== undefined,
-      deletes,
-    });
+  #noteFailure(failure: StepFailure): void {
+    const { task, group } = this.#work;
+    group.tracker.noteFailure(task.name, failure);
   }
 
-  /** Gives addresses to the machines that must exist, and plans each of them. */
-  async #prepareWanted(
-    input: ReconcileInput,
-    snapshot: Snapshot,
-    signal: AbortSignal,
-  ): Promise<Wanted> {
-    const { vino, desired } = input;
-    if (desired === undefined) return NOTHING_WANTED;
-    const { addresses: allocator, hasBmc } = this.#options;
-    const requests = toMachineRequests(snapshot, desired.roles);
-    const readMacs = (): Promise<readonly MachineMac[]> => this.#readMacs(snapshot, signal);
-    const addresses = await allocator.assign(vino, desired.spec, requests, readMacs, signal);
-    const { restored = [] } = addresses;
-    if (restored.length > 0) this.#options.machineEvents.recordRestored(vino, restored);
-    const wanted = toWantedTasks(snapshot, { ...desired, addresses, hasBmc });
-    this.#review(input, wanted.tasks, snapshot);
-    return { ...wanted, addresses };
+  /** An Event for what was made. */
+  #record({ summary, isNews }: MachineStep, { state }: MachinePlan): void {
+    if (isNews !== true) return;
+    const { machineEvents } = this.#options;
+    const { input, task } = this.#work;
+    const machine = { name: task.name, ...task.identity };
+    const isNew = task.goal.kind === "exist" && state === "Absent";
+    if (isNew) machineEvents.recordCreated(input.vino, machine);
+    else machineEvents.recordChanged(input.vino, machine, summary);
   }
 
-  /** A pool that does not answer hides the MAC addresses of its machines, which they keep. */
-  async #readMacs(
-    { owner, poolId, placement }: Snapshot,
-    signal: AbortSignal,
-  ): Promise<readonly MachineMac[]> {
-    const machines = placement.wanted.slice(0, 1).map((one) => ({ ...one, owner }));
-    const question = { isForChange: true, machines };
-    const { pools, macs = [] } = await this.#options.machines.observe(question, signal);
-    const pool = pools.find(({ id }) => id === poolId);
-    if (pool?.isComplete === true) return macs;
-    const message = `Cannot choose MAC addresses: pool ${pool?.name ?? poolId} is disconnected or still loading`;
-    throw new CloudError("unreachable", message);
+  /** An Event for what makes the machine wait for another try. */
+  #recordFailure(): void {
+    const failure = findFailure(this.#progress);
+    if (failure === undefined) return;
+    const { clock, machineEvents } = this.#options;
+    const { input, task } = this.#work;
+    const { message, retryMs } = failure;
+    const machine = { name: task.name, ...task.identity };
+    const retryInMs = retryMs - clock.monotonic();
+    machineEvents.recordFailed(input.vino, machine, { message, retryInMs });
   }
+}
 
-  /**
-   * Publishes complete machines, and takes the hosts back of those that go.
-   *
-   * @returns `undefined` if hosts are about to go, and the Vino changed meanwhile
-   */
-  async #publish(
-    input: ReconcileInput,
-    snapshot: Snapshot,
-    { wanted, leaving }: { readonly wanted: Wanted; readonly leaving: readonly KnownMachine[] },
-    context: ReconcileContext,
-  ): Promise<HostsPass | undefined> {
-    const { hosts, objects } = this.#options;
-    if (this.#takesHosts(leaving, input) && !(await context.confirm())) return undefined;
-    const entries = objects.listEntries(input.vino);
-    const publication = { ...input, entries, snapshot, ...wanted, leaving, tracker: this.#tracker };
-    return await publishMachines(publication, hosts, context.signal);
-  }
+/** Why a removal that only frees addresses does not go on. */
+const LEFT_MESSAGE =
+  "The cloud still has something of the machine. Landfall keeps it, because deletionPolicy is Retain. " +
+  "Delete it in the cloud if you do not need its data, or set deletionPolicy to Delete";
 
-  /** Whether hosts that nothing uses are about to go. */
-  #takesHosts(leaving: readonly KnownMachine[], { vino: { metadata } }: ReconcileInput): boolean {
-    if (leaving.length === 0) return false;
-    const names = new Set(leaving.map((one) => toHostName({ vino: metadata.name, ...one })));
-    const hosts = this.#options.hosts.list(metadata.uid ?? "");
-    return hosts.some(({ name, use }) => use === undefined && names.has(name));
-  }
+const FAILED = Symbol("failed");
 
-  #review(
-    { vino }: ReconcileInput,
-    tasks: readonly MachineTask[],
-    { view }: Pick<Snapshot, "view">,
-  ): void {
-    for (const task of tasks) {
-      const { name, identity } = task;
-      const record = this.#options.objects.readText(vino, { name, ...identity });
-      this.#tracker.review(task, view, record);
-    }
-  }
+/** Only a machine that is not complete reads a seed. */
+function needsSeed({ kind }: Task, { machine }: MachinePlan): boolean {
+  return kind === "exist" && machine?.isComplete !== true;
+}
 
-  #toReport(
-    { vino, desired, deletes }: ReconcileInput,
-    snapshot: Snapshot,
-    { wanted, hosts: { published, unwanted }, removal: { decision, surplus } }: Parts,
-  ): MachinesReport {
-    const { tasks, idle, addresses } = wanted;
-    return makeReport({
-      snapshot,
-      roles: desired?.roles,
-      addresses,
-      wanted: tasks,
-      idle,
-      removals: surplus,
-      decision,
-      hosts: new Map([...unwanted, ...published]),
-      shown: this.#options.hosts.list(snapshot.owner.uid),
-      tracker: this.#tracker,
-      gonePools: vino.metadata.annotations?.[GONE_POOLS],
-      removed: this.#removals.listRecent(),
-      isGone: (name) => this.#tracker.sightings.isGone(name),
-      now: { monotonicMs: this.#options.clock.monotonic(), wallMs: this.#options.clock.now() },
-      isLeft: (task) => desired === undefined && this.#removals.isSettled(task, deletes),
-    });
-  }
+/** Landfall tries again in any case; but some refusals only a person can end. */
+function toFailure({ summary }: MachineStep, error: unknown): StepFailure {
+  // A refusal says by itself what was asked for.
+  const refusal = error instanceof RefusedMachineError ? error.problem : undefined;
+  return {
+    kind: refusal?.kind === "decision" ? "decision" : "retry",
+    message: refusal?.message ?? `Cannot ${summary}: ${describeCause(error)}`,
+  };
+}
 
-  /** When the first of these machines is due, in milliseconds from now. */
-  #toNextMs(tasks: readonly MachineTask[]): number {
-    const nowMs = this.#options.clock.monotonic();
-    const dueMs = tasks.map(({ name }) => this.#tracker.find(name)?.dueMs ?? Infinity);
-    return Math.max(0, Math.min(...dueMs) - nowMs);
+/** Why a machine that was observed must wait for another try. A lost pool is no failure of a machine. */
+function findFailure(
+  progress: Progress | undefined,
+): { readonly message: string; readonly retryMs: number } | undefined {
+  if (progress === undefined) return undefined;
+  const { failure, plan, retryMs } = progress;
+  if (failure !== undefined) {
+    return failure.kind === "retry" ? { message: failure.message, retryMs } : undefined;
   }
+  if (plan.steps.length > 0 || plan.state === "Unknown") return undefined;
+  const problem = plan.problems.find(({ kind }) => kind === "retry");
+  return problem && { message: problem.message, retryMs };
 }

@@ -1,5 +1,5 @@
 /**
- * What a `MachineReconciler` works with.
+ * What works on the machines of Vinos.
  * @module
  */
 import type { Machines, MachineSeed } from "../../../cloud/capabilities/machines.ts";
@@ -15,7 +15,7 @@ import type { MachineTask } from "./steps/tasks.ts";
 import type { MachineEvents } from "./events.ts";
 import type { VinoMachines } from "./vino_machines.ts";
 
-/** What a `MachineReconciler` needs. */
+/** What the work on machines needs. */
 export interface MachineReconcilerOptions {
   readonly clock: Clock;
   readonly machines: Machines;
@@ -49,7 +49,7 @@ export interface ReconcileInput {
   readonly deletes: boolean;
 }
 
-/** What a `MachineReconciler` may do for one Vino while it works. */
+/** What `DesiredMachines` may do for their Vino while they decide. */
 export interface ReconcileContext {
   readonly signal: AbortSignal;
   /**

@@ -10,7 +10,7 @@ import {
   toMachineName,
 } from "../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { forEachAtOnce } from "../../../core/concurrency.ts";
+import { forEachAtOnce, Locks } from "../../../core/concurrency.ts";
 import { assert } from "../../../core/errors.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
@@ -57,6 +57,8 @@ export class VinoMachines implements KeySource {
   readonly reader: StoreReader<VinoMachine>;
   readonly #options: VinoMachinesOptions;
   readonly #writer: ObjectWriter<VinoMachine>;
+  /** The Vino says what is reported of a machine while that machine saves its record: one after the other. */
+  readonly #locks = new Locks();
   /** Objects that are of the machine whose name they have, by the UID of their Vino. */
   readonly #byVino = new Map<string, Map<Key, VinoMachine>>();
   /** Records of Vinos that are being deleted, of machines without an object, by UID of the Vino and name. */
@@ -140,6 +142,7 @@ export class VinoMachines implements KeySource {
   async write(vino: Vino, reports: readonly MachineReport[], signal: AbortSignal): Promise<void> {
     const toName = ({ entry }: MachineReport): string => toPath(vino, entry).name;
     await this.#forEach(vino, reports, toName, signal, async (report, both) => {
+      using _ = await this.#locks.take(toMachineKey(vino, report.entry), both);
       if (this.findForeign(vino, report.entry) !== undefined) return;
       const found = this.find(vino, report.entry);
       if (found === undefined && isEnding(vino)) return;
@@ -236,6 +239,7 @@ export class VinoMachines implements KeySource {
       "a record of a machine must have at most 1 KiB",
     );
     const { vinoes } = this.#options;
+    using _ = await this.#locks.take(toMachineKey(vino, task.identity), signal);
     let object = this.find(vino, task.identity);
     for (let tries = 1; ; tries += 1) {
       const now = vinoes.get(toKey(vino));
@@ -326,6 +330,7 @@ export class VinoMachines implements KeySource {
   }
 
   async #release(object: VinoMachine, signal: AbortSignal): Promise<void> {
+    using _ = await this.#locks.take(toKey(object), signal);
     const { namespace = "", name, uid = "", finalizers = [], deletionTimestamp } = object.metadata;
     try {
       if (finalizers.includes(FINALIZER)) {

@@ -36,6 +36,8 @@ interface ReportOptions {
   readonly differences?: readonly string[] | undefined;
   /** What is worth knowing about its place. */
   readonly place?: MachineProblem | undefined;
+  /** Whether it is worked on now. @default {false} */
+  readonly isWorking?: boolean;
   /** When it is reported. */
   readonly now: Moment;
 }
@@ -43,7 +45,7 @@ interface ReportOptions {
 /** Reports on a machine with a plan. */
 export function reportProgress(
   progress: Progress,
-  { isWanted, address, remark, differences = [], place, now }: ReportOptions,
+  { isWanted, address, remark, differences = [], place, isWorking = false, now }: ReportOptions,
 ): MachineReport {
   const { task, plan, failure, setbacks } = progress;
   const { name, identity, hostId, known, goal } = task;
@@ -66,7 +68,7 @@ export function reportProgress(
   const retryAt = isRetried ? toTime(progress.retryMs, now) : undefined;
   const message =
     problems.length === 0
-      ? (remark ?? describeWait(progress, now))
+      ? (remark ?? describeWait(progress, isWorking, now))
       : [...first, ...differences].join(". ");
   return {
     entry: toEntry({
@@ -89,9 +91,13 @@ export function reportProgress(
 }
 
 /** What a machine waits for of which nothing is there, or nothing is known. */
-function describeWait({ plan, task, dueMs }: Progress, now: Moment): string | undefined {
+function describeWait(
+  { plan, task, dueMs }: Progress,
+  isWorking: boolean,
+  now: Moment,
+): string | undefined {
   if (plan.state === "Unknown") return "Landfall asks the cloud whether it exists";
-  if (plan.state !== "Absent" || task.goal.kind !== "exist") return undefined;
+  if (plan.state !== "Absent" || task.goal.kind !== "exist" || isWorking) return undefined;
   // It is due, and others were before it.
   if (dueMs <= now.monotonicMs)
     return "Landfall makes it after others: it makes only a few at once";

@@ -15,7 +15,7 @@ import type { ProgressTracker } from "../machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
 import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
 import { compareKnown } from "../placement/known.ts";
-import { describeOtherPool } from "../placement/other_pool.ts";
+import { describeOtherPool } from "../placement/place_messages.ts";
 import type { RemovalDecision } from "../machines/removal/decision.ts";
 import type { Moment } from "../machines/removal/limit.ts";
 import { describeIdlePools } from "../machines/removal/lost_pool.ts";
@@ -38,7 +38,7 @@ interface ReportInput {
   readonly hosts: ReadonlyMap<string, HostOutcome>;
   /** The hosts that exist, as they were last seen. They count for machines that {@linkcode hosts} lacks. */
   readonly shown: readonly ShownHost[];
-  readonly tracker: Pick<ProgressTracker, "find">;
+  readonly tracker: Pick<ProgressTracker, "find" | "isWorking">;
   /** What a person said about lost pools: the value of the annotation. */
   readonly gonePools: string | undefined;
   /** Machines that were removed a short time ago. */
@@ -146,7 +146,8 @@ function reportWanted(
   const broken = error && `metal3 reports an error of its BareMetalHost: ${error}`;
   const remark = host?.message ?? broken ?? notices[0];
   const place = task.known && describeOtherPool(task.known, snapshot);
-  const options = { isWanted: true, address, remark, differences, place, now };
+  const isWorking = tracker.isWorking(task);
+  const options = { isWanted: true, address, remark, differences, place, isWorking, now };
   return [{ ...reportProgress(progress, options), form: toForm(task) }];
 }
 

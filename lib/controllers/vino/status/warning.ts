@@ -1,8 +1,12 @@
 /**
- * The Event for a Vino whose machines cannot be made. Pure. Single machines have Events of their own.
+ * The Events for a Vino whose machines cannot be made, or whose cloud does not answer any more, or answers again. Pure.
+ * Single machines have Events of their own.
  * @module
  */
+import { findCondition } from "../../kinds/conditions.ts";
 import { describeProblems, joinSome } from "../../kinds/problems.ts";
+import type { VinoStatus } from "../resource/vino.ts";
+import { CONDITION_WORDS } from "../resource/words.ts";
 import type { EVENT_WORDS } from "../words.ts";
 import { describeShortages } from "./findings.ts";
 import type { Outcome } from "./outcome.ts";
@@ -41,4 +45,32 @@ export function findWarning(outcome: Outcome): Warning | undefined {
       return isRefused && message !== undefined ? { word: why, message } : undefined;
     }
   }
+}
+
+const BACK_MESSAGE = "The cloud answers again. Landfall goes on with the machines";
+
+/**
+ * What begins or ends with a status. `undefined`: nothing.
+ *
+ * @param before The status so far: it tells apart what begins and what goes on, also after a restart
+ * @param outcome From which the next status was made
+ */
+export function findSilenceChange(
+  before: VinoStatus | undefined,
+  after: VinoStatus,
+  outcome: Outcome,
+): Warning | undefined {
+  const [was, is] = [findSilence(before), findSilence(after)];
+  if (is !== undefined) {
+    return was === undefined ? { word: "cloudSilent", message: is } : undefined;
+  }
+  // A spec that cannot be used says nothing about the cloud.
+  const isAnswer = outcome.kind !== "invalid" && outcome.kind !== "incomplete";
+  return was !== undefined && isAnswer ? { word: "cloudBack", message: BACK_MESSAGE } : undefined;
+}
+
+/** How a status says that the cloud does not answer. */
+function findSilence(status: VinoStatus | undefined): string | undefined {
+  const ready = findCondition(status, "MachinesReady");
+  return ready?.reason === CONDITION_WORDS.MachinesReady.silent.reason ? ready.message : undefined;
 }

@@ -22,7 +22,7 @@ import {
   isConfirmed,
   RemovalLimit,
 } from "../../../../lib/controllers/vino/machines/removal/limit.ts";
-import { isProvenGone } from "../../../../lib/controllers/vino/machines/removal/gone.ts";
+import { isProvenGone } from "../../../../lib/controllers/vino/machines/removal/removals.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";

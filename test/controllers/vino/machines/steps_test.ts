@@ -1,10 +1,9 @@
 /**
- * A round, its steps, and what is remembered of machines between rounds.
+ * The reconcile of single machines, which of them are due, and what is remembered of them.
  * @module
  */
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
-import type { StepInput } from "../../../../lib/controllers/vino/machines/steps/run_steps.ts";
 import { LeadershipLostError } from "../../../../lib/core/fence.ts";
 import type { DoubleMachineStep } from "../../../support/vino/machines_double.ts";
 import { nameOf, startStepsRig, toTask } from "../../../support/vino/steps_rig.ts";
@@ -13,9 +12,6 @@ import type {
   MachinePlan,
   MachinesView,
 } from "../../../../lib/cloud/capabilities/machines.ts";
-import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
-import { runRound } from "../../../../lib/controllers/vino/machines/steps/round.ts";
-import { NeverComplete } from "../../../../lib/controllers/vino/machines/removal/never_complete.ts";
 import {
   listForgotten,
   type MachineTask,
@@ -24,7 +20,6 @@ import {
   toWantedTasks,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
 import {
   toEntry,
   toKnown,
@@ -33,7 +28,6 @@ import {
   toView,
   VINO_OWNER,
 } from "../../../support/vino/known.ts";
-import { MachineObjects } from "../../../support/vino/machine_objects.ts";
 import { toProblem } from "../../../support/vino/reports.ts";
 import { toMachineSpec, toOwner } from "../../../../lib/controllers/vino/machines/steps/spec.ts";
 import type { RoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
@@ -43,10 +37,7 @@ import {
 } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import { readRoles, type Role } from "../../../../lib/controllers/vino/placement/roles.ts";
 import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
-import type {
-  MachineEntry,
-  VinoMachine,
-} from "../../../../lib/controllers/vino/resource/vino_machine.ts";
+import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import {
   Sightings,
   toInterimPlan,
@@ -57,12 +48,32 @@ import {
   listSetbacks,
 } from "../../../../lib/controllers/vino/machines/steps/kept_findings.ts";
 
-describe("runSteps()", () => {
+const FULL = toProblem("retry", "no room");
+const NOTICE = toProblem("notice", "worth knowing");
+const LEFT = { state: "Removing", problems: [], parts: [] } as const;
+const HOST = { name: "h", vinoUid: VINO_OWNER.uid } as unknown as HostFacts;
+
+function toRemoval(): MachineTask {
+  const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0, { state: "Removing" }) });
+  const { name, identity } = toTask(0);
+  return { name, identity, known, goal: { kind: "remove" } };
+}
+
+describe("the reconcile of a machine", () => {
+  test("observes once for all that begin together, and makes the next steps of each", async () => {
+    const { round } = startStepsRig();
+    expect(await round([toTask(0), toTask(1)])).toEqual([
+      "look worker-0,worker-1",
+      `create VM ${nameOf(0)}`,
+      `create VM ${nameOf(1)}`,
+    ]);
+  });
+
   test("says which steps were made although one that follows them directly fails", async () => {
-    const { round, cloud, options } = startStepsRig();
+    const { round, cloud, tracker, events } = startStepsRig();
     cloud.plan = (_view, spec) => {
       const step = (kind: "configure" | "create", isDirect: boolean): DoubleMachineStep => {
-        return { summary: kind, kind, name: nameOf(0), isDirect, spec };
+        return { summary: kind, kind, name: nameOf(0), isDirect, spec, isNews: true };
       };
       const steps = [step("create", false), step("configure", true)];
       return { state: "Absent", steps, problems: [], parts: [], needsLook: true };
@@ -70,20 +81,23 @@ describe("runSteps()", () => {
     cloud.onStep = ({ kind }) => {
       if (kind === "configure") throw new CloudError("protocol", "no room");
     };
-    const made: string[] = [];
-    await round([toTask(0)], { noteStep: (_task, _plan, { summary }) => void made.push(summary) });
-    expect(made).toEqual(["create"]);
-    expect(options.tracker.find(nameOf(0))?.failure?.message).toBe("Cannot configure: no room");
+    await round([toTask(0)]);
+    const failure = `MachineFailure: ${nameOf(0)}: Cannot configure: no room`;
+    expect(events).toEqual(["MachineCreated", failure]);
+    expect(tracker.find(nameOf(0))?.failure?.message).toBe("Cannot configure: no room");
   });
 
-  test("throws an error of the whole cloud after the other steps ended", async () => {
-    const { round, cloud, options } = startStepsRig();
+  test("lets the others end if the whole cloud fails", async () => {
+    const { round, cloud, tracker } = startStepsRig();
     cloud.onStep = ({ name }) => {
       if (name === nameOf(0)) throw new CloudError("unreachable", "gone");
     };
     await expect(round([toTask(0), toTask(1)])).rejects.toThrow("gone");
     expect(cloud.world.has(nameOf(1))).toBe(true);
-    expect(options.tracker.find(nameOf(0))?.failure).toBeUndefined();
+    expect(tracker.find(nameOf(0))?.failure).toBeUndefined();
+    cloud.onStep = () => undefined;
+    await round([toTask(0)]);
+    expect(cloud.world.has(nameOf(0))).toBe(true);
   });
 
   test("throws a lost leadership first", async () => {
@@ -95,160 +109,45 @@ describe("runSteps()", () => {
     await expect(round([toTask(0), toTask(1)])).rejects.toThrow("another leads");
   });
 
-  test("makes no step that an obstacle forbids, and says that a person must decide", async () => {
-    const { round, cloud, options } = startStepsRig();
-    await round([toTask(0)], { findObstacle: () => "its host is in use" });
-    expect(cloud.world.size).toBe(0);
-    expect(options.tracker.find(nameOf(0))?.failure).toEqual({
-      kind: "decision",
-      message: "its host is in use",
-    });
-  });
-
   test("gives a seed only to a machine that is not complete", async () => {
-    const { round, cloud } = startStepsRig();
     const asked: string[] = [];
-    const readSeed: StepInput["readSeed"] = async ({ name }) => {
-      asked.push(name);
-      return { label: "cidata", files: { "user-data": "x" } };
-    };
-    for (let at = 0; at < 4; at += 1) await round([toTask(0)], { readSeed });
+    const { round, cloud } = startStepsRig({
+      readSeed: async (_vino, { name }) => {
+        asked.push(name);
+        return { label: "cidata", files: { "user-data": "x" } };
+      },
+    });
+    for (let at = 0; at < 4; at += 1) await round([toTask(0)]);
     expect(cloud.world.get(nameOf(0))).toMatchObject({ stage: "ready", seed: { label: "cidata" } });
     expect(asked).toHaveLength(3);
   });
 
   test("leaves a machine whose seed cannot be read, and goes on with others", async () => {
-    const { round, cloud, options } = startStepsRig();
-    const readSeed: StepInput["readSeed"] = async ({ name }) => {
-      if (name === nameOf(0)) throw new Error("there is no Secret");
-      return undefined;
-    };
-    await round([toTask(0), toTask(1)], { readSeed });
+    const { round, cloud, tracker } = startStepsRig({
+      readSeed: async (_vino, { name }) => {
+        if (name === nameOf(0)) throw new Error("there is no Secret");
+        return undefined;
+      },
+    });
+    await round([toTask(0), toTask(1)]);
     expect([...cloud.world.keys()]).toEqual([nameOf(1)]);
-    expect(options.tracker.find(nameOf(0))?.failure?.message).toBe("there is no Secret");
-  });
-});
-
-const REPORT = {
-  wantedCount: 0,
-  machines: [],
-  shortages: [],
-  addressProblems: [],
-  notices: [],
-  hosts: [],
-  removals: [],
-};
-
-const FULL = toProblem("retry", "no room");
-const NOTICE = toProblem("notice", "worth knowing");
-const LEFT = { state: "Removing", problems: [], parts: [] } as const;
-
-function toRemoval(state: "Ready" | "Removing"): MachineTask {
-  const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0, { state }) });
-  const { name, identity } = toTask(0);
-  return { name, identity, known, goal: { kind: "remove" } };
-}
-
-interface Asked {
-  /** Answers of the Vino. @default {true} */
-  readonly confirms?: boolean;
-  readonly announces?: boolean;
-  readonly deletes?: boolean;
-  /** The steps of a removal. @default {those of the machine} */
-  readonly steps?: readonly DoubleMachineStep[];
-  /** What the cloud says of a machine that must exist. @default {that it can be made} */
-  readonly plan?: Partial<MachinePlan<DoubleMachineStep>>;
-  /** What uses the host. */
-  readonly use?: string;
-  /** A host of something else that has the name. */
-  readonly foreign?: Pick<HostFacts, "isDeleting">;
-  /** A VinoMachine of something else that has the name. */
-  readonly foreignObject?: VinoMachine;
-}
-
-/** Runs one round with a task. */
-async function run(task: MachineTask, asked: Asked = {}) {
-  const { confirms = true, announces = true, deletes = true, steps, plan, use, foreign } = asked;
-  const { foreignObject } = asked;
-  const { cloud, clock, options } = startStepsRig();
-  if (steps) cloud.planRemoval = () => ({ ...LEFT, steps, needsLook: true });
-  const base = { state: "Absent", steps: [], problems: [], parts: [] } as const;
-  if (plan) {
-    cloud.plan = ({ isForChange }) =>
-      isForChange ? { ...base, ...plan } : { ...base, needsLook: true };
-  }
-  await clock.advance(1);
-  const said: string[] = [];
-  const events: string[] = [];
-  const { namespace, name, uid } = VINO_OWNER;
-  const vino = { metadata: { namespace, name, uid } };
-  const objects = new MachineObjects(foreignObject ? [foreignObject] : []);
-  const machineEvents = new MachineEvents({
-    events: { record: (_object, { reason }) => void events.push(reason) },
-    log: silentLogger,
-    metrics: { countMachine: () => undefined },
-    objects: { find: () => undefined, warn: () => false },
-    warn: (_vino, { reason }, message) => events.push(`${reason}: ${message}`) > 0,
-  });
-  const host = { name: "h", vinoUid: uid, use } as unknown as HostFacts;
-  const other = { ...host, labels: {}, vinoUid: "v2", ...foreign };
-  const hosts = {
-    find: () => (foreign ? other : use === undefined ? undefined : host),
-    list: () => [],
-    forget: () => undefined,
-    publish: () => Promise.reject(new Error("not here")),
-  };
-  const { signal } = new AbortController();
-  const context = {
-    signal,
-    confirm: async () => (said.push("confirm"), confirms),
-    announce: async () => (said.push("announce"), announces),
-  };
-  options.tracker.review(task, toView([], { observedAtMs: -1 }), undefined);
-  const isMoving = await runRound(
-    { input: { vino, deletes }, tasks: [task], toReport: () => REPORT },
-    {
-      ...options,
-      neverComplete: new NeverComplete(),
-      hosts,
-      machineEvents,
-      objects: objects.open({ vinoes: new Map([[`${namespace}/${name}`, vino]]) }),
-      readSeed: async () => undefined,
-    },
-    context,
-  );
-  const failure = options.tracker.find(task.name)?.failure?.message;
-  return { isMoving, said, events, failure, calls: cloud.calls };
-}
-
-describe("runRound()", () => {
-  test("confirms the Vino, then makes a step", async () => {
-    const { isMoving, said, calls } = await run(toTask(0));
-    expect([isMoving, said]).toEqual([true, ["confirm"]]);
-    expect(calls).toEqual(["look worker-0", `create VM ${nameOf(0)}`]);
-  });
-
-  test.each<[string, MachineTask, Asked, string[]]>([
-    ["a Vino that changed", toTask(0), { confirms: false }, ["confirm"]],
-    [
-      "a removal that is not in the status",
-      toRemoval("Ready"),
-      { announces: false },
-      ["confirm", "announce"],
-    ],
-  ])("does not even look for %s", async (_what, task, asked, said) => {
-    const result = await run(task, asked);
-    expect([result.isMoving, result.said, result.calls]).toEqual([true, said, []]);
+    expect(tracker.find(nameOf(0))?.failure?.message).toBe("there is no Secret");
   });
 
   test("makes no machine whose host could not be published, unless the other host goes", async () => {
-    const { failure, calls } = await run(toTask(0), { foreign: { isDeleting: false } });
-    expect(calls).toEqual(["look worker-0"]);
-    expect(failure).toStartWith(
-      "BareMetalHost h was made for another Vino. Landfall makes no machine that it cannot publish",
-    );
-    const later = await run(toTask(0), { foreign: { isDeleting: true } });
-    expect(later.calls).toContain(`create VM ${nameOf(0)}`);
+    for (const isDeleting of [false, true]) {
+      const host = { ...HOST, labels: {}, vinoUid: "v2", isDeleting };
+      const { round, tracker } = startStepsRig({ host });
+      const create = isDeleting ? [`create VM ${nameOf(0)}`] : [];
+      expect(await round([toTask(0)])).toEqual(["look worker-0", ...create]);
+      if (isDeleting) continue;
+      expect(tracker.find(nameOf(0))?.failure).toEqual({
+        kind: "decision",
+        message: expect.stringMatching(
+          /^BareMetalHost h was made for another Vino. Landfall makes no machine that it cannot publish/,
+        ),
+      });
+    }
   });
 
   test.each<[string, Partial<MachinePlan<DoubleMachineStep>>, readonly string[]]>([
@@ -256,13 +155,12 @@ describe("runRound()", () => {
     ["takes a lost pool for no failure of a machine", { state: "Unknown", problems: [FULL] }, []],
     ["takes a notice for no failure", { state: "Ready", problems: [NOTICE] }, []],
   ])("%s", async (_title, plan, reasons) => {
-    const { events } = await run(toTask(0), { plan });
+    const { round, cloud, events } = startStepsRig();
+    const base = { state: "Absent", steps: [], problems: [], parts: [] } as const;
+    cloud.plan = ({ isForChange }) =>
+      isForChange ? { ...base, ...plan } : { ...base, needsLook: true };
+    await round([toTask(0)]);
     expect(events).toEqual(reasons.map((reason) => `${reason}${nameOf(0)}: no room`));
-  });
-
-  test("announces a removal only once", async () => {
-    expect((await run(toRemoval("Ready"))).said).toEqual(["confirm", "announce"]);
-    expect((await run(toRemoval("Removing"))).said).toEqual(["confirm"]);
   });
 
   test.each([
@@ -271,31 +169,37 @@ describe("runRound()", () => {
     ["removes nothing of a machine", {}, "The cloud still has something of the machine"],
   ])("%s although the Vino deletes none", async (_title, flags, message) => {
     const step = { summary: "ask", kind: "detach", name: nameOf(0), ...flags } as const;
-    const { failure = "" } = await run(toRemoval("Removing"), { deletes: false, steps: [step] });
+    const { round, cloud, tracker } = startStepsRig({ deletes: false });
+    cloud.planRemoval = () => ({ ...LEFT, steps: [step], needsLook: true });
+    await round([toRemoval()]);
     // There is no such machine: so the question fails, and not because of the policy.
+    const failure = tracker.find(nameOf(0))?.failure?.message;
     expect(failure).toStartWith(message ?? "Cannot ask: ");
   });
 
   test("makes no machine whose record has no place", async () => {
-    const foreignObject = toObject(toEntry("worker", 0), { ...VINO_OWNER, uid: "another" });
-    const { failure, calls } = await run(toTask(0), { foreignObject });
+    const foreign = toObject(toEntry("worker", 0), { ...VINO_OWNER, uid: "another" });
+    const { round, tracker } = startStepsRig({ objects: [foreign] });
+    expect(await round([toTask(0)])).toEqual(["look worker-0"]);
+    const failure = tracker.find(nameOf(0))?.failure?.message;
     expect(failure).toStartWith("VinoMachine edge-worker-0 is not for this machine. ");
-    expect(calls).toEqual(["look worker-0"]);
   });
 
   test("makes a machine again that vanished, and records that", async () => {
     const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0) });
-    const { events, calls } = await run({ ...toTask(0), known });
+    const { round, events } = startStepsRig();
+    expect(await round([{ ...toTask(0), known }])).toContain(`create VM ${nameOf(0)}`);
     expect(events[0]).toStartWith(`MachineVanished: Machine ${nameOf(0)} does not exist any more`);
-    expect(calls).toContain(`create VM ${nameOf(0)}`);
   });
 
   test("does not make a machine again whose host is in use", async () => {
-    const { failure, calls } = await run(toTask(0), { use: 'is used by Metal3Machine "a"' });
-    expect(failure).toStartWith(
+    const { round, tracker } = startStepsRig({
+      host: { ...HOST, use: 'is used by Metal3Machine "a"' },
+    });
+    expect(await round([toTask(0)])).toEqual(["look worker-0"]);
+    expect(tracker.find(nameOf(0))?.failure?.message).toStartWith(
       'The machine does not exist any more. BareMetalHost edge-worker-0 is used by Metal3Machine "a". ',
     );
-    expect(calls).toEqual(["look worker-0"]);
   });
 });
 
@@ -566,9 +470,9 @@ test("holds() only what a look found that no failure followed", () => {
 
 describe("pickDue()", () => {
   test("looks at machines at rest every six hours, some at a time, and when nothing else is due", async () => {
-    const { round, clock } = startStepsRig(2);
+    const { round, clock } = startStepsRig({ machinesMax: 2 });
     const tasks = [0, 1, 2].map(toTask);
-    const nothing = ["look "];
+    const nothing: string[] = [];
     for (let at = 0; at < 8; at += 1) await round(tasks);
     expect(await round(tasks)).toEqual(nothing);
     await clock.advance(21_590_000);
@@ -585,7 +489,7 @@ describe("pickDue()", () => {
   });
 
   test("gives the place of a machine that failed to others until it is due again", async () => {
-    const { round, cloud, clock } = startStepsRig(1);
+    const { round, cloud, clock } = startStepsRig({ machinesMax: 1 });
     cloud.onStep = ({ name }) => {
       if (name === nameOf(0)) throw new CloudError("protocol", "no room");
     };
@@ -598,4 +502,25 @@ describe("pickDue()", () => {
     for (let at = 0; at < 4; at += 1) await round(tasks);
     expect(cloud.world.size).toBe(2);
   });
+});
+
+test("a machine is never given to two reconciles, and only its own one ends its work", async () => {
+  const { work, group, cloud } = startStepsRig();
+  const keys: string[] = [];
+  const ended: string[] = [];
+  work.started.subscribe((some) => void keys.push(...some));
+  work.ended.subscribe((some) => void ended.push(...some));
+  const input = { vino: { metadata: VINO_OWNER }, deletes: true };
+  work.start(input, [toTask(0)], group);
+  const [key = ""] = keys;
+  const first = work.find(key);
+  work.start({ ...input, deletes: false }, [toTask(0)], group);
+  expect(keys).toEqual([key]);
+  if (first === undefined || work.find(key) !== first) throw new Error("it was replaced");
+  work.end(key, { ...first });
+  expect(work.find(key)).toBe(first);
+  work.end(key, first);
+  expect(work.find(key)).toBeUndefined();
+  expect(ended).toEqual([`${VINO_OWNER.namespace}/${VINO_OWNER.name}`]);
+  expect(cloud.calls).toEqual([]);
 });

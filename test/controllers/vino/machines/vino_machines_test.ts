@@ -9,6 +9,7 @@ import type { VinoMachine } from "../../../../lib/controllers/vino/resource/vino
 import { FINALIZER } from "../../../../lib/controllers/vino/words.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import {
+  AT_REST,
   toEntry,
   toKnown,
   toMachine,
@@ -245,6 +246,16 @@ describe("VinoMachines.write()", () => {
     expect(spec).toMatchObject({ template: "t", cpus: 2 });
     expect(status).toMatchObject({ record: "task-1", state: "Removing" });
     expect(status).not.toHaveProperty("message");
+  });
+
+  test("and the record of a machine that is saved meanwhile wait for each other", async () => {
+    const objects = new MachineObjects([toObject(toEntry("worker", 0))]);
+    const machines = open(objects);
+    objects.onWrite = () => new Promise((done) => void setImmediate(done));
+    const report = toReport(0, { message: "no room" });
+    await Promise.all([machines.write(VINO, [report], signal), save(machines, "a")]);
+    expect(objects.entries).toMatchObject([{ record: "a", message: "no room" }]);
+    expect(objects.reads).toEqual([]);
   });
 
   test("keeps the name of a host that the cloud does not show, and forgets that of another host", async () => {
@@ -574,7 +585,7 @@ test("publishMachines() publishes complete machines, takes back those that leave
       return { state, steps, problems: [], parts: [], machine, needsLook, isBuilt: true };
     },
   });
-  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: plans });
+  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: plans, work: AT_REST });
   for (const task of tasks) tracker.review(task, snapshot.snapshot.view, undefined);
   const requests: PublishRequest[] = [];
   const publisher = {

@@ -31,7 +31,7 @@ import type { Sighting } from "../../../../lib/controllers/vino/machines/steps/s
 import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
 import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { choosePool } from "../../../../lib/controllers/vino/placement/choice.ts";
-import { describeOtherPool } from "../../../../lib/controllers/vino/placement/other_pool.ts";
+import { describeOtherPool } from "../../../../lib/controllers/vino/placement/place_messages.ts";
 import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
 import {
   type SnapshotResult,

@@ -4,8 +4,11 @@ import type { MachinesReport, Outcome } from "../../../../lib/controllers/vino/s
 import { planStatus } from "../../../../lib/controllers/vino/status/status.ts";
 import { toReport, toReports } from "../../../support/vino/reports.ts";
 import { describeAlike, type MachineLine } from "../../../../lib/controllers/vino/status/alike.ts";
-import { findWarning, type Warning } from "../../../../lib/controllers/vino/status/warning.ts";
-import { findSilenceChange } from "../../../../lib/controllers/vino/status/silence.ts";
+import {
+  findSilenceChange,
+  findWarning,
+  type Warning,
+} from "../../../../lib/controllers/vino/status/warning.ts";
 import {
   toRemovalTask,
   toWantedTasks,
@@ -16,7 +19,7 @@ import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
 import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
 import { makeReport } from "../../../../lib/controllers/vino/status/machines_report.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
-import { toEntry, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
+import { AT_REST, toEntry, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
 import { MachinesDouble, POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
 
 const VINO: Vino = { metadata: { name: "edge", generation: 3 } };
@@ -241,7 +244,7 @@ function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): Mac
     decision: { removable: [], reports: [], isDrained: true },
     hosts: new Map(),
     shown: [],
-    tracker: { find: () => undefined },
+    tracker: { find: () => undefined, isWorking: () => false },
     gonePools: undefined,
     removed: [],
     isGone: () => false,
@@ -269,7 +272,11 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
   const { tasks, idle } = toWantedTasks(snapshot, { spec: SPEC, roles, addresses, hasBmc: false });
   const [first] = snapshot.placement.surplus;
   const removals = first ? [toRemovalTask(VINO_OWNER, first)] : [];
-  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: new MachinesDouble() });
+  const tracker = new ProgressTracker({
+    clock: new ManualClock(),
+    machines: new MachinesDouble(),
+    work: AT_REST,
+  });
   for (const task of [...tasks, ...removals]) tracker.review(task, view, undefined);
   const differences = ["edge-worker has another address"];
   const found = report({
@@ -355,7 +362,11 @@ test("makeReport() says of what a person would have to decide that it stays, if 
   const looked = look(view);
   const [machine] = looked.snapshot.placement.surplus;
   const removals = machine ? [toRemovalTask(VINO_OWNER, machine)] : [];
-  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: new MachinesDouble() });
+  const tracker = new ProgressTracker({
+    clock: new ManualClock(),
+    machines: new MachinesDouble(),
+    work: AT_REST,
+  });
   for (const task of removals) {
     tracker.review(task, view, undefined);
     tracker.noteFailure(task.name, { kind: "decision", message: "VM a is hidden" });

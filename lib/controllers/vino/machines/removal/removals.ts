@@ -7,12 +7,11 @@ import type { KnownMachine } from "../../placement/known.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
 import type { VinoRemoval } from "../../resource/vino.ts";
 import type { HostsPass } from "../publish_hosts.ts";
-import type { ProgressTracker } from "../steps/progress_tracker.ts";
+import type { Progress, ProgressTracker } from "../steps/progress_tracker.ts";
 import type { MachineTask } from "../steps/tasks.ts";
 import { listForgotten, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
-import { isProvenGone } from "./gone.ts";
 import { NeverComplete } from "./never_complete.ts";
 import { GONE_POOLS } from "../../words.ts";
 import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
@@ -23,7 +22,7 @@ interface RemovalsOptions extends Pick<
   MachineReconcilerOptions,
   "addresses" | "clock" | "findLimit" | "isNamespaceEnding" | "machineEvents" | "machines"
 > {
-  readonly tracker: Pick<ProgressTracker, "find" | "sightings">;
+  readonly tracker: Pick<ProgressTracker, "find" | "isWorking" | "sightings">;
 }
 
 /** Machines that are too many and whose BareMetalHosts must go. */
@@ -122,7 +121,8 @@ export class Removals {
     const pools = readGonePools(vino.metadata);
     const gone = tasks.flatMap((task) => {
       const progress = tracker.find(task.name);
-      if (progress === undefined || tracker.sightings.isGone(task.name)) return [];
+      const isOpen = tracker.isWorking(task) || tracker.sightings.isGone(task.name);
+      if (progress === undefined || isOpen) return [];
       const isForgotten = isGoneWithPool(progress.plan, pools);
       return isForgotten || isProvenGone(progress) ? [{ task, progress, isForgotten }] : [];
     });
@@ -211,4 +211,11 @@ export class Removals {
     if (isEnd && (await isNamespaceEnding(metadata.namespace ?? "", signal))) return undefined;
     return describeLimit(reading, metadata, isEnd);
   }
+}
+
+/** Whether a look proved that nothing of a machine is left. @param progress Of its removal */
+export function isProvenGone(progress: Progress | undefined): progress is Progress {
+  if (progress === undefined) return false;
+  const { state, steps, problems, needsLook = false } = progress.plan;
+  return state === "Absent" && steps.length === 0 && problems.length === 0 && !needsLook;
 }

@@ -1,5 +1,5 @@
 /**
- * Which machines of a Vino are worked on in a round. Pure.
+ * Which machines of a Vino are worked on next. Pure.
  * @module
  */
 import type { MachinePlan } from "../../../../cloud/capabilities/machines.ts";
@@ -8,9 +8,9 @@ import type { Progress, ProgressTracker } from "./progress_tracker.ts";
 import type { MachineTask } from "./tasks.ts";
 
 /** What {@linkcode pickDue} needs. */
-export interface DueOptions {
+interface DueOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  readonly tracker: Pick<ProgressTracker, "find">;
+  readonly tracker: Pick<ProgressTracker, "find" | "isWorking">;
   /** How many machines change at once. */
   readonly machinesMax: number;
 }
@@ -21,8 +21,8 @@ const CHECK_MS = 21_600_000;
 const SOON_MS = 1_000;
 
 /**
- * Picks the machines that are due now: those that were begun first, and others as far as there is room. If there is
- * none, it picks some of those at which no look was for six hours.
+ * Picks the machines that are due now: those that were begun first, and others as far as there is room beside those
+ * that are worked on already. If there is none, it picks some of those at which no look was for six hours.
  *
  * @param tasks All machines of the Vino, in the order in which they are to be made
  */
@@ -31,21 +31,26 @@ export function pickDue(
   { clock, tracker, machinesMax }: DueOptions,
 ): MachineTask[] {
   const nowMs = clock.monotonic();
-  const all = tasks.flatMap((task) => {
+  const all = tasks.flatMap((task): Candidate[] => {
     const progress = tracker.find(task.name);
     if (progress === undefined) return [];
     const { isOver = false } = progress;
-    return [{ task, progress, isBegun: isBegun(progress), isOver }];
+    const isWorking = tracker.isWorking(task);
+    return [{ task, progress, isWorking, isBegun: isWorking || isBegun(progress), isOver }];
   });
-  const due = all.filter(({ progress }) => progress.dueMs <= nowMs);
+  const idle = all.filter(({ isWorking }) => !isWorking);
+  const due = idle.filter(({ progress }) => progress.dueMs <= nowMs);
   const picked = due.length === 0 ? [] : pickMore(all, due, nowMs + SOON_MS, machinesMax);
-  const checked = all.filter((one) => isCheckDue(one.progress, nowMs)).slice(0, machinesMax);
-  return (picked.length > 0 ? picked : checked).map(({ task }) => task);
+  const checked = idle.filter((one) => isCheckDue(one.progress, nowMs));
+  const rest = checked.slice(0, Math.max(0, machinesMax - (all.length - idle.length)));
+  return (picked.length > 0 ? picked : rest).map(({ task }) => task);
 }
 
 interface Candidate {
   readonly task: MachineTask;
   readonly progress: Progress;
+  /** Whether it is worked on already. */
+  readonly isWorking: boolean;
   readonly isBegun: boolean;
   readonly isOver: boolean;
 }
@@ -57,10 +62,13 @@ function pickMore(
   soonMs: number,
   machinesMax: number,
 ): Candidate[] {
-  const begun = all.filter((one) => one.isBegun && one.progress.dueMs <= soonMs);
-  const open = begun.filter((one) => !one.isOver).slice(0, machinesMax);
-  const isBusy = ({ isBegun: isOne, isOver: isEnd, progress }: Candidate): boolean =>
-    isOne && !isEnd && progress.dueMs < Infinity;
+  const isBusy = ({ isBegun: isOne, isOver: isEnd, isWorking, progress }: Candidate): boolean =>
+    isOne && !isEnd && (isWorking || progress.dueMs < Infinity);
+  const begun = all.filter((one) => {
+    return one.isBegun && !one.isWorking && one.progress.dueMs <= soonMs;
+  });
+  const taken = all.filter((one) => one.isWorking && isBusy(one)).length;
+  const open = begun.filter((one) => !one.isOver).slice(0, Math.max(0, machinesMax - taken));
   const room = Math.max(0, machinesMax - all.filter(isBusy).length);
   const fresh = due.filter((one) => !one.isBegun).slice(0, room);
   return [...begun.filter((one) => one.isOver), ...open, ...fresh];

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   listNextSteps,
+  type MachineIdentity,
   type MachinePlan,
   type MachineProblem,
   type Machines,
@@ -54,6 +55,8 @@ export interface StepFailure {
 interface TrackerOptions {
   readonly clock: Clock;
   readonly machines: Machines;
+  /** The machines that are worked on now. */
+  readonly work: { isWorking(machine: MachineIdentity): boolean };
   /** Randomness of the back-off, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
 }
@@ -84,14 +87,26 @@ export class ProgressTracker {
     return this.#progress.get(name);
   }
 
-  /** Forgets all machines but these. */
-  keepOnly(names: ReadonlySet<string>): void {
-    for (const name of this.#progress.keys()) if (!names.has(name)) this.#progress.delete(name);
+  /** Whether a machine is worked on now. */
+  isWorking({ identity }: MachineTask): boolean {
+    return this.#options.work.isWorking(identity);
   }
 
-  /** Plans a machine from the last inventory, unless a look at it is newer. A changed goal is tried at once. */
+  /** Forgets all machines but these, and those that are worked on. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const [name, { task }] of this.#progress) {
+      if (!names.has(name) && !this.isWorking(task)) this.#progress.delete(name);
+    }
+  }
+
+  /**
+   * Plans a machine from the last inventory, unless a look at it is newer. A changed goal is tried at once. What is
+   * worked on knows more than an inventory.
+   */
   review(task: MachineTask, view: MachinesView, record: string | undefined): Progress {
     const nowMs = this.#options.clock.monotonic();
+    const known = this.#progress.get(task.name);
+    if (known !== undefined && this.isWorking(task)) return known;
     const before = this.#findSame(task);
     if (before !== undefined && view.observedAtMs <= before.observedAtMs) {
       return this.#set({ ...before, task });
@@ -160,7 +175,6 @@ export class ProgressTracker {
     const made = { step, times: before.made?.step === step ? before.made.times + 1 : 1 };
     const isOver = listNextSteps(before.plan).some(({ completes }) => completes === true);
     this.#set({ ...rest, made, isOver, dueMs: this.#options.clock.monotonic() });
-    if (before.task.goal.kind === "exist") this.sightings.noteBegun(name);
     if (made.times < REPEATS_MAX) return;
     const { summary = "" } = before.plan.steps[0] ?? {};
     const what = `"${summary}" succeeded ${made.times} times in a row`;

@@ -14,7 +14,7 @@ import type { GuestInterface } from "../../guest/types.ts";
 import type { RoleForm } from "../../resource/role_form.ts";
 import type { VinoSpec } from "../../resource/vino.ts";
 import type { KnownMachine } from "../../placement/known.ts";
-import { describeLostHost } from "../../placement/lost_host.ts";
+import { describeLostHost } from "../../placement/place_messages.ts";
 import type { PlacedMachine } from "../../placement/placement.ts";
 import { toMachineSpec } from "./spec.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";

@@ -17,7 +17,7 @@ import {
 import type { MachineTask } from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { toMachineSpec } from "../../../../../lib/controllers/vino/machines/steps/spec.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
-import { toEntry, toMachine, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
+import { AT_REST, toEntry, toMachine, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
 import { MachinesDouble } from "../../../../support/vino/machines_double.ts";
 
 const { name } = toEntry("worker", 0);
@@ -65,7 +65,7 @@ function startTracker(): {
   });
   const machines: Machines = Object.assign(new MachinesDouble(), { plan, planRemoval: plan });
   return {
-    tracker: new ProgressTracker({ clock, machines, random: () => 0 }),
+    tracker: new ProgressTracker({ clock, machines, work: AT_REST, random: () => 0 }),
     clock,
     plans,
     look: (observedAtMs) => toView([], { observedAtMs }),
@@ -201,16 +201,6 @@ test("ProgressTracker.noteStep() stops a step that succeeds again and again", ()
     undefined,
     '"do it" succeeded 4 times in a row. Another program may undo it each time',
   ]);
-});
-
-test("ProgressTracker.noteStep() counts a machine that was removed again as soon as it is begun", () => {
-  const { tracker, look, plans } = startTracker();
-  tracker.sightings.noteGone(name, 1);
-  plans.next = { state: "Absent", steps: [STEP] };
-  tracker.look(toTask(), look(2), undefined);
-  expect(tracker.sightings.isGone(name)).toBe(true);
-  tracker.noteStep(name);
-  expect(tracker.sightings.isGone(name)).toBe(false);
 });
 
 test("ProgressTracker.keepOnly() forgets other machines", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLostHost } from "../../../../lib/controllers/vino/placement/lost_host.ts";
+import { describeLostHost } from "../../../../lib/controllers/vino/placement/place_messages.ts";
 import { toView } from "../../../support/vino/known.ts";
 
 const LYON = { id: "pool-1", name: "lyon", isComplete: true };

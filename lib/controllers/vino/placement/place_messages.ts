@@ -1,11 +1,29 @@
 /**
- * What is said about a machine in another pool than the spec wants. Pure.
+ * What is said about a machine that has no host, or is in another pool than the spec wants. Pure.
  * @module
  */
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
+import { nameSome } from "../../kinds/problems.ts";
 import { EVENT_WORDS } from "../words.ts";
 import type { KnownMachine } from "./known.ts";
+import type { PlacedMachine } from "./placement.ts";
 import type { Snapshot } from "./snapshot.ts";
+
+/** Why nothing can be done for a machine without a host; a sentence without a full stop that names the pool. */
+export function describeLostHost(
+  { hostId }: Pick<PlacedMachine, "hostId">,
+  { view: { pools }, poolId = "" }: Pick<Snapshot, "poolId" | "view">,
+): string {
+  const lost = pools.filter(({ isComplete }) => !isComplete).map(({ name }) => name);
+  if (lost.length === 0) {
+    const pool = pools.find(({ id }) => id === poolId);
+    return `Pool ${pool?.name ?? poolId} shows no host where it can start`;
+  }
+  const host = hostId === undefined ? "its host" : `its host ${hostId}`;
+  return lost.length === 1
+    ? `The cloud does not show ${host}: pool ${nameSome(lost)} is disconnected or still loading`
+    : `The cloud does not show ${host}: pools ${nameSome(lost)} are disconnected or still loading`;
+}
 
 /** Landfall moves no machine to another pool. `undefined`: the machine is where the spec wants it, or is not shown. */
 export function describeOtherPool(
