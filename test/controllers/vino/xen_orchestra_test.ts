@@ -664,23 +664,27 @@ test("a disk that a person renames is named again if the role may, and otherwise
   await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
 });
 
-test("a VM that a person deletes while others are made vanished, and its host did not", async () => {
-  await using rig = await startReady(toXenOrchestraSpec(1));
-  const { stage, simulator } = rig;
-  const { vm } = findInterfaces(rig);
-  simulator.cloud.hypervisor.operationMs = 3_000;
-  stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(30).nodes?.[0] }] });
-  const isFull = (): boolean =>
-    simulator.requests.count("POST /pools/{id}/actions/create_vm") >= 21;
-  await until("as many are made as may be at once", isFull, 15_000);
-  simulator.state.removeVm(vm.id, "go");
-  const listWorkers = (): string[] => stage.listMachines("edge").slice(0, 1);
-  await until("the status shows it", () => listWorkers()[0] !== "worker-0 Ready", 15_000);
-  simulator.cloud.hypervisor.operationMs = 0;
-  await stage.untilCondition("edge", "Ready", READY);
-  await until("an Event says so", () => listEvents(rig).includes("MachineVanished"));
-  expect(listEvents(rig).filter((one) => one.endsWith("Vanished"))).toEqual(["MachineVanished"]);
-});
+test(
+  "a VM that a person deletes while others are made vanished, and its host did not",
+  async () => {
+    await using rig = await startReady(toXenOrchestraSpec(1));
+    const { stage, simulator } = rig;
+    const { vm } = findInterfaces(rig);
+    simulator.cloud.hypervisor.operationMs = 3_000;
+    stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(30).nodes?.[0] }] });
+    const isFull = (): boolean =>
+      simulator.requests.count("POST /pools/{id}/actions/create_vm") >= 21;
+    await until("as many are made as may be at once", isFull, 15_000);
+    simulator.state.removeVm(vm.id, "go");
+    const listWorkers = (): string[] => stage.listMachines("edge").slice(0, 1);
+    await until("the status shows it", () => listWorkers()[0] !== "worker-0 Ready", 15_000);
+    simulator.cloud.hypervisor.operationMs = 0;
+    await stage.untilCondition("edge", "Ready", READY, 2 * TIMEOUT_MS);
+    await until("an Event says so", () => listEvents(rig).includes("MachineVanished"));
+    expect(listEvents(rig).filter((one) => one.endsWith("Vanished"))).toEqual(["MachineVanished"]);
+  },
+  3 * TIMEOUT_MS,
+);
 
 const SPEC = toXenOrchestraSpec(2);
 
