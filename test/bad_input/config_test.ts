@@ -16,15 +16,8 @@ import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { readKeyPair } from "../../lib/http/certificate/key_pair.ts";
 import { requireProvider } from "../../lib/providers/mod.ts";
-import {
-  anyJson,
-  anySecret,
-  anyText,
-  isPolluted,
-  makePipe,
-  tries,
-} from "../support/net/hostile.ts";
-import { readExtent, sample } from "../support/extent.ts";
+import { anyJson, anySecret, anyText, isPolluted, makePipe } from "../support/net/hostile.ts";
+import { readExtent, sample, tries } from "../support/extent.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { startStaticCloud } from "../support/cloud/static_cloud.ts";
 import { runMain } from "./run_main.ts";

@@ -8,8 +8,8 @@ import { parseCheckFlags } from "../../lib/cli/check/flags.ts";
 import { FLAGS } from "../../lib/cli/flags/table.ts";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
-import { sample } from "../support/extent.ts";
-import { anySecret, anyText, isPolluted, tries } from "../support/net/hostile.ts";
+import { sample, tries } from "../support/extent.ts";
+import { anySecret, anyText, isPolluted } from "../support/net/hostile.ts";
 import { runMain } from "./run_main.ts";
 
 const name = fc.oneof(fc.constantFrom(...FLAGS.map((flag) => flag.name)), anyText);

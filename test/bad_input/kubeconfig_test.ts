@@ -11,14 +11,8 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { type CredentialsSource, loadCredentials } from "../../lib/kube/credentials/mod.ts";
-import {
-  anyJson,
-  anySecret,
-  isPolluted,
-  makePipe,
-  measureCpuMs,
-  tries,
-} from "../support/net/hostile.ts";
+import { tries } from "../support/extent.ts";
+import { anyJson, anySecret, isPolluted, makePipe, measureCpuMs } from "../support/net/hostile.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-kubeconfig-"));

@@ -9,7 +9,7 @@ import type { KubeClient } from "../../lib/kube/api/client.ts";
 import { type Lease, LEASES } from "../../lib/kube/kinds/lease.ts";
 import { LeaseLock } from "../../lib/kube/election/lease.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
-import { tries } from "../support/net/hostile.ts";
+import { tries } from "../support/extent.ts";
 import { applyDamage, damage } from "./damage.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";
 

@@ -9,7 +9,8 @@ import {
   parseProviderId as parseStatic,
 } from "../../lib/providers/static/mod.ts";
 import { formatProviderId, parseProviderId } from "../../lib/providers/xenorchestra/identity.ts";
-import { anyText, tries } from "../support/net/hostile.ts";
+import { tries } from "../support/extent.ts";
+import { anyText } from "../support/net/hostile.ts";
 
 const uuid = fc.uuid().filter((text) => /[^0-]/.test(text));
 /** Something between, before or after the parts. */

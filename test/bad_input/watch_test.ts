@@ -10,7 +10,7 @@ import type { WatchEvent } from "../../lib/kube/api/client.ts";
 import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
 import { runWatcher } from "../../lib/kube/cache/watcher.ts";
-import { tries } from "../support/net/hostile.ts";
+import { tries } from "../support/extent.ts";
 import { createMemoryClient } from "../support/kube/memory_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";

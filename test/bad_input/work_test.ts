@@ -3,7 +3,7 @@
  */
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { tries } from "../support/net/hostile.ts";
+import { tries } from "../support/extent.ts";
 
 test("no input within its limits is much work", async () => {
   const main = fileURLToPath(import.meta.resolve("./work/budgets.ts"));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SEED_IMAGE_BYTES_MAX, toSeedImage } from "../../lib/cloud/seed_image.ts";
 import { readFat } from "../support/cloud/fat_reader.ts";
+import { tries } from "../support/extent.ts";
 
 const MIB = 1024 * 1024;
 const NO_CLOUD = {
@@ -51,7 +52,7 @@ test("toSeedImage() writes any files so that they are read back", () => {
         expect(readFiles(toSeedImage({ label: "config-2", files }))).toEqual(files);
       },
     ),
-    { numRuns: 50 },
+    tries(50),
   );
 });
 

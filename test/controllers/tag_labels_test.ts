@@ -10,6 +10,7 @@ import type { Node } from "../../lib/kube/kinds/node.ts";
 import { toInstance } from "../support/cloud/instances.ts";
 import { toNode } from "../support/nodes/nodes.ts";
 import { Random } from "../support/random.ts";
+import { tries } from "../support/extent.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -154,7 +155,7 @@ function withLabels(node: Node, labels: Labels): Node {
 test("planTagLabels() plans nothing twice, never touches what somebody else set, and leaves nothing behind", () => {
   const random = new Random(13);
   const keys = [RACK, ROW, "team"];
-  for (let story = 0; story < 400; story += 1) {
+  for (let story = 0; story < tries(400).numRuns; story += 1) {
     let node = toNode("n", { labels: { role: "web" } });
     const tags = new Map<string, string>();
     /** What somebody else set, and nobody took away since. */

@@ -18,6 +18,7 @@ import {
   type WidgetRigOptions,
   WIDGETS,
 } from "../support/kube/widgets.ts";
+import { tries } from "../support/extent.ts";
 
 function start(over: Partial<ObjectLoopOptions<Widget>> = {}): WidgetRig {
   return startWidgets({ over: () => over });
@@ -315,7 +316,7 @@ test("ObjectLoop has seen every object, and what speaks for it, as they are in t
     ]);
     expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(expected));
   };
-  await fc.assert(fc.asyncProperty(fc.array(STEP, { maxLength: 20 }), play), { numRuns: 100 });
+  await fc.assert(fc.asyncProperty(fc.array(STEP, { maxLength: 20 }), play), tries(100));
 });
 
 test("ObjectLoop works on an object that is gone until it needs nothing more", async () => {

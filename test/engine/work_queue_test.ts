@@ -4,6 +4,7 @@ import { AssertionError } from "../../lib/core/errors.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createLoopMetrics, WorkQueue } from "../../lib/engine/work_queue.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
+import { tries } from "../support/extent.ts";
 
 const never = new AbortController().signal;
 
@@ -237,7 +238,7 @@ test("I-08: WorkQueue never gives a key to two workers and never loses an update
       expect([...owed]).toEqual([]);
       expect(clock.pending).toBe(0);
     }),
-    { numRuns: 150 },
+    tries(150),
   );
 });
 

@@ -21,3 +21,17 @@ export function readExtent(): Extent {
 export function sample<T>(rows: readonly T[]): readonly T[] {
   return readExtent() === "all" ? rows : rows.filter((_, index) => index % 3 === 0);
 }
+
+/**
+ * How many times as often every property is tried as in CI. A few tries find most mistakes at once, and each run of
+ * `npm test` tries other values.
+ */
+const FACTOR = Number(process.env["LANDFALL_RUNS"] ?? (readExtent() === "all" ? 1 : 0.15));
+
+/**
+ * Settings of a property that CI tries `runs` times, or a multiple of that in a long run (`LANDFALL_RUNS=20`).
+ * A failure prints its seed.
+ */
+export function tries(runs: number): { readonly numRuns: number } {
+  return { numRuns: Math.ceil(runs * (FACTOR > 0 ? FACTOR : 1)) };
+}

@@ -10,8 +10,8 @@ import { type ProviderConfig, parseProviderConfig } from "../../../lib/config/pr
 import { ConfigError, describeError, formatConfigIssue } from "../../../lib/core/errors.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import type { CloudStackSettings } from "../../../lib/providers/cloudstack/settings/config.ts";
-import { sample } from "../../support/extent.ts";
-import { anySecret, anyText, isPolluted, measureCpuMs, tries } from "../../support/net/hostile.ts";
+import { sample, tries } from "../../support/extent.ts";
+import { anySecret, anyText, isPolluted, measureCpuMs } from "../../support/net/hostile.ts";
 
 const PATH = "/etc/landfall/cloud-config";
 const SECRET = "Zq-the-secret-of-43-characters_QVtRk3xYpw9";

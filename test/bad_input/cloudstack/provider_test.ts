@@ -15,7 +15,7 @@ import { isLabelValue } from "../../../lib/core/text/label.ts";
 import { parseUuid } from "../../../lib/core/text/values.ts";
 import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
 import { KEYS } from "../../providers/cloudstack/fake_server.ts";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { bendReply, type Mishap, toMishaps, withText } from "../mishap.ts";
 import { checkWords, CloudStackStage } from "./stage.ts";

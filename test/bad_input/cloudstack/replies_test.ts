@@ -10,7 +10,7 @@ import { SCHEMAS } from "../../../lib/providers/cloudstack/wire/schema.ts";
 import { FakeCloudStack, toDeps, toSettings } from "../../providers/cloudstack/fake_server.ts";
 import { applyDamage, damage } from "../damage.ts";
 import { checkWords } from "./stage.ts";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 
 const signal = new AbortController().signal;
 const FREE = { command: "disassociateIpAddress", schema: SCHEMAS.success, timeoutMs: 1_000 };

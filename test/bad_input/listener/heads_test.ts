@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED, useListener } from "./stage.ts";
 
 /** Names by which a page of somebody else could reach a listener on this machine: the debug port must refuse all. */

@@ -11,7 +11,7 @@ import { silentLogger } from "../../../lib/core/log.ts";
 import { guardAccess } from "../../../lib/http/access.ts";
 import { readRequest } from "../../../lib/http/sockets/exchange.ts";
 import type { Handler } from "../../../lib/http/sockets/server.ts";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED, useListener } from "./stage.ts";
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import type { RawConnection } from "../../support/net/raw_http.ts";
 import { LISTENER_KINDS, type ListenerStage, PROTECTED, useListener } from "./stage.ts";
 

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import fc from "fast-check";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 import { useListener } from "./stage.ts";
 

@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createRig, credentialsOf } from "../../support/redfish/client.ts";
+import { tries } from "../../support/extent.ts";
 
 const A = credentialsOf("a");
 const NAMES = ["redfish", "v1", "Systems", "a", "b", "Actions", "ComputerSystem.Reset", "Managers"];
@@ -75,6 +76,6 @@ test("the Redfish service answers every request in its form, fails at none, and 
         if (!isKnown) expect(backend.asked).toEqual([]);
       },
     ),
-    { numRuns: 400 },
+    tries(400),
   );
 });

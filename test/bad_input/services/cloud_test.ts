@@ -6,7 +6,8 @@
 import fc from "fast-check";
 import { expect, test, describe } from "bun:test";
 import { ANNOTATIONS } from "../../../lib/providers/cloudstack/load_balancers/words.ts";
-import { isPolluted, tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
+import { isPolluted } from "../../support/net/hostile.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { withText } from "../mishap.ts";
 import { OddStage } from "./stage.ts";

@@ -13,7 +13,8 @@ import {
 } from "../../../lib/cloud/pools/words.ts";
 import { LOAD_BALANCERS, type LoadBalancerSettings } from "../../../lib/cloud/pools/settings.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
-import { anyText, HOSTILE_TEXTS, isPolluted, tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
+import { anyText, HOSTILE_TEXTS, isPolluted } from "../../support/net/hostile.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
 import { checkMessage, pickValues } from "./stage.ts";
 

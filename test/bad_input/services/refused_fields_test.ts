@@ -8,7 +8,8 @@ import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { findDamage } from "../../../lib/kube/kinds/resource.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
-import { anyText, HOSTILE_TEXTS, isPolluted, tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
+import { anyText, HOSTILE_TEXTS, isPolluted } from "../../support/net/hostile.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
 import { checkMessage, pickValues } from "./stage.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../../lib/simulator/cloudstack/world/summary.ts";
 import { toLoadBalancerRule } from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import { createSite, USED_IP } from "../../support/services/site.ts";
 import { Stage } from "./memory_stage.ts";
 

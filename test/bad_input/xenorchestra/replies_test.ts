@@ -12,7 +12,7 @@ import { isLabelValue } from "../../../lib/core/text/label.ts";
 import { parseUuid } from "../../../lib/core/text/values.ts";
 import { HOST_PARIS_2, POOL_PARIS, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { CAPTURE_NAMES, readCaptureText } from "../../support/cloud/captures.ts";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { bendReply, toMishaps, withText } from "../mishap.ts";
 import { checkWords, TOKEN, toNode, XoStage } from "./stage.ts";

@@ -11,7 +11,7 @@ import { createLogger } from "../../../lib/core/log.ts";
 import { parseUuid } from "../../../lib/core/text/values.ts";
 import { createEventFeed } from "../../../lib/providers/xenorchestra/client.ts";
 import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
-import { tries } from "../../support/net/hostile.ts";
+import { tries } from "../../support/extent.ts";
 import { checkWords } from "./stage.ts";
 
 test("ChangeHints takes no more room for 200,000 hints than for nine", () => {

@@ -13,6 +13,7 @@ import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { HintingProvider, toInstance } from "../../support/cloud/instances.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { tries } from "../../support/extent.ts";
 
 /** After this much time hints settled, and what they name was read. */
 const SOON_MS = 100;
@@ -313,7 +314,7 @@ test("InventorySource shows the truth in time whatever is hinted at, and asks no
       await bench.clock.advance(REFRESH_MS);
       expect(bench.source.current?.instances).toEqual(provider.instances);
     }),
-    { numRuns: 60 },
+    tries(60),
   );
 });
 

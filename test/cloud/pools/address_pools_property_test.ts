@@ -8,6 +8,7 @@ import fc from "fast-check";
 import type { LoadBalancerSpec } from "../../../lib/cloud/capabilities/load_balancers.ts";
 import type { LoadBalancerSettings } from "../../../lib/cloud/pools/settings.ts";
 import { PooledServices, toSettings, toSpec } from "../../support/pools/services.ts";
+import { tries } from "../../support/extent.ts";
 
 const POOL = "landfall.dev/address-pool";
 const IPS = "landfall.dev/load-balancer-ips";
@@ -235,6 +236,6 @@ test("no history gives an address twice, gives one outside the pools, takes one 
         expect(new Set(shown).size).toBe(FREE_IN_FIRST);
       },
     ),
-    { numRuns: 150 },
+    tries(150),
   );
 });

@@ -10,6 +10,7 @@ import { ORIGIN_LABELS } from "../../../lib/providers/xenorchestra/labels.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 import { toSettings } from "../../providers/xenorchestra/fake_server.ts";
+import { tries } from "../../support/extent.ts";
 
 const TOPOLOGY = [
   "topology.kubernetes.io/zone",
@@ -250,7 +251,7 @@ describe("planNodeLabels() for Xen Orchestra", () => {
         for (const step of steps) model.step(step);
         expect(model.labels).not.toContainAnyKeys([FIRST_HOST, FIRST_POOL]);
       }),
-      { numRuns: 500 },
+      tries(500),
     );
   });
 
@@ -261,7 +262,7 @@ describe("planNodeLabels() for Xen Orchestra", () => {
         for (const step of steps) model.step(step);
         expect(model.labels).not.toContainAnyKeys([FIRST_HOST, FIRST_POOL]);
       }),
-      { numRuns: 500 },
+      tries(500),
     );
   });
 
@@ -288,7 +289,7 @@ describe("planNodeLabels() for Xen Orchestra", () => {
           ]);
         }
       }),
-      { numRuns: 500 },
+      tries(500),
     );
   });
 
@@ -312,7 +313,7 @@ describe("planNodeLabels() for Xen Orchestra", () => {
           expect([...model.stays]).toContain(pool);
         }
       }),
-      { numRuns: 500 },
+      tries(500),
     );
   });
 });

@@ -12,6 +12,7 @@ import {
   sendHttp,
 } from "../../../lib/core/http/request.ts";
 import { until } from "../../support/nodes/rig.ts";
+import { tries } from "../../support/extent.ts";
 
 describe("parseRetryAfter()", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
@@ -212,7 +213,7 @@ describe("parseBytes()", () => {
           status: { ...whole.status, images: [] },
         });
       }),
-      { numRuns: 2_000 },
+      tries(2_000),
     );
   });
 

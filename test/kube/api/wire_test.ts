@@ -19,6 +19,7 @@ import {
 import { trimObject } from "../../../lib/kube/kinds/resource.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import type { WatchEvent } from "../../../lib/kube/api/client.ts";
+import { tries } from "../../support/extent.ts";
 
 describe("toListSearch()", () => {
   test.each([
@@ -233,7 +234,7 @@ describe("readListBody()", () => {
       const wanted = items.map((item) => (isNode(item) ? trim(item) : item));
       expect(found).toEqual(JSON.parse(JSON.stringify(wanted)) as never);
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, tries(200));
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { sample } from "../../support/extent.ts";
 import { tellWithCrashes } from "../crash_points.ts";
 import { findTelling, type Telling } from "./scenario.ts";
 import { TELLINGS } from "./services/mod.ts";
@@ -67,12 +68,17 @@ test("a crash point that is not reached is no success", async () => {
   expect(violations).toEqual(["no process died at request 9 of 0"]);
 });
 
-test.each([
-  ["--scenario nope", 'there is no scenario "nope"; --scenarios prints all names\n'],
-  ["--vinos --sipclusters", "only one of --vinos, --sipclusters at a time\n"],
-  ["--seed -1", '--seed: must be a whole number from 0 to 4294967295, but is "-1"\n'],
-  ["--scenario nope --seed 3", "--scenario cannot be combined with --seed, --count or --minutes\n"],
-])("npm run simulate -- %s says what is wrong on standard error", (flags, message) => {
+test.each(
+  sample([
+    ["--scenario nope", 'there is no scenario "nope"; --scenarios prints all names\n'],
+    ["--vinos --sipclusters", "only one of --vinos, --sipclusters at a time\n"],
+    ["--seed -1", '--seed: must be a whole number from 0 to 4294967295, but is "-1"\n'],
+    [
+      "--scenario nope --seed 3",
+      "--scenario cannot be combined with --seed, --count or --minutes\n",
+    ],
+  ]),
+)("npm run simulate -- %s says what is wrong on standard error", (flags, message) => {
   const main = join(import.meta.dir, "../main.ts");
   const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, main, ...flags.split(" ")]);
   expect([String(stdout), String(stderr), exitCode]).toEqual(["", message, 2]);

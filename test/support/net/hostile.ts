@@ -1,21 +1,9 @@
 /**
- * What tests of bad input share: how often they try, secrets to look for, names that break things, a clock for work.
+ * What tests of bad input share: secrets to look for, names that break things, a clock for work.
  * @module
  */
 import process from "node:process";
 import fc from "fast-check";
-import { readExtent } from "../extent.ts";
-
-/** How many times as often every property is tried as in CI: a change that breaks one is mostly found sooner. */
-const FACTOR = Number(process.env["LANDFALL_RUNS"] ?? (readExtent() === "all" ? 1 : 0.3));
-
-/**
- * Settings of a property that is tried `runs` times, or a multiple of that in a long run (`LANDFALL_RUNS=20`).
- * A failure prints its seed.
- */
-export function tries(runs: number): { readonly numRuns: number } {
-  return { numRuns: Math.ceil(runs * (FACTOR > 0 ? FACTOR : 1)) };
-}
 
 /** Processor time of this process while something runs, in milliseconds: a busy machine does not change it. */
 export async function measureCpuMs(work: () => unknown): Promise<number> {

@@ -13,9 +13,10 @@ import {
   toNodeSet,
   writesNothing,
 } from "../../../support/sipcluster/scheduling.ts";
+import { tries } from "../../../support/extent.ts";
 
 const KEYS = ["rack", "feed", "room"];
-const ROUNDS = 1_500;
+const ROUNDS = tries(1_500).numRuns;
 
 /** A host, and its role if it has one. */
 type Placed = readonly [HostFacts, Role | undefined];

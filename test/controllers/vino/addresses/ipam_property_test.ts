@@ -16,7 +16,7 @@ import type { Pools } from "../../../../lib/controllers/vino/addresses/pools/poo
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { checkPoolSpec } from "../../../../lib/controllers/vino/resource/check_spec.ts";
 import { parseCidr } from "../../../../lib/core/net/ip.ts";
-import { readExtent } from "../../../support/extent.ts";
+import { tries } from "../../../support/extent.ts";
 import { PXE, toFacts, toRequest } from "../../../support/vino/address_requests.ts";
 
 /** Small enough to be exhausted, with a gateway in the middle and a few MAC addresses. */
@@ -36,7 +36,7 @@ const WIDE: VinoNetwork = {
   dns_servers: ["2001:db8::2"],
   macPrefix: "52:54:00:06:07:00",
 };
-const RUNS = readExtent() === "all" ? 200 : 30;
+const RUNS = tries(200);
 const NETWORKS = [SMALL, WIDE, PXE];
 const NEVER = new Set(["192.0.2.0", "192.0.2.31", "192.0.2.5", "2001:db8::", "2001:db8::2"]);
 
@@ -86,7 +86,7 @@ test("no address and no MAC address has two owners, and none is one that no mach
       expect(allocated.filter(({ ip }) => NEVER.has(ip))).toEqual([]);
       for (const spec of pools.values()) expect(checkPoolSpec(spec).isValid).toBe(true);
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -100,7 +100,7 @@ test("a machine has an address on each static network, or none at all", () => {
         expect(owners.filter((owner) => owner === name)).toHaveLength(2);
       }
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -113,7 +113,7 @@ test("MAC addresses of one plan differ, also those without a static address", ()
         if (network !== "pxe") expect(mac).toStartWith("52:54:00:06:07:");
       }
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -131,7 +131,7 @@ test("to allocate again changes nothing, in any order and with any others", () =
       const more = allocate(after, [...new Set([...others, ...which])]);
       for (const [name, given] of first.machines) expect(more.machines.get(name)).toEqual(given);
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -151,7 +151,7 @@ test("to release gives back exactly what was given", () => {
         expect(allocatedIPs).toEqual([...(before.get(name)?.allocatedIPs ?? [])]);
       }
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -164,7 +164,7 @@ test("what is free is given: a network is exhausted only when all its addresses 
       // Of 32 addresses, three are for no machine.
       expect(allocate(pools, [at]).problems.size).toBe(!had && taken.length >= 29 ? 1 : 0);
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -180,7 +180,7 @@ test("the lowest free address is given first", () => {
       expect(given?.ip).toBe(free);
       expect(given === undefined || parseCidr(given.ip ?? "") !== undefined).toBe(true);
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -211,6 +211,6 @@ test("after a restart, machines keep the MAC addresses that they have, and new o
       const fresh = [...later].filter(([name]) => !kept.has(name)).map(([, mac]) => mac);
       expect(fresh.filter((mac) => shown.some((one) => one.mac === mac))).toEqual([]);
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });

@@ -21,6 +21,7 @@ import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
 import type { BareMetalHost } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { applyMergePatch } from "../../../../lib/simulator/kubernetes/patches/merge_patches.ts";
+import { tries } from "../../../support/extent.ts";
 
 const OURS = { vinoUid: OWNER.uid };
 const OFF = { poolId: "p1", firstHostId: "h1" };
@@ -552,6 +553,6 @@ test("a plan never touches what is not ours, and after it there is nothing to do
         }
       }
     }),
-    { numRuns: 500 },
+    tries(500),
   );
 });

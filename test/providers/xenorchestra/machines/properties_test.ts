@@ -29,7 +29,7 @@ import {
   toUidTag,
 } from "../../../../lib/providers/xenorchestra/machines/words.ts";
 import { IDENTITY, NAME, toSpec } from "./scene.ts";
-import { tries } from "../../../support/net/hostile.ts";
+import { tries } from "../../../support/extent.ts";
 
 const GIB = 1024 ** 3;
 const COLLECTIONS = ["vms", "vm-templates", "vdis", "vbds", "vifs"] as const;

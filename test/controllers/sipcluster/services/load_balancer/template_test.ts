@@ -3,7 +3,7 @@ import {
   renderTemplate,
   type Value,
 } from "../../../../../lib/controllers/sipcluster/services/load_balancer/template.ts";
-import { tries } from "../../../../support/net/hostile.ts";
+import { tries } from "../../../../support/extent.ts";
 import { Random } from "../../../../support/random.ts";
 import fc from "fast-check";
 

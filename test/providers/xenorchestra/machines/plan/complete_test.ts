@@ -54,7 +54,7 @@ import {
 import { planMachine } from "../../../../../lib/providers/xenorchestra/machines/plan/plan.ts";
 import { planRemoval } from "../../../../../lib/providers/xenorchestra/machines/plan/removal.ts";
 import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";
-import { tries } from "../../../../support/net/hostile.ts";
+import { tries } from "../../../../support/extent.ts";
 
 function plan(
   vm: Vm,
