@@ -3,7 +3,7 @@
  * @module
  */
 import { ConfigError } from "../core/errors.ts";
-import { findClosest } from "../core/text/edit_distance.ts";
+import { suggest } from "../core/text/edit_distance.ts";
 import { quote } from "../core/text/printable.ts";
 import { wrapAfter } from "../core/text/wrap.ts";
 import type { CommandContext } from "./command.ts";
@@ -51,9 +51,9 @@ async function format(spec: CommandSpec, context: CommandContext, width: number)
 
 /** The error for an unknown command. It suggests the closest one. */
 export function toUnknownCommand(command: string): ConfigError {
-  const closest = findClosest(command, [...COMMANDS.map(({ name }) => name), "help"]);
-  const hint = closest === undefined ? "see landfall --help" : `did you mean ${closest}?`;
-  return new ConfigError([{ message: `unknown command ${quote(command)}; ${hint}` }]);
+  const names = [...COMMANDS.map(({ name }) => name), "help"];
+  const hint = suggest(command, names) || "; see landfall --help";
+  return new ConfigError([{ message: `unknown command ${quote(command)}${hint}` }]);
 }
 
 /** The overview of all commands. Ends in a newline. @param width Most characters of a line */

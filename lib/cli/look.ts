@@ -5,7 +5,7 @@
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { withDeadline } from "../core/clock.ts";
 import { type ListenAddress, formatListenAddress } from "../core/net/listen_address.ts";
-import { findClosest } from "../core/text/edit_distance.ts";
+import { suggest } from "../core/text/edit_distance.ts";
 import { escapeInvisible, quote, shorten } from "../core/text/printable.ts";
 import { watchSignals } from "../host/signals.ts";
 import type { CommandContext } from "./command.ts";
@@ -76,7 +76,5 @@ export function fitLines(text: string, width: number): string {
 
 /** The error for a name that nothing has. It suggests the closest one. @param what `Node` */
 export function toUnknownName(what: string, name: string, names: readonly string[]): Error {
-  const closest = findClosest(name, names);
-  const hint = closest === undefined ? "" : `; did you mean ${closest}?`;
-  return new Error(`there is no ${what} ${quote(name)}${hint}`);
+  return new Error(`there is no ${what} ${quote(name)}${suggest(name, names)}`);
 }

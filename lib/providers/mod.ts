@@ -4,6 +4,7 @@
  */
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
 import { ConfigError } from "../core/errors.ts";
+import { suggest } from "../core/text/edit_distance.ts";
 
 /** Every provider, in the order of the reference page. */
 export const PROVIDERS: ProviderRegistry = [
@@ -30,8 +31,8 @@ export async function requireProvider(
     (provider) => provider.name === name || provider.aliases?.includes(name),
   );
   if (entry !== undefined) return await entry.load();
-  const known = registry.map((provider) => provider.name).join(", ");
-  const message = `unknown provider "${name}" (known: ${known})`;
+  const names = registry.map((provider) => provider.name);
+  const message = `unknown provider "${name}"${suggest(name, names)} (known: ${names.join(", ")})`;
   throw new ConfigError([{ source: "--cloud-provider", message }]);
 }
 

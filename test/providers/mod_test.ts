@@ -26,9 +26,9 @@ describe("requireProvider()", () => {
   });
 
   test("names those there are for a name that nobody has", async () => {
-    for (const name of ["", "Static", "aws"]) {
-      await expect(requireProvider(name)).rejects.toThrow(
-        `--cloud-provider: unknown provider "${name}" (known: ${NAMES.join(", ")})`,
+    for (const [name, hint = ""] of [[""], ["Static", "; did you mean static?"], ["aws"]]) {
+      await expect(requireProvider(name ?? "")).rejects.toThrow(
+        `--cloud-provider: unknown provider "${name}"${hint} (known: ${NAMES.join(", ")})`,
       );
     }
   });

@@ -6,7 +6,7 @@ import { formatConfigIssue } from "../../core/errors.ts";
 import { toPlainText } from "../../core/text/printable.ts";
 import { wrapAfter } from "../../core/text/wrap.ts";
 import { type FindingLevel, toSeen } from "../../cloud/inspection.ts";
-import type { MatchedBy } from "../../cloud/provider.ts";
+import { nameMatch } from "../../http/node_words.ts";
 import { hideNames } from "../../http/page/troubles.ts";
 import type {
   CheckReport,
@@ -44,13 +44,6 @@ const MARKS: Readonly<Record<FindingLevel, string>> = {
   failure: "FAIL",
 };
 const INDENT = " ".repeat(8);
-
-const MATCHED_BY: Readonly<Record<MatchedBy, string>> = {
-  providerId: "provider ID",
-  systemUuid: "system UUID",
-  swappedSystemUuid: "system UUID in reversed byte order",
-  name: "name",
-};
 
 /** Shows a report: a section for each step, a mark on each line, and how to fix what is wrong. */
 export function formatReport(report: CheckReport, options: ReportOptions = {}): string {
@@ -189,7 +182,7 @@ function describeNode(node: NodePlan): string {
   const notReady = ready ? "" : "; the Node is not Ready";
   if (instance && matchedBy) {
     const { name, state } = instance;
-    return `${waits}machine ${name} (${state}), found by ${MATCHED_BY[matchedBy]}${notReady}`;
+    return `${waits}machine ${name} (${state}), found by ${nameMatch(matchedBy)}${notReady}`;
   }
   const gone = presence === "absent" ? "the machine is gone: " : "";
   return `${waits}${gone}${message}${notReady}`;

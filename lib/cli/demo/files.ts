@@ -2,7 +2,8 @@
  * The files that the demo writes for kubectl and `landfall` in another terminal, and lines to paste there.
  * @module
  */
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ControllerDefinition, FlagValues } from "../../controllers/definition.ts";
 import { ConfigError, describeError, findErrorCode } from "../../core/errors.ts";
@@ -184,7 +185,6 @@ export function toEnding({ left, files, debugAddress, page, commands }: Ending):
 The cluster keeps running until you press Ctrl-C.${left === undefined ? "" : ` ${left}`}
 Try this in another terminal. ${toEnvLines(files)}${lines}${toPageLine(debugAddress, page)}
 
-
 The simulated API server grants every right, so kubectl auth can-i always says yes.
 Press Ctrl-C to stop. The cluster and its files go with it.`;
 }
@@ -207,6 +207,30 @@ function toProgram({ execPath, argv }: DemoProcess): string[] {
   return isCompiled(argv) || main === "" ? [execPath] : [execPath, resolve(main)];
 }
 
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "you have no right to write there"],
+  ["ENOENT", "there is no such folder"],
+  ["ENOSPC", "the disk is full"],
+  ["ENOTDIR", "it is no folder"],
+  ["EROFS", "the file system is read-only"],
+]);
+
+/** Makes the folder for the files of a demo. @throws {ConfigError} when it cannot be made */
+export async function makeFolder(): Promise<string> {
+  const above = tmpdir();
+  try {
+    return await mkdtemp(join(above, "landfall-demo-"));
+  } catch (error) {
+    const what = `cannot make a folder in "${above}": ${describeWriteProblem(error)}`;
+    const message = `${what}; set TMPDIR to a folder where you can write`;
+    throw new ConfigError([{ message }], { cause: error });
+  }
+}
+
+function describeWriteProblem(error: unknown): string {
+  return WORDS.get(findErrorCode(error)) ?? describeError(error);
+}
+
 async function writeNew(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { mode: 0o600, flag: "wx" });
@@ -214,7 +238,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     const exists = findErrorCode(error) === "EEXIST";
     const message = exists
       ? `the file "${path}" exists already: name a new file`
-      : `cannot write "${path}": ${describeError(error)}`;
+      : `cannot write "${path}": ${describeWriteProblem(error)}`;
     throw new ConfigError([{ source: "--kubeconfig", message }], { cause: error });
   }
 }

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
-import { findClosest } from "../../core/text/edit_distance.ts";
+import { suggest } from "../../core/text/edit_distance.ts";
 import { quote } from "../../core/text/printable.ts";
 import { mustBeText } from "../../core/text/values.ts";
 import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";
@@ -36,12 +36,8 @@ export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
   const [argument] = args;
   const story = KIND_STORIES.find((one) => one === argument);
   if (argument !== undefined && story === undefined) {
-    const closest = findClosest(argument, KIND_STORIES);
-    const hint =
-      closest === undefined
-        ? `there are ${KIND_STORIES.join(" and ")}`
-        : `did you mean ${closest}?`;
-    throw new ConfigError([{ message: `there is no demo ${quote(argument)}; ${hint}` }]);
+    const hint = suggest(argument, KIND_STORIES) || `; there are ${KIND_STORIES.join(" and ")}`;
+    throw new ConfigError([{ message: `there is no demo ${quote(argument)}${hint}` }]);
   }
   if (story !== undefined && given.has("cloud")) {
     const message = `cannot be used with ${story}: that demo has no choice of clouds`;

@@ -2,14 +2,12 @@
  * `landfall demo`: the real controllers with a simulated Kubernetes and simulated clouds, on loopback.
  * @module
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { systemClock } from "../../core/clock.ts";
 import { followParent, watchSignals } from "../../host/signals.ts";
 import type { CommandContext } from "../command.ts";
 import { printHelp } from "../help.ts";
-import { toFarewell } from "./files.ts";
+import { makeFolder, toFarewell } from "./files.ts";
 import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import type { DemoOptions } from "./perform.ts";
 
@@ -40,7 +38,7 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   const signal = context.env["npm_lifecycle_event"]
     ? followParent(context.clock ?? systemClock, stop.signal)
     : stop.signal;
-  const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
+  const folder = await makeFolder();
   let code = 0;
   try {
     const play = await DEMOS[flags.story]();

@@ -5,7 +5,7 @@
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { findClosest } from "../../core/text/edit_distance.ts";
+import { suggest } from "../../core/text/edit_distance.ts";
 import { quote } from "../../core/text/printable.ts";
 
 /** A controller's name as users write it. */
@@ -77,8 +77,7 @@ export function selectControllers(
     const found = known.find(({ name, aliases }) => name === written || aliases.includes(written));
     if (found === undefined) {
       const names = known.flatMap(({ name, aliases }) => [name, ...aliases]);
-      const closest = findClosest(written, names);
-      const hint = closest === undefined ? "" : `; did you mean ${closest}?`;
+      const hint = suggest(written, names);
       const message = `unknown controller ${quote(written)}${hint} (known: ${listNames(known)})`;
       issues.push({ source: "--controllers", message });
     } else if (!decided.has(found.name)) decided.set(found.name, isWanted);

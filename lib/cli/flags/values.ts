@@ -2,7 +2,7 @@
  * Values of flags, read as Go's pflag reads them.
  * @module
  */
-import { mustBeText, parseBool, parseDurationWithin } from "../../core/text/values.ts";
+import { mustBeOneOf, mustBeText, parseBool, parseDurationWithin } from "../../core/text/values.ts";
 import type { FlagSpec } from "./spec.ts";
 
 const DURATION = 'a duration, for example "30s" or "5m0s"';
@@ -14,7 +14,7 @@ const DURATION = 'a duration, for example "30s" or "5m0s"';
  */
 export function findValueProblem(spec: FlagSpec, value: string): string | undefined {
   if (spec.choices !== undefined && !spec.choices.includes(value)) {
-    return mustBeText(spec.choices.join(" or "), value);
+    return mustBeOneOf(spec.choices, value);
   }
   switch (spec.type) {
     case "bool":

@@ -5,6 +5,7 @@
 import { toPlainText } from "../../core/text/printable.ts";
 import { wrapAfter } from "../../core/text/wrap.ts";
 import { findZone, formatDeletion } from "../../http/node_columns.ts";
+import { nameMatch, nameReason } from "../../http/node_words.ts";
 import { describeOutOfService } from "../../http/out_of_service.ts";
 import { compareAddresses, compareLabels, compareProviderId } from "../../http/page/differences.ts";
 import type { Line } from "../../http/page/model.ts";
@@ -59,9 +60,9 @@ function toLines(text: string | undefined): string[] {
 
 function describePresence({ presence, instance, matchedBy }: NodeView): string {
   const { kind, reason, message } = presence;
-  const by = matchedBy === undefined ? "" : `, matched by ${matchedBy}`;
+  const by = matchedBy === undefined ? "" : `, matched by ${nameMatch(matchedBy)}`;
   const state = instance === null ? "" : `, ${instance.state}${by}`;
-  const why = [reason, message].filter((part) => part !== undefined).join(": ");
+  const why = message ?? nameReason(reason ?? "");
   return `${kind}${state}${why === "" ? "" : ` (${why})`}`;
 }
 

@@ -6,14 +6,15 @@
 import * as v from "valibot";
 import { assert, type ConfigIssue } from "../../core/errors.ts";
 import { type Cidr, parseCidr } from "../../core/net/ip.ts";
-import { findClosest } from "../../core/text/edit_distance.ts";
+import { suggest } from "../../core/text/edit_distance.ts";
 import {
   describeDurationRange,
   isFields,
   mustBe,
+  mustBeOneOf,
   mustBeQuoted,
   mustBeSetting,
-  mustBeText,
+  nameChoices,
   parseDurationWithin,
 } from "../../core/text/values.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
@@ -194,12 +195,11 @@ export function block<const E extends v.ObjectEntries>(
 
 /** Schema of one of a few words. A word that is nearly one of them is no secret, and is shown. */
 export function oneOf<const T extends string>(words: readonly T[]): SettingSchema<T> {
-  const what = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
-  return v.picklist(words, ({ input }) => {
-    const meant = typeof input === "string" ? findClosest(input, words) : undefined;
-    if (typeof input !== "string" || meant === undefined) return mustBeSetting(what, input);
-    return `${mustBeText(what, input)}; did you mean ${meant}?`;
-  });
+  return v.picklist(words, ({ input }) =>
+    typeof input === "string" && suggest(input, words) !== ""
+      ? mustBeOneOf(words, input)
+      : mustBeSetting(nameChoices(words), input),
+  );
 }
 
 /** Schema of labels that an object must have. */

@@ -26,6 +26,12 @@ export function findClosest(written: string, words: readonly string[]): string |
   return words.find((word) => word.startsWith(written));
 }
 
+/** What follows a refusal of a text: `; did you mean check?`. Empty if no word is close enough. */
+export function suggest(written: string, words: readonly string[]): string {
+  const closest = findClosest(written, words);
+  return closest === undefined ? "" : `; did you mean ${closest}?`;
+}
+
 /**
  * How many letters must be added, removed, replaced or swapped with their neighbour to get from one word to the other.
  */

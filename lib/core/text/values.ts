@@ -3,6 +3,7 @@
  * value is refused.
  * @module
  */
+import { suggest } from "./edit_distance.ts";
 import { quote } from "./printable.ts";
 
 const BOOLS: ReadonlyMap<string, boolean> = new Map([
@@ -234,6 +235,16 @@ export function mustBe(what: string, found?: string): string {
 /** The same for the value of a flag. It shows the value: flags contain no secrets. */
 export function mustBeText(what: string, text: string): string {
   return mustBe(what, text === "" ? "empty" : quote(text));
+}
+
+/** `text, wide or json` */
+export function nameChoices(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
+/** Refuses a text that is none of a few words. It shows the text, and what was meant. */
+export function mustBeOneOf(words: readonly string[], text: string): string {
+  return mustBeText(nameChoices(words), text) + suggest(text, words);
 }
 
 /**

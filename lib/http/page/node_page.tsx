@@ -16,30 +16,10 @@ import {
   toEventTable,
   toReconcileFacts,
 } from "./object_page.tsx";
+import { nameMatch, nameReason } from "../node_words.ts";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 const LIST = { path: "", words: "All Nodes" };
-
-const MATCHES: Readonly<Record<string, string>> = {
-  providerId: "matched by provider ID",
-  systemUuid: "matched by system UUID",
-  swappedSystemUuid: "matched by system UUID, its bytes swapped by UEFI firmware",
-  name: "matched by name",
-};
-
-/** Why nothing is known about a machine, in words. */
-const REASONS: Readonly<Record<string, string>> = {
-  notCovered: "its part of the cloud does not answer",
-  notListed: "the cloud does not list it",
-  notFound: "no machine matches",
-  ambiguous: "several machines match",
-  undecodable: "Landfall cannot read it",
-  malformedProviderId: "the provider ID cannot be read",
-  noIdentity: "the Node names no machine",
-  otherCloud: "it is of another cloud",
-  denied: "the cloud denies access",
-  noInventory: "the cloud has not answered yet",
-};
 
 /** Names of facts that clouds report, in words. */
 const FACTS: Readonly<Record<string, string>> = {
@@ -92,8 +72,7 @@ function Mapping({
   readonly node: NodeView;
   readonly condition: NodeCondition;
 }): JSX.Element {
-  const { instance, places = [], matchedBy = "", presence } = node;
-  const reason = presence.reason ?? "";
+  const { instance, places = [], matchedBy, presence } = node;
   return (
     <ol class="path" aria-label="From the Node to where it runs">
       <li>
@@ -105,13 +84,15 @@ function Mapping({
         <li class="none">
           <small>machine</small>
           <b>{STATES[condition.state].word}</b>
-          <span class="soft">{REASONS[reason] ?? (reason || presence.kind)}</span>
+          <span class="soft">{nameReason(presence.reason ?? presence.kind)}</span>
         </li>
       ) : (
         <li>
           <small>machine, {instance.state}</small>
           <b>{instance.name}</b>
-          <span class="soft">{MATCHES[matchedBy] ?? matchedBy}</span>
+          {matchedBy === undefined ? null : (
+            <span class="soft">matched by {nameMatch(matchedBy)}</span>
+          )}
         </li>
       )}
       {places.toReversed().map(({ kind, id, name }) => (
@@ -153,8 +134,7 @@ function listWork(node: NodeView, nowMs: number): readonly Fact[] {
   const { deletion, presence, instance, isUninitialized } = node;
   const next = formatSpan(toMs(node.nextReconcileAt) - nowMs);
   const service = describeOutOfService(node);
-  const reason =
-    deletion?.reason === undefined ? "" : `: ${REASONS[deletion.reason] ?? deletion.reason}`;
+  const reason = deletion?.reason === undefined ? "" : `: ${nameReason(deletion.reason)}`;
   const isSaid = deletion?.message === undefined || deletion.message === presence.message;
   return [
     ["Initialised", isUninitialized === true ? "no: it waits with its taint" : "yes"],

@@ -36,7 +36,10 @@ test.each([["--help"], ["-h"]])("parseDemoFlags() gives nothing for %s", (flag) 
 
 test.each([
   ["--twice", "--twice"],
-  ["--cloud=clodstack", 'must be xenorchestra or cloudstack, but is "clodstack"'],
+  [
+    "--cloud=clodstack",
+    'must be xenorchestra or cloudstack, but is "clodstack"; did you mean cloudstack?',
+  ],
   ["--cloud=", "must be xenorchestra or cloudstack, but is empty"],
   ["--cloudstack", "did you mean --cloud=cloudstack?"],
   ["--debug-address=0.0.0.0:0", 'must be a loopback address or a unix socket, but is "0.0.0.0:0"'],

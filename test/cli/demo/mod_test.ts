@@ -117,7 +117,10 @@ test.concurrent(
 
 test.each([
   ["--kubeconfig=FILE that exists", "exists already"],
-  ["--kubeconfig=/nowhere/kubeconfig", 'cannot write "/nowhere/kubeconfig"'],
+  [
+    "--kubeconfig=/nowhere/kubeconfig",
+    'cannot write "/nowhere/kubeconfig": there is no such folder',
+  ],
   ["--debug-address=0.0.0.0:0", "loopback"],
 ])("demo() refuses %s", async (flag, message) => {
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
@@ -129,6 +132,16 @@ test.each([
   );
   expect(await readFile(file, "utf8")).toBe("mine");
   await rm(folder, { recursive: true });
+});
+
+test("demo() says which folder it needs", async () => {
+  const { TMPDIR } = process.env;
+  process.env["TMPDIR"] = "/nowhere";
+  const ended = demo([], { env: {}, print: () => {}, complain: () => {} });
+  const problem = 'cannot make a folder in "/nowhere": there is no such folder; set TMPDIR';
+  await expect(ended).rejects.toThrow(problem);
+  if (TMPDIR === undefined) delete process.env["TMPDIR"];
+  else process.env["TMPDIR"] = TMPDIR;
 });
 
 test("demo() prints nothing when its port is taken", async () => {

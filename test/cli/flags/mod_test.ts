@@ -238,6 +238,10 @@ describe("P-01 parseFlags()", () => {
         '--node-status-update-frequency: must be a duration, for example "30s" or "5m0s", but is "5"',
       ],
     ],
+    [
+      ["--logging-format=jsn"],
+      ['--logging-format: must be text or json, but is "jsn"; did you mean json?'],
+    ],
     [["--logging-format=xml"], ['--logging-format: must be text or json, but is "xml"']],
     [
       ["--leader-elect-resource-lock=endpoints"],

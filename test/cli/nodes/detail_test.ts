@@ -38,7 +38,7 @@ describe("formatNode()", () => {
     expect(formatNode(NODE, { nowMs: PAGE_NOW, width: Infinity })).toBe(`\
 Node:         worker-1
 Ready:        True
-Machine:      present, running, matched by systemUuid
+Machine:      present, running, matched by system UUID
 Instance:     vm one (1)
 Provider ID:  x://old
 Place:        pool paris, host h
@@ -86,7 +86,7 @@ Reconciled:   failed 45s ago; no answer; again in 60s
 Node:     n
 Ready:    False
 Taint:    uninitialized: waits for its machine
-Machine:  unknown (notFound: no VM)
+Machine:  unknown (no VM)
 `);
   });
 

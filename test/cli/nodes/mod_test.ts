@@ -70,7 +70,9 @@ describe("nodes(), which looks itself", () => {
     expect(code).toBe(0);
     expect(cloud.requests.count("GET /vms/{id}")).toBe(1);
     expect(out).toMatch(/^Node: +worker-uefi\n/);
-    expect(out).toMatch(/\nMachine: +present, running, matched by swappedSystemUuid\n/);
+    expect(out).toMatch(
+      /\nMachine: +present, running, matched by system UUID in reversed byte order\n/,
+    );
     expect(out).toContain("+ provider ID: xenorchestra://");
     expect(JSON.parse((await look("cp-1", "--output=json")).out)).toMatchObject({ name: "cp-1" });
     expect((await look("cp-1", "--output=wide")).out.trimEnd().split("\n")).toHaveLength(2);

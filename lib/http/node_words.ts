@@ -1,0 +1,33 @@
+/**
+ * Words for people, where programs get codes: how the machine of a Node was found, and why it was not.
+ * @module
+ */
+const MATCHES: ReadonlyMap<string, string> = new Map([
+  ["providerId", "provider ID"],
+  ["systemUuid", "system UUID"],
+  ["swappedSystemUuid", "system UUID in reversed byte order"],
+  ["name", "name"],
+]);
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["notCovered", "its part of the cloud does not answer"],
+  ["notListed", "the cloud does not list it"],
+  ["notFound", "no machine matches"],
+  ["ambiguous", "several machines match"],
+  ["undecodable", "Landfall cannot read it"],
+  ["malformedProviderId", "the provider ID cannot be read"],
+  ["noIdentity", "the Node names no machine"],
+  ["otherCloud", "it is of another cloud"],
+  ["denied", "the cloud denies access"],
+  ["noInventory", "the cloud has not answered yet"],
+]);
+
+/** By what a machine was found. */
+export function nameMatch(matchedBy: string): string {
+  return MATCHES.get(matchedBy) ?? matchedBy;
+}
+
+/** Why nothing is known about a machine. */
+export function nameReason(reason: string): string {
+  return REASONS.get(reason) ?? reason;
+}
