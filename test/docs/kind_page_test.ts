@@ -3,7 +3,7 @@ import { renderKindPage, toKindPageName } from "../../docs/generator/kind_page.t
 import { SIP_CLUSTER_KIND } from "../../lib/controllers/sipcluster/resource/crd.ts";
 import { CONDITION_WORDS } from "../../lib/controllers/sipcluster/resource/words.ts";
 import { IP_POOL_KIND } from "../../lib/controllers/vino/resource/crd.ts";
-import { REASONS } from "../../lib/controllers/sipcluster/services/apply/refusal.ts";
+import { REASONS } from "../../lib/controllers/sipcluster/services/apply/object_applier.ts";
 
 const page = renderKindPage(SIP_CLUSTER_KIND);
 

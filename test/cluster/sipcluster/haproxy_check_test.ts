@@ -13,7 +13,7 @@ import { planLoadBalancers } from "../../../lib/controllers/sipcluster/services/
 import type { ServicePlan } from "../../../lib/controllers/sipcluster/services/types.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { startProcess } from "../../support/process/server_process.ts";
-import { planPod } from "../../../lib/controllers/sipcluster/services/load_balancer/pod.ts";
+import { planPod } from "../../../lib/controllers/sipcluster/services/load_balancer/objects.ts";
 import type { SipServices } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import {
   type Answer,

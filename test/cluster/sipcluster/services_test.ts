@@ -15,7 +15,7 @@ import {
   type Applied,
   ServiceApplier,
 } from "../../../lib/controllers/sipcluster/services/apply.ts";
-import { OwnedViews } from "../../../lib/controllers/sipcluster/services/apply/views.ts";
+import { OwnedViews } from "../../../lib/controllers/sipcluster/services/apply/objects.ts";
 import { planAuth } from "../../../lib/controllers/sipcluster/services/auth/providers.ts";
 import { planJumpHosts } from "../../../lib/controllers/sipcluster/services/jump_host/jump_hosts.ts";
 import { planLoadBalancers } from "../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { ServiceApplier } from "../../../lib/controllers/sipcluster/services/apply.ts";
-import { OwnedViews } from "../../../lib/controllers/sipcluster/services/apply/views.ts";
+import { OwnedViews } from "../../../lib/controllers/sipcluster/services/apply/objects.ts";
 import {
   DEPLOYMENTS,
   OWNED_SERVICES,

@@ -6,7 +6,7 @@ import type {
   Demand,
   Group,
   Problem,
-} from "../../../lib/controllers/sipcluster/schedule/matching/problem.ts";
+} from "../../../lib/controllers/sipcluster/schedule/matching.ts";
 import type { Random } from "../random.ts";
 
 /** Hosts, separated by blanks, that must be alone in these domains, in each role that they suit. */

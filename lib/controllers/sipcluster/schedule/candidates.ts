@@ -6,7 +6,7 @@ import type { Key } from "../../../kube/cache/store.ts";
 import type { NodeSet, Role } from "../resource/sip_cluster.ts";
 import type { Domains } from "./domains.ts";
 import { toMatcher } from "./label_selector.ts";
-import type { Demand, Group, Problem } from "./matching/problem.ts";
+import type { Demand, Group, Problem } from "./matching.ts";
 import { type HostFacts, LATE } from "./types.ts";
 
 /** What a role still needs. */

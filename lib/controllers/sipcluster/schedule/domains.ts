@@ -5,7 +5,7 @@
 import type { Key } from "../../../kube/cache/store.ts";
 import { type NodeSet, type Role, ROLES, type Scheduling } from "../resource/sip_cluster.ts";
 import { readLabel } from "./label_selector.ts";
-import type { Demand } from "./matching/problem.ts";
+import type { Demand } from "./matching.ts";
 import type { Breach, HostFacts } from "./types.ts";
 
 /** A host in a role; without one, its label names no role. */

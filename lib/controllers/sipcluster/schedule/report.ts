@@ -6,7 +6,7 @@ import type { Key } from "../../../kube/cache/store.ts";
 import { toFindRefusal, UNMATCHED, type Wish } from "./candidates.ts";
 import type { Domains, Member } from "./domains.ts";
 import { readLabel } from "./label_selector.ts";
-import type { Matching } from "./matching/matching.ts";
+import type { Matching } from "./matching.ts";
 import type { HostFacts, RoleReport } from "./types.ts";
 
 /** How many hosts a report names: it is kept as long as the cluster misses hosts. */

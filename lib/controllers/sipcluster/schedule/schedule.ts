@@ -8,8 +8,7 @@ import { type Wish, groupHosts } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
 import { Domains, type Member } from "./domains.ts";
 import { toMatcher } from "./label_selector.ts";
-import { findMatching } from "./matching/matching.ts";
-import type { Problem } from "./matching/problem.ts";
+import { type Problem, findMatching } from "./matching.ts";
 import {
   type OwnHost,
   type Rated,

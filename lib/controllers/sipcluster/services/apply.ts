@@ -16,15 +16,16 @@ import type { SipCluster } from "../resource/sip_cluster.ts";
 import { SERVICE_ENTRY } from "../words.ts";
 import { CHECK_INTERVAL_MS, ObjectApplier, type Target } from "./apply/object_applier.ts";
 import { listPorts } from "./apply/ports.ts";
-import { OwnedViews, type Shown } from "./apply/views.ts";
 import {
+  type ObjectId,
+  OwnedViews,
+  type Shown,
+  type WantedObject,
   findTargets,
   listBeside,
   listWanted,
-  type ObjectId,
   toId,
-  type WantedObject,
-} from "./apply/wanted.ts";
+} from "./apply/objects.ts";
 import { type ConfigMap, type Deployment, OWNED_SERVICES } from "./owned_kinds.ts";
 import type { ServicePlan } from "./types.ts";
 

@@ -10,7 +10,7 @@ import type { ServiceState } from "../resource/conditions.ts";
 import type { Endpoint, SipCluster, SipClusterSpec } from "../resource/sip_cluster.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
 import { ServiceApplier } from "./apply.ts";
-import { isOwnedBy } from "./apply/ownership.ts";
+import { isOwnedBy } from "./apply/objects.ts";
 import { planAuth } from "./auth/providers.ts";
 import { type AuthFacts, AuthSecrets, NO_AUTH } from "./auth/secrets.ts";
 import { type DexStore, readStore } from "./auth/store.ts";

@@ -4,21 +4,181 @@
  * @module
  */
 import { findFixed, isAsWanted, pickWanted } from "../../../kinds/compare.ts";
+import { describeCause, describeRefusal } from "../../../kinds/problems.ts";
 import type { SipCluster } from "../../resource/sip_cluster.ts";
-import { findForeign } from "./foreign.ts";
-import { isOwnedBy, judgeOwnership } from "./ownership.ts";
-import { REASONS, type Refusal, nameObject, toRefusal } from "./refusal.ts";
-import type { OwnedViews } from "./views.ts";
-import { type ObjectId, type WantedObject, toId } from "./wanted.ts";
+import {
+  type ObjectId,
+  type OwnedViews,
+  type WantedObject,
+  isOwnedBy,
+  judgeOwnership,
+  toId,
+} from "./objects.ts";
 import { DEPLOYMENTS } from "../owned_kinds.ts";
+import type { OwnedObject } from "../types.ts";
 import { COMPONENT } from "../../words.ts";
 import type { Clock } from "../../../../core/clock.ts";
+import { describeError } from "../../../../core/errors.ts";
 import { hashContent } from "../../../../core/text/label.ts";
+import { isFields } from "../../../../core/text/values.ts";
 import { Contest } from "../../../../engine/throttle.ts";
 import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
-import { isKubeError } from "../../../../kube/api/errors.ts";
+import { KubeError, isKubeError } from "../../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
+
+/** Why an object is not as wanted. */
+interface Refusal {
+  /** For a condition. */
+  readonly reason: string;
+  /** One sentence, without a full stop. */
+  readonly message: string;
+}
+
+/** Reasons of conditions. */
+export const REASONS = {
+  /** A node port is taken or out of range. */
+  nodePort: "NodePortUnavailable",
+  /** An object of the same name belongs to something else. */
+  notOurs: "NameTaken",
+  /** The API server refuses the object, or does not know its kind or namespace. */
+  refused: "ObjectRefused",
+  /** A right is missing, a quota is used up, or an admission plugin refuses. */
+  forbidden: "Forbidden",
+  /** Another program changes the object again after each correction. */
+  contested: "Contested",
+  /** Kubernetes still deletes what stood there. */
+  waits: "Progressing",
+} as const;
+
+/** Names an object in messages: `Service jumphost-a`. */
+function nameObject({ kind, metadata }: OwnedObject["body"]): string {
+  return `${kind} ${metadata.name}`;
+}
+
+/**
+ * Turns an error into a refusal of one object, if another try of the same soon would end the same.
+ *
+ * @param findHolder Returns the name of the Service in the same namespace that has a node port, if there is one
+ * @returns `undefined` for any other error: the whole must be tried again
+ */
+export function toRefusal(
+  error: unknown,
+  { body }: OwnedObject,
+  findHolder: (nodePort: number) => string | undefined,
+): Refusal | undefined {
+  if (!(error instanceof KubeError)) return undefined;
+  const what = nameObject(body);
+  if (error.kind === "forbidden") {
+    return { reason: REASONS.forbidden, message: `${what}: ${describeCause(error)}` };
+  }
+  if (error.kind === "notFound" || error.kind === "alreadyExists") {
+    return { reason: REASONS.refused, message: `${what}: ${describeError(error)}` };
+  }
+  if (error.kind !== "invalid") return undefined;
+  const taken = error.fields.flatMap(({ field, message }) => {
+    const port = findNodePort(body, field);
+    if (port === undefined) return [];
+    const holder = findHolder(port);
+    const way = `, by Service ${holder}. To swap ports, give one of the two another port first`;
+    return [`node port ${port}: ${message}${holder === undefined ? "" : way}`];
+  });
+  if (taken.length > 0)
+    return { reason: REASONS.nodePort, message: `${what} cannot have ${taken.join(", ")}` };
+  return {
+    reason: REASONS.refused,
+    message: `${what} is refused: ${describeRefusal(error, body.kind)}`,
+  };
+}
+
+/** The node port at the path of a field, such as `spec.ports[0].nodePort`. */
+function findNodePort(body: OwnedObject["body"], field: string): number | undefined {
+  const [, at] = /^spec\.ports\[(\d+)\]\.nodePort$/.exec(field) ?? [];
+  const spec: unknown = "spec" in body ? body.spec : undefined;
+  const ports: unknown = isFields(spec) ? spec["ports"] : undefined;
+  const port: unknown = Array.isArray(ports) && at !== undefined ? ports[Number(at)] : undefined;
+  const nodePort = isFields(port) ? port["nodePort"] : undefined;
+  return typeof nodePort === "number" ? nodePort : undefined;
+}
+
+/** A list of which every item is ours. Fields that say the same in two items make them one. */
+interface OwnList {
+  readonly path: readonly string[];
+  readonly keys: readonly string[];
+}
+
+const POD = ["spec", "template", "spec"];
+const LISTS: Readonly<Record<string, readonly OwnList[]>> = {
+  Deployment: [
+    { path: [...POD, "containers"], keys: ["name"] },
+    { path: [...POD, "initContainers"], keys: ["name"] },
+  ],
+  Service: [{ path: ["spec", "ports"], keys: ["port", "protocol"] }],
+};
+/** Maps of which every key is ours. */
+const MAPS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  Service: [["spec", "selector"]],
+};
+
+/**
+ * Finds containers, ports and keys of a selector that are not wanted. A Service with another key in its selector finds
+ * no Pod, and a container beside ours sees the same files.
+ *
+ * @returns The body of a merge patch that removes them; `undefined` if there are none
+ */
+function findForeign(live: KubeObject, wanted: KubeObject): object | undefined {
+  const { kind = "" } = wanted;
+  const changes: (readonly [readonly string[], unknown])[] = [];
+  for (const { path, keys } of LISTS[kind] ?? []) {
+    const [items, ours] = [readList(live, path), readList(wanted, path)];
+    const names = new Set(ours.map((item) => toName(item, keys)));
+    const kept = items.filter((item) => names.has(toName(item, keys)));
+    if (kept.length < items.length) changes.push([path, kept.length === 0 ? null : kept]);
+  }
+  for (const path of MAPS[kind] ?? []) {
+    const ours = readField(wanted, path);
+    const entries = Object.keys(toFields(readField(live, path)));
+    const foreign = entries.filter((key) => !Object.hasOwn(toFields(ours), key));
+    for (const key of foreign) changes.push([[...path, key], null]);
+  }
+  if (changes.length === 0) return undefined;
+  const body: Record<string, unknown> = {};
+  for (const [path, value] of changes) write(body, path, value);
+  return body;
+}
+
+function toName(item: unknown, keys: readonly string[]): string {
+  const fields = toFields(item);
+  return keys.map((key) => String(fields[key] ?? DEFAULTS[key] ?? "")).join("/");
+}
+
+const DEFAULTS: Readonly<Record<string, string>> = { protocol: "TCP" };
+
+function readList(object: KubeObject, path: readonly string[]): readonly unknown[] {
+  const value = readField(object, path);
+  return Array.isArray(value) ? value : [];
+}
+
+function readField(object: KubeObject, path: readonly string[]): unknown {
+  let value: unknown = object;
+  for (const name of path) value = toFields(value)[name];
+  return value;
+}
+
+function toFields(value: unknown): Readonly<Record<string, unknown>> {
+  return isFields(value) ? value : {};
+}
+
+function write(body: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [name = "", ...rest] = path;
+  if (rest.length === 0) {
+    body[name] = value;
+    return;
+  }
+  const inner: Record<string, unknown> = { ...toFields(body[name]) };
+  write(inner, rest, value);
+  body[name] = inner;
+}
 
 /** What became of one object. */
 interface Outcome {

@@ -9,19 +9,14 @@
  * one on the whole cluster. An administrator installs them once.
  * @module
  */
-import { SERVICE_FAILURE } from "../../resource/words.ts";
-import { toAccountName, toLabels, toObjectName } from "../names.ts";
-import { hashContent } from "../../../../core/text/label.ts";
-import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
-import { CONFIG_MAPS, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, toOwned } from "../owned_kinds.ts";
-import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
-import { toOidcData } from "./flags.ts";
-import { toWhole, type WholeAuth } from "./entry.ts";
-import { findCertificateNotice, findCertificateProblem } from "./certificate.ts";
+import { isIP } from "node:net";
+import { CONDITION_WORDS, SERVICE_FAILURE } from "../../resource/words.ts";
+import { type WholeAuth, toWhole } from "./entry.ts";
 import { planPod } from "./pod.ts";
 import type { AuthFacts } from "./secrets.ts";
 import { type DexStore, findRival } from "./store.ts";
 import {
+  CA_FILE,
   CONFIG_KEY,
   DEFAULT_CLIENT_ID,
   DEFAULT_IMAGE,
@@ -30,6 +25,111 @@ import {
   DEX_RULE,
   TLS_KEYS,
 } from "./words.ts";
+import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
+import { toAccountName, toLabels, toObjectName } from "../names.ts";
+import { CONFIG_MAPS, ROLES, ROLE_BINDINGS, SERVICE_ACCOUNTS, toOwned } from "../owned_kinds.ts";
+import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
+import { hashContent } from "../../../../core/text/label.ts";
+
+/** What both are made from. */
+interface OidcInput {
+  readonly issuerURL: string;
+  readonly clientID: string;
+  /** The certificates of the CA, as PEM. Absent: one that machines trust anyway signed the provider's. */
+  readonly ca?: string | undefined;
+}
+
+/** Names have it, so that no one from outside is an account or group of Kubernetes, such as `system:masters`. */
+const PREFIX = "oidc:";
+const CLAIMS = { username: "email", groups: "groups" } as const;
+
+/** The `data` of the ConfigMap for a tenant. Flags and file say the same. */
+function toOidcData(input: OidcInput): Record<string, string> {
+  const { issuerURL, clientID, ca } = input;
+  const flags = [
+    `--oidc-issuer-url=${issuerURL}`,
+    `--oidc-client-id=${clientID}`,
+    `--oidc-username-claim=${CLAIMS.username}`,
+    `--oidc-username-prefix=${PREFIX}`,
+    `--oidc-groups-claim=${CLAIMS.groups}`,
+    `--oidc-groups-prefix=${PREFIX}`,
+    ...(ca === undefined ? [] : [`--oidc-ca-file=${CA_FILE}`]),
+  ];
+  return {
+    ...(ca !== undefined && { "ca.crt": ca }),
+    "authentication-configuration": toAuthenticationConfiguration(input),
+    "client-id": clientID,
+    "issuer-url": issuerURL,
+    "kube-apiserver-flags": flags.map((flag) => `${flag}\n`).join(""),
+  };
+}
+
+/** JSON, which is YAML, too. */
+function toAuthenticationConfiguration({ issuerURL, clientID, ca }: OidcInput): string {
+  const config = {
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    jwt: [
+      {
+        issuer: {
+          url: issuerURL,
+          audiences: [clientID],
+          ...(ca !== undefined && { certificateAuthority: ca }),
+        },
+        claimMappings: {
+          username: { claim: CLAIMS.username, prefix: PREFIX },
+          groups: { claim: CLAIMS.groups, prefix: PREFIX },
+        },
+      },
+    ],
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+/** Landfall says so long before that a certificate ends; of a shorter one, in the last quarter of its life. */
+const NOTICE_MS = 7 * 86_400_000;
+const NOTICE_SHARE = 1 / 4;
+
+/** Why no client can trust the provider; `undefined` if clients that trust its CA can. */
+function findCertificateProblem(
+  { tlsSecret, issuerURL }: WholeAuth,
+  { secrets, nowMs }: AuthFacts,
+): string | undefined {
+  const { certificate, isPair } = secrets.get(tlsSecret) ?? {};
+  const what = `Secret ${tlsSecret}: the certificate in tls.crt`;
+  if (certificate === undefined) return `${what} cannot be read`;
+  if (isPair !== true) return `Secret ${tlsSecret}: tls.key is not the key of the certificate`;
+  const { validFromDate: from, validToDate: to } = certificate;
+  if (nowMs < from.getTime()) return `${what} is valid from ${formatDate(from)} on`;
+  if (nowMs > to.getTime()) return `${what} ended on ${formatDate(to)}. Renew it`;
+  const host = new URL(issuerURL).hostname.replace(/^\[(.*)\]$/, "$1");
+  const isFor =
+    isIP(host) === 0
+      ? certificate.checkHost(host, { subject: "never" })
+      : certificate.checkIP(host);
+  if (isFor !== undefined) return undefined;
+  return `${what} is not for ${host}, the host of issuerURL: it has no such subjectAltName`;
+}
+
+/** What to know of a certificate that ends soon. */
+function findCertificateNotice(
+  { tlsSecret }: WholeAuth,
+  { secrets, nowMs }: AuthFacts,
+): ServicePlan["notice"] {
+  const { certificate } = secrets.get(tlsSecret) ?? {};
+  if (certificate === undefined) return undefined;
+  const { validFromDate: from, validToDate: to } = certificate;
+  const lifeMs = to.getTime() - from.getTime();
+  if (to.getTime() - nowMs >= Math.min(NOTICE_MS, lifeMs * NOTICE_SHARE)) return undefined;
+  const { reason } = CONDITION_WORDS.ServicesReady.certificateEnds;
+  const message = `Secret ${tlsSecret}: the certificate in tls.crt ends on ${formatDate(to)}. Renew it`;
+  return { reason, message };
+}
+
+/** `2027-01-31T12:00:00Z` */
+function formatDate(date: Date): string {
+  return date.toISOString().replace(".000Z", "Z");
+}
 
 /** What OIDC providers are planned from. */
 interface AuthInput extends ServiceInput {

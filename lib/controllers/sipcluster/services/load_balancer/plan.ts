@@ -10,9 +10,14 @@ import type {
 } from "../../resource/sip_cluster.ts";
 import { CONDITION_WORDS, SERVICE_FAILURE } from "../../resource/words.ts";
 import { listUnknown } from "../addresses.ts";
-import { type Port, formatConfig, formatHealthFrontend } from "./haproxy_config.ts";
+import {
+  type Port,
+  type Server,
+  formatConfig,
+  formatHealthFrontend,
+  listServers,
+} from "./haproxy_config.ts";
 import { type ServicePort, planObjects } from "./objects.ts";
-import { type Server, listServers } from "./servers.ts";
 import { TemplateProblem, type Value, renderTemplate } from "./template.ts";
 import {
   API_PORT,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { findMatching } from "../../../../../lib/controllers/sipcluster/schedule/matching/matching.ts";
-import type { Problem } from "../../../../../lib/controllers/sipcluster/schedule/matching/problem.ts";
+import {
+  type Problem,
+  findMatching,
+} from "../../../../../lib/controllers/sipcluster/schedule/matching.ts";
 import { Random } from "../../../../support/random.ts";
 import {
   countBest,

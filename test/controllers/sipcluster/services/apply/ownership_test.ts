@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isOwnedBy } from "../../../../../lib/controllers/sipcluster/services/apply/ownership.ts";
+import { isOwnedBy } from "../../../../../lib/controllers/sipcluster/services/apply/objects.ts";
 import type { SipCluster } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { KubeObject, ObjectMeta } from "../../../../../lib/kube/kinds/resource.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toRefusal } from "../../../../../lib/controllers/sipcluster/services/apply/refusal.ts";
+import { toRefusal } from "../../../../../lib/controllers/sipcluster/services/apply/object_applier.ts";
 import {
   OWNED_SERVICES,
   toOwned,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   findTargets,
   listWanted,
-} from "../../../../../lib/controllers/sipcluster/services/apply/wanted.ts";
+} from "../../../../../lib/controllers/sipcluster/services/apply/objects.ts";
 import type { SipCluster } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { toPlan } from "../../../../support/sipcluster/applier_rig.ts";
 

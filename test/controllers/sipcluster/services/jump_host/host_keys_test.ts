@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { SipCluster } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import {
-  ensureHostKeys,
   HOST_KEY,
-} from "../../../../../lib/controllers/sipcluster/services/jump_host/host_keys.ts";
-import {
   createOpensshKey,
+  ensureHostKeys,
   findPublicKey,
-} from "../../../../../lib/controllers/sipcluster/services/jump_host/openssh_key.ts";
+} from "../../../../../lib/controllers/sipcluster/services/jump_host/host_keys.ts";
 import { toSecretData } from "../../../../../lib/kube/kinds/secret.ts";
 import { systemClock } from "../../../../../lib/core/clock.ts";
 import { KubeError } from "../../../../../lib/kube/api/errors.ts";

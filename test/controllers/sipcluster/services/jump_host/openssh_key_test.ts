@@ -5,7 +5,7 @@ import { join } from "node:path";
 import {
   createOpensshKey,
   findPublicKey,
-} from "../../../../../lib/controllers/sipcluster/services/jump_host/openssh_key.ts";
+} from "../../../../../lib/controllers/sipcluster/services/jump_host/host_keys.ts";
 import { createSshKeyPair, inFolder } from "../../../../support/ssh/keys.ts";
 
 /** What ssh-keygen says is the public part. It checks the private part first. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { PATHS } from "../../../../../lib/controllers/sipcluster/services/jump_host/content.ts";
-import { toDeploymentSpec } from "../../../../../lib/controllers/sipcluster/services/jump_host/pod.ts";
+import { toDeploymentSpec } from "../../../../../lib/controllers/sipcluster/services/jump_host/jump_hosts.ts";
 
 const SPEC = toDeploymentSpec({
   entry: { image: "i", nodePort: 0, nodeInterfaceId: "oam", nodeSSHPrivateKeys: "keys" },

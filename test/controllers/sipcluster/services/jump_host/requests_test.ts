@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import {
-  planRequests,
   type RequestPlan,
+  planRequests,
   toAnswer,
-} from "../../../../../lib/controllers/sipcluster/services/jump_host/requests.ts";
+} from "../../../../../lib/controllers/sipcluster/services/jump_host/reboot_requests.ts";
 
 const NOW_MS = 1_800_000_000_000;
 const NOW_S = NOW_MS / 1_000;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   type PodInput,
   planPod,
-} from "../../../../../lib/controllers/sipcluster/services/load_balancer/pod.ts";
+} from "../../../../../lib/controllers/sipcluster/services/load_balancer/objects.ts";
 
 const INPUT: PodInput = {
   image: "haproxy:2.3.2",
