@@ -19,6 +19,7 @@ import {
 import type { ReconcileInput } from "./machines/types.ts";
 import { MachineObjectError } from "./machines/object_error.ts";
 import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
+import { isBegun } from "./placement/known.ts";
 import { readRoles } from "./placement/roles.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { describeCause } from "../kinds/problems.ts";
@@ -190,7 +191,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
     if (newest === undefined) return "again";
     if (desired === undefined) return await this.#reportRelease(newest, task, result);
     const isDue = this.#options.clock.monotonic() - this.#work.writtenMs >= PROGRESS_MS;
-    if (!result.isMoving || result.hasGone || (isDue && isNews(newest, result))) {
+    if (result.hasGone || ((isDue || !result.isMoving) && isNews(newest, result))) {
       const { report } = result;
       await this.#writeReport(newest, report, { kind: "served", spec: desired.spec, report });
     }
@@ -306,7 +307,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
 
   /** A machine that is gone counts as removed in the status of the Vino before its object goes. */
   async #writeReport(vino: Vino, report: MachinesReport, outcome: Outcome): Promise<void> {
-    const { machineEvents, objects, signal, work } = this.#options;
+    const { known, machineEvents, objects, signal, work } = this.#options;
     const before = objects.listEntries(vino);
     const names = report.machines.map(({ entry }) => entry.name);
     // The report is older than what is done now for these.
@@ -314,6 +315,10 @@ class VinoConvergence implements Convergence<Task, undefined> {
     await objects.write(vino, report.machines, signal);
     machineEvents.recordChanges(vino, report, before);
     await this.#write(vino, outcome);
+    for (const entry of objects.listEntries(vino)) {
+      // Its work may also have ended since the report was begun.
+      if (isBegun(entry) && !known.machines.isGone(entry.name)) kept.add(entry.name);
+    }
     await objects.release(vino, kept, signal);
   }
 

@@ -538,6 +538,29 @@ describe("a silent cloud", () => {
     expect([...said]).toEqual(["CloudUnreachable"]);
   });
 
+  test("that fails looks while the Vino is reconciled does not change back and forth", async () => {
+    const rig = await startReady(1);
+    rig.edit({ spec: toVinoSpec(2) });
+    rig.events.length = 0;
+    let look: PromiseWithResolvers<void> | undefined;
+    rig.cloud.onLook = async () => {
+      if (rig.events.length === 0) throw new CloudError("unreachable", "no answer");
+      look = Promise.withResolvers<void>();
+      await look.promise;
+    };
+    rig.onPublish = async () => {
+      look?.reject(new CloudError("unreachable", "no answer"));
+      look = undefined;
+      await settle();
+    };
+    const said = followSilence(rig);
+    await using _ = rig.run();
+    await rig.clock.advance(600_000);
+    expect(rig.cloud.calls.length).toBeWithin(3, 15);
+    expect([...said]).toEqual(["CloudUnreachable"]);
+    expect(rig.events).toEqual(["CloudUnreachable"]);
+  });
+
   test("that lost a pool ends no removal, and frees no address", async () => {
     const rig = await startReady(3);
     rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
@@ -969,6 +992,84 @@ describe("a step that takes long", () => {
     await first;
     await rig.reconcile();
     expect(rig.machines).toEqual(["worker-0 Ready"]);
+  });
+
+  test("keeps an object of which the work ends while its Vino sums up", async () => {
+    const rig = await startReady(1);
+    const held = Promise.withResolvers<void>();
+    const machine = toEntry("worker", 1).name;
+    const lost: string[] = [];
+    rig.objects.onWrite = async (what) => {
+      if (what === "delete edge-worker-1" && rig.cloud.world.has(machine)) lost.push(what);
+      if (what.startsWith("create")) await held.promise;
+    };
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+    await using _ = rig.run();
+    await rig.clock.advance(1);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    rig.onPublish = async () => {
+      held.resolve();
+      await settle();
+    };
+    await rig.clock.advance(60_000);
+    expect(lost).toEqual([]);
+    expect(rig.steps).toEqual(["create worker-1", "detach worker-1", "delete worker-1"]);
+    expect(rig.machines).toEqual(["worker-0 Ready"]);
+  });
+
+  test("that was planned for another goal proves no removal", async () => {
+    const rig = await startReady(3);
+    const [third, fourth] = [3, 4].map((index) => toEntry("worker", index));
+    if (third === undefined || fourth === undefined) throw new Error("there are two");
+    const { plan, planRemoval } = rig.cloud;
+    const base = { steps: [], problems: [], parts: [] };
+    // An answer was lost a moment ago, and the machine may come late.
+    rig.cloud.plan = (view, spec) =>
+      spec.index === 4 && view.isForChange
+        ? { ...base, state: "Absent", againMs: 30_000 }
+        : plan.call(rig.cloud, view, spec);
+    rig.cloud.planRemoval = (view, one) =>
+      one.index === 4
+        ? { ...base, state: "Removing", againMs: 10_000, needsLook: !view.isForChange }
+        : planRemoval.call(rig.cloud, view, one);
+    const step = Promise.withResolvers<void>();
+    const look = Promise.withResolvers<void>();
+    rig.cloud.onStep = ({ name }) => (name === third.name ? step.promise : undefined);
+    rig.cloud.onLook = () =>
+      rig.cloud.calls.at(-1) === "look worker-4" ? look.promise : undefined;
+    rig.edit({ spec: toVinoSpec(4, { deletionPolicy: "Delete" }) });
+    await using _ = rig.run();
+    await rig.clock.advance(1);
+    rig.objects.set(toObject({ ...fourth, state: "Creating", record: "task-9" }));
+    rig.edit({ spec: toVinoSpec(5, { deletionPolicy: "Delete" }) });
+    await rig.clock.advance(20_500);
+    step.resolve();
+    await rig.clock.advance(16_000);
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+    rig.objects.onWrite = async (what) => {
+      if (what !== "status edge-worker-2") return;
+      look.resolve();
+      await settle();
+    };
+    await rig.clock.advance(60_000);
+    expect(rig.released).not.toContain(fourth.name);
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready", "worker-4 Removing"]);
+    expect(rig.objects.entries.at(-1)?.record).toBe("task-9");
+  });
+
+  test("keeps no error in the status that is over", async () => {
+    const rig = await startReady(1);
+    rig.edit({ spec: toVinoSpec(2) });
+    rig.addressFailure = new IpPoolError("namespace nosuch does not exist");
+    const held = Promise.withResolvers<void>();
+    rig.cloud.onStep = () => held.promise;
+    await using _ = rig.run();
+    await rig.clock.advance(1);
+    rig.addressFailure = undefined;
+    await rig.clock.advance(20_000);
+    const ready = rig.server?.status?.conditions?.find(({ type }) => type === "MachinesReady");
+    expect(ready?.reason).toBe("Progressing");
+    held.resolve();
   });
 
   test("ends with it if another spec came meanwhile", async () => {

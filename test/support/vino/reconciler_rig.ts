@@ -58,8 +58,8 @@ export class ReconcilerRig {
   readonly hosts: Set<string> = new Set();
   /** Called with each status of the Vino that is written. */
   onStatus: (status: NonNullable<Vino["status"]>) => Promise<void> | void = () => undefined;
-  /** Called before hosts are published. */
-  onPublish: () => void = () => undefined;
+  /** Awaited before hosts are published. */
+  onPublish: () => Promise<void> | void = () => undefined;
   /** Reasons of Events. */
   readonly events: string[] = [];
   /** Names of machines that have addresses, besides those that are wanted. */
@@ -317,7 +317,7 @@ export class ReconcilerRig {
       find: (_namespace, name) => (this.hosts.has(name) ? toFacts(name) : undefined),
       forget: () => undefined,
       publish: async ({ hosts, unwanted }) => {
-        this.onPublish();
+        await this.onPublish();
         for (const { name } of hosts) this.hosts.add(name);
         for (const name of unwanted) this.hosts.delete(name);
         return {

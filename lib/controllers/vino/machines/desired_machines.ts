@@ -129,11 +129,17 @@ export class DesiredMachines {
     try {
       return await this.#advance(input, context);
     } catch (error) {
-      this.#group.noteDoubt();
-      const isSilence = error instanceof CloudError && keepsAll(input);
-      if (!isSilence || !this.#deadline.hasPassed(true)) throw error;
+      // Any other error is over as soon as this succeeds.
+      const isSilence = error instanceof CloudError;
+      if (isSilence) this.#group.noteDoubt();
+      if (!isSilence || !keepsAll(input) || !this.#deadline.hasPassed(true)) throw error;
       return await this.#advanceWithoutCloud(input, context);
     }
+  }
+
+  /** Whether the removal of a machine is over, and nothing of it was begun again. */
+  isGone(name: string): boolean {
+    return this.#tracker.sightings.isGone(name);
   }
 
   async #advance(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
@@ -161,6 +167,8 @@ export class DesiredMachines {
     const parts = { wanted, hosts, removal };
     const toReport = (): MachinesReport => this.#toReport(input, snapshot, parts);
     if (!(await this.#handOver({ input, tasks, toReport }, context))) return { kind: "again" };
+    // What ended meanwhile may have been seen for another goal, which proves nothing.
+    this.#review(input, removal.all, snapshot);
     const isMoving = this.#group.isWorking;
     const hasGone = await this.#removals.noteGone(input, removal.all, signal);
     const end = isMoving ? "open" : await this.#removals.findEnd(input, snapshot, removal, signal);
@@ -171,7 +179,7 @@ export class DesiredMachines {
     const endMs = end === "unlisted" ? RECHECK_MS : isHeld ? NAMESPACE_MS : Infinity;
     const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
     const isOver = end === "over";
-    const isDoubtful = isMoving && !this.#group.hasAnswered;
+    const isDoubtful = (isMoving || this.#group.hasFailed) && !this.#group.hasAnswered;
     return { kind: "done", report: toReport(), isMoving, isDoubtful, hasGone, isOver, nextMs };
   }
 

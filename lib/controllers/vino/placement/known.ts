@@ -105,6 +105,6 @@ export function wasComplete({ machine, entry }: KnownMachine): boolean {
 }
 
 /** Whether something of a machine may be in the cloud, or an object may use its host. */
-function isBegun({ machineId, record, state }: MachineEntry): boolean {
+export function isBegun({ machineId, record, state }: MachineEntry): boolean {
   return machineId !== undefined || record !== undefined || state !== "Absent";
 }
