@@ -34,10 +34,17 @@ export async function loadCloudSettings(
     return await loadProviderConfig(options);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const hint = await findOtherCloud(options);
-    if (hint === undefined) throw error;
-    throw new ConfigError([hint, ...error.issues], { cause: error });
+    const other = await findOtherCloud(options);
+    if (other === undefined) throw error;
+    const { hint, isSure } = other;
+    throw new ConfigError(isSure ? [hint] : [hint, ...error.issues], { cause: error });
   }
+}
+
+interface OtherCloud {
+  readonly hint: ConfigIssue;
+  /** Whether the file has nothing of the cloud that was named: every other problem follows from that. */
+  readonly isSure: boolean;
 }
 
 /** Another cloud is meant if it knows more keys of the file. Both may know some: clouds share settings. */
@@ -45,7 +52,7 @@ async function findOtherCloud({
   path = "",
   definition,
   registry,
-}: CloudSettingsOptions): Promise<ConfigIssue | undefined> {
+}: CloudSettingsOptions): Promise<OtherCloud | undefined> {
   const text = await readOrNothing(path);
   if (text === undefined) return undefined;
   // Most clouds share a syntax, and a large file that is wrong takes long to read.
@@ -56,7 +63,8 @@ async function findOtherCloud({
     read.set(syntax, keys);
     return countKnown(keys, one);
   };
-  let most = await count(definition);
+  const own = await count(definition);
+  let most = own;
   let meant: ProviderDefinition | undefined;
   for (const other of await loadProviders(registry)) {
     const known = await count(other);
@@ -66,7 +74,7 @@ async function findOtherCloud({
   const message =
     `is ${definition.name}, but ${path} has the settings of ${meant.name}; ` +
     `set --cloud-provider=${meant.name}`;
-  return { source: "--cloud-provider", message };
+  return { hint: { source: "--cloud-provider", message }, isSure: own === 0 };
 }
 
 /** How many of the keys at the top of a file are settings of a cloud. */
