@@ -46,13 +46,23 @@ export function clusterOf(host: ApiObject): string {
   return name === "" ? "" : `${labelOf(host, LABELS.namespace)}/${name}`;
 }
 
-/** Whether the status of a cluster records a host whose labels are written. */
-export function isRecorded(cluster: ApiObject, { metadata }: ApiObject): boolean {
+/** What the status of a cluster says of a host; absent if it does not name it. */
+export function findRecord(cluster: ApiObject, { metadata }: ApiObject): JsonObject | undefined {
   const { hosts } = objectAt(cluster, "status");
-  return (
-    isArray(hosts) &&
-    hosts.filter(isObject).some((one) => one["uid"] === metadata["uid"] && one["pending"] !== true)
-  );
+  const all = isArray(hosts) ? hosts.filter(isObject) : [];
+  return all.find((one) => one["uid"] === metadata["uid"]);
+}
+
+/** The role for which the status of a cluster records a host whose labels are written. */
+export function findRole(cluster: ApiObject, host: ApiObject): Role | undefined {
+  if (!isRecorded(cluster, host)) return undefined;
+  return ROLES.find((role) => role === findRecord(cluster, host)?.["role"]);
+}
+
+/** Whether the status of a cluster records a host whose labels are written. */
+export function isRecorded(cluster: ApiObject, host: ApiObject): boolean {
+  const record = findRecord(cluster, host);
+  return record !== undefined && record["pending"] !== true;
 }
 
 /** What is wrong with a host, whoever has it; `""` if nothing is. */
@@ -104,13 +114,22 @@ export function readWish(cluster: ApiObject, role: Role): Wish {
 
 /** A condition of a SIPCluster as `status reason`; `""` without one for its newest spec. */
 export function readCondition(cluster: ApiObject, type: string): string {
+  const found = findCondition(cluster, type);
+  return found === undefined ? "" : `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
+}
+
+/** The message of a condition of a SIPCluster; `""` without one for its newest spec. */
+export function readMessage(cluster: ApiObject, type: string): string {
+  return stringAt(findCondition(cluster, type) ?? {}, "message");
+}
+
+function findCondition(cluster: ApiObject, type: string): JsonObject | undefined {
   const { conditions } = objectAt(cluster, "status");
-  const found = (isArray(conditions) ? conditions.filter(isObject) : []).find(
-    (one: JsonObject) => stringAt(one, "type") === type,
+  return (isArray(conditions) ? conditions.filter(isObject) : []).find(
+    (one) =>
+      stringAt(one, "type") === type &&
+      one["observedGeneration"] === cluster.metadata["generation"],
   );
-  const generation = cluster.metadata["generation"];
-  if (found === undefined || found["observedGeneration"] !== generation) return "";
-  return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 }
 
 /** Whether hosts of a cluster may be given back while something uses them. */

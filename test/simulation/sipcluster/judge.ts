@@ -16,6 +16,8 @@ import type { ApiServer, Change } from "../world/api_server.ts";
 import type { Process } from "../world/process.ts";
 import {
   clusterOf,
+  findRecord,
+  findRole,
   isBroken,
   isRecorded,
   labelOf,
@@ -35,6 +37,9 @@ const NEWS_MS = 240_000;
 /** How long a host must be in error before it is replaced. */
 export const ERROR_GRACE_MS = 60_000;
 
+/** So much sooner it may be: a status has whole seconds, and clocks are up to one in a hundred wrong. */
+const EARLY_MS = 5_000;
+
 /** What a cluster wanted at some time. */
 interface Said {
   readonly atMs: number;
@@ -52,7 +57,7 @@ export class HostJudge {
   readonly #said = new Map<string, Said[]>();
   /** When somebody other than a process last changed a host. */
   readonly #foreignMs = new Map<string, number>();
-  /** Since when hosts are in error. */
+  /** Since when hosts are in error, as far as the status of their clusters tells. */
   readonly #brokenMs = new Map<string, number>();
 
   constructor(server: ApiServer, timeline: Timeline, trace: Trace) {
@@ -89,6 +94,7 @@ export class HostJudge {
     const all = this.#said.get(key) ?? [];
     all.push({ atMs: this.#timeline.monotonic(), cluster: after });
     this.#said.set(key, all);
+    this.#forgetErrors();
   }
 
   #judgeHost({ author, before, after }: Change<ApiObject>): void {
@@ -99,7 +105,8 @@ export class HostJudge {
       this.#trace.note(author ?? "people", `host ${keyOf(host)}: "${old}" -> "${now}"`);
     }
     if (author === undefined) {
-      if (after !== undefined && isBroken(after) && (before === undefined || !isBroken(before)))
+      this.#forgetErrors();
+      if (after !== undefined && isBroken(after) && !this.#brokenMs.has(keyOf(host)))
         this.#brokenMs.set(keyOf(host), this.#timeline.monotonic());
       const isNews =
         before !== undefined && after !== undefined && describe(before) !== describe(after);
@@ -118,6 +125,19 @@ export class HostJudge {
     if (old === "" && now !== "") this.#judgeTaken(author, before, after);
     else if (old !== "" && now === "") this.#judgeGiven(author, before);
     else if (old !== now) this.#accuse(`${author} moves ${keyOf(host)} from ${old} to ${now}`);
+  }
+
+  /** While no process leads, none can write down that a host was well in between. */
+  #forgetErrors(): void {
+    if (this.#brokenMs.size === 0) return;
+    for (const host of this.#server.objects.list("baremetalhosts")) {
+      if (isBroken(host) || !this.#brokenMs.has(keyOf(host))) continue;
+      const isSaid = [...this.#said.values()].some((all) => {
+        const { cluster } = all.at(-1) ?? {};
+        return cluster !== undefined && findRecord(cluster, host)?.["errorSince"] !== undefined;
+      });
+      if (!isSaid) this.#brokenMs.delete(keyOf(host));
+    }
   }
 
   /** Whether the status of a cluster had the host before its labels were written. */
@@ -179,15 +199,20 @@ export class HostJudge {
     if (isPaused(before))
       this.#accuse(`${author} gives ${key} of ${cluster} back, which is paused`);
     const brokenMs = this.#timeline.monotonic() - (this.#brokenMs.get(key) ?? -Infinity);
-    if (troubleOf(before) !== "in error" || brokenMs >= ERROR_GRACE_MS) return;
-    const role = labelOf(before, LABELS.role);
-    const left = this.#server.objects
-      .list("baremetalhosts")
-      .filter((one) => clusterOf(one) === cluster && labelOf(one, LABELS.role) === role);
+    if (troubleOf(before) !== "in error" || brokenMs >= ERROR_GRACE_MS - EARLY_MS) return;
+    const all = this.#said.get(cluster) ?? [];
+    // The record names a host until its labels are gone. What has labels alone was never taken, so nothing replaces it.
+    const newest = all.at(-1);
+    if (newest === undefined || findRecord(newest.cluster, before) === undefined) return;
+    const last = all.findLast((one) => isRecorded(one.cluster, before))?.cluster;
+    const role = last && findRole(last, before);
+    if (last === undefined || role === undefined) return;
+    const hosts = this.#server.objects.list("baremetalhosts");
+    const had = hosts.filter((host) => findRole(last, host) === role);
+    // Without too many hosts, one goes only because another one comes.
     const isWanted = (one: ApiObject): boolean =>
-      !isLeaving(one) &&
-      ROLES.some((name) => name === role && readWish(one, name).count > left.length);
-    if (said.length > 0 && said.every(isWanted))
+      !isLeaving(one) && readWish(one, role).count >= had.length;
+    if (said.every(isWanted))
       this.#accuse(`${author} replaces ${key} of ${cluster}, in error for ${brokenMs} ms`);
   }
 

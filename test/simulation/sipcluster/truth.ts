@@ -7,6 +7,7 @@ import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { objectAt, stringAt } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import {
   clusterOf,
+  findRecord,
   FLAVORS,
   isFree,
   isRecorded,
@@ -73,6 +74,7 @@ function listWrong(world: SipWorld, cluster: ApiObject): readonly string[] {
   if (isShort && couldHave) wrong.push(`${key} lacks hosts that it could have`);
   const wanted = isShort ? "False Unschedulable" : READY;
   if (ready !== wanted) wrong.push(`${key} says "${ready}" and not "${wanted}"`);
+  wrong.push(...listWrongAddresses(world, cluster, own));
   return [...wrong, ...listWrongServers(world, key, own)];
 }
 
@@ -107,6 +109,19 @@ function toRole(
   return { missing: count - mine.length, addable, wrong };
 }
 
+/** The status shows the address of each host. */
+function listWrongAddresses(
+  { objects }: SipWorld,
+  cluster: ApiObject,
+  own: readonly ApiObject[],
+): readonly string[] {
+  return own.flatMap((host) => {
+    const { addresses = [] } = findRecord(cluster, host) ?? {};
+    const [shown, wanted] = [String(addresses), readAddress(objects, host)];
+    return shown === wanted ? [] : [`${keyOf(host)} is shown at ${shown} and not at ${wanted}`];
+  });
+}
+
 /** The load balancer has exactly the addresses of the control planes. */
 function listWrongServers(
   { objects }: SipWorld,
@@ -126,13 +141,16 @@ function listWrongServers(
   if (edited.length > 0) return [`${name} lacks ${edited.join(", ")}, or they were edited`];
   const shown = [...config.matchAll(/\b10\.2[34]\.\d+\.\d+\b/g)].map(([address]) => address);
   const controlPlanes = own.filter((host) => labelOf(host, LABELS.role) === "ControlPlane");
-  const wanted = controlPlanes.map(({ metadata }) => {
-    const path = { namespace: String(metadata["namespace"]), name: `${metadata.name}-networkdata` };
-    const data = readSecret(objects.get("secrets", path), "networkData");
-    return /"ip_address":"([^"]+)"/.exec(data)?.[1] ?? "";
-  });
+  const wanted = controlPlanes.map((host) => readAddress(objects, host));
   const isSame = [...new Set(shown)].toSorted().join() === [...new Set(wanted)].toSorted().join();
   return isSame ? [] : [`${name} leads to ${shown.join()} and not to ${wanted.join()}`];
+}
+
+/** The address that the network data of a host says. */
+function readAddress(objects: SipWorld["objects"], { metadata }: ApiObject): string {
+  const path = { namespace: String(metadata["namespace"]), name: `${metadata.name}-networkdata` };
+  const data = readSecret(objects.get("secrets", path), "networkData");
+  return /"ip_address":"([^"]+)"/.exec(data)?.[1] ?? "";
 }
 
 function readSecret(secret: ApiObject | undefined, key: string): string {
