@@ -7,7 +7,8 @@ import { mendHost } from "../../../lib/simulator/metal3/hosts.ts";
 import { type RestRules, restartAtRest, untilRight, type Ending, tellStory } from "../ending.ts";
 import { endFaults, supervise } from "../steps/controller.ts";
 import { unpause } from "../steps/hosts.ts";
-import { isBroken } from "./hosts.ts";
+import { findRole, isBroken, LABELS, readMessage } from "./hosts.ts";
+import { keyOf } from "./judge.ts";
 import { drawOrder, giveRivalBack, SIP_STEPS } from "./steps.ts";
 import { listUntrue } from "./truth.ts";
 import { NAMES, SipWorld } from "./world.ts";
@@ -19,6 +20,8 @@ const PAUSE_MS = 4_000;
 const QUIET_MS = 90_000;
 /** Longest time until all is right: what is not watched is checked every ten minutes, and the rest takes less. */
 const CALM_MS_MAX = 1_500_000;
+/** What a cluster says of hosts that lost their labels while no process led, and that it may not label. */
+const IN_DOUBT = /In status\.hosts, in use, and without labels: ([^.]+)\. .*write the labels again/;
 /** How often a story goes without one thing that may happen. */
 const SPARED_SHARE = 0.3;
 
@@ -66,7 +69,10 @@ async function calm(world: SipWorld): Promise<void> {
 function toRules(world: SipWorld): RestRules {
   const { judge } = world;
   return {
-    look: () => supervise(world),
+    look: () => {
+      supervise(world);
+      writeLabels(world);
+    },
     supervise: () => supervise(world),
     listViolations: () => judge.violations,
     listUntrue: () => listUntrue(world),
@@ -74,6 +80,24 @@ function toRules(world: SipWorld): RestRules {
     quietMs: QUIET_MS,
     maxMs: CALM_MS_MAX,
   };
+}
+
+/** What only people may do: they label again the hosts in doubt of which a cluster says that they must. */
+function writeLabels({ objects, clusters, hosts, trace }: SipWorld): void {
+  for (const cluster of clusters) {
+    const [, keys = ""] = IN_DOUBT.exec(readMessage(cluster, "Scheduled")) ?? [];
+    for (const host of hosts.filter((one) => keys.split(", ").includes(keyOf(one)))) {
+      const { name, namespace } = cluster.metadata;
+      const role = findRole(cluster, host) ?? "";
+      const labels = {
+        [LABELS.namespace]: String(namespace),
+        [LABELS.name]: name,
+        [LABELS.role]: role,
+      };
+      objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
+      trace.note("PERSON", `labels ${keyOf(host)} again for ${keyOf(cluster)}`);
+    }
+  }
 }
 
 /** What people put right: broken and paused hosts, and machines of clusters that are to go. */
