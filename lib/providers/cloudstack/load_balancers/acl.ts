@@ -9,8 +9,8 @@ import { isAclReason, isAclReasonOf, isOf1x, toAclReason, toNotice, toWaiting } 
 import { isNameOf, type Scene, toGatePort, toIpProtocol, toStep } from "./scene.ts";
 import type { ChangeOf, Step } from "./steps.ts";
 import { type AclItem, type Rule, hasRuleLists } from "./observation.ts";
-import { LB_KINDS } from "../wire/objects.ts";
-import { type Acting, sendRemoval, write, type WrittenKind } from "./acting.ts";
+import { ACL_ITEMS } from "../wire/objects.ts";
+import { type Acting, sendRemoval, write } from "./acting.ts";
 
 /** A port behind an ACL list that can be changed. */
 export interface AclSite extends GateSite {
@@ -275,12 +275,6 @@ function inTheWay({ port, listId }: AclSite, items: readonly AclItem[]): LoadBal
   return toWaiting("PortInUse", message);
 }
 
-const ITEM: WrittenKind<AclItem> = {
-  kind: LB_KINDS.aclItem,
-  key: "networkacl",
-  put: (store, one) => store.putAclItem(one),
-};
-
 /** Lets clients reach one port of a tier. */
 export async function createAclItem(
   { kind: _kind, networkId, port, number, ...rest }: ChangeOf<"createAclItem">,
@@ -293,7 +287,8 @@ export async function createAclItem(
     action: "Allow",
     ...(number !== undefined && { number: String(number) }),
   };
-  await write(acting, ITEM, { command: "createNetworkACL", fields, params });
+  const writing = { command: "createNetworkACL", key: ACL_ITEMS.key, fields, params };
+  acting.store.putAclItem(await write(acting, ACL_ITEMS, writing));
 }
 
 /** Changes the clients of an item, its reason, or both. */
@@ -302,7 +297,8 @@ export async function updateAclItem(
   acting: Acting,
 ): Promise<void> {
   const params = { id, partialupgrade: "true" };
-  await write(acting, ITEM, { command: "updateNetworkACLItem", fields, params });
+  const writing = { command: "updateNetworkACLItem", key: ACL_ITEMS.key, fields, params };
+  acting.store.putAclItem(await write(acting, ACL_ITEMS, writing));
 }
 
 /** Deletes an item. */

@@ -8,7 +8,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { ApiError } from "../session/errors.ts";
 import type { StartedJob } from "../session/jobs.ts";
 import type { Change as Sent, CloudStackSession } from "../session/session.ts";
-import { type ObjectKind, toParams } from "../wire/objects.ts";
+import { listFields, type ObjectKind, toParams } from "../wire/objects.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import type { Step } from "./steps.ts";
 import type { ObservationStore } from "./store.ts";
@@ -75,43 +75,35 @@ export async function sendRemoval(acting: Acting, command: string, id: string): 
   }
 }
 
-/** A kind of objects that commands write: what their answers call one, and where it is kept. */
-export interface WrittenKind<T> {
-  readonly kind: ObjectKind<T>;
-  readonly key: string;
-  put(store: ObservationStore, object: T): void;
-}
-
 /** A command that makes or changes an object. */
 interface Writing<T> {
   readonly command: string;
+  /** The key of the object in the answer. */
+  readonly key: string;
   readonly fields: Partial<T>;
   /** What else the command takes, or in other words than the answer. The answer need not show it. */
   readonly params?: Readonly<Record<string, string>>;
 }
 
 /**
- * Makes or changes an object, and keeps it as the answer shows it. Asks for a new look if that is not as asked for.
+ * Makes or changes an object. Asks for a new look if the answer does not show it as asked for.
  *
  * @throws as `send()`
  */
 export async function write<T extends object>(
   acting: Acting,
-  { kind, key, put }: WrittenKind<T>,
-  { command, fields, params }: Writing<T>,
-): Promise<void> {
+  kind: ObjectKind<T>,
+  { command, key, fields, params }: Writing<T>,
+): Promise<T> {
   const all = { ...toParams(kind, fields), ...params };
   const object = await send(acting, { command, params: all, key, schema: kind.schema });
-  put(acting.store, object);
-  if (!isAsAsked(object, fields)) acting.store.invalidate();
-}
-
-/** A look shows lists in the order of their texts. */
-function isAsAsked<T extends object>(object: T, fields: Partial<T>): boolean {
   const shown = new Map<string, unknown>(Object.entries(object));
-  return Object.entries<unknown>(fields).every(([field, value]) =>
+  // A look shows lists in the order of their texts.
+  const isShown = listFields(kind, fields).every(({ field, value }) =>
     isDeepStrictEqual(shown.get(field), Array.isArray(value) ? value.toSorted() : value),
   );
+  if (!isShown) acting.store.invalidate();
+  return object;
 }
 
 /** Whether a refusal says that there is no object with this ID. */

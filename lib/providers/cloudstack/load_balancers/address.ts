@@ -10,7 +10,7 @@ import { toUnusable } from "../../../cloud/address_sharing.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ApiError } from "../session/errors.ts";
-import { LB_SCHEMAS } from "../wire/objects.ts";
+import { ADDRESSES, FIREWALL_RULES, IDENTIFIED, type Listing, RULES } from "../wire/objects.ts";
 import { type AskedAddress, isSamePlace, type Place } from "./record.ts";
 import type { ChangeOf } from "./steps.ts";
 import type { PublicAddress, Observation } from "./observation.ts";
@@ -148,7 +148,7 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
         ...toProject(acting),
       },
       key: "ipaddress",
-      schema: LB_SCHEMAS.address,
+      schema: ADDRESSES.schema,
       owner: acting.owner.uid,
       isRetry,
       hooks: { onObject },
@@ -188,7 +188,6 @@ function isNowhere({ state, networkId, vpcId }: PublicAddress): boolean {
 /** Every server allows pages of this size. The first one with an address that the Service may take is enough. */
 const PAGE_SIZE = 20;
 const PAGES_MAX = 50;
-const QUERY = { command: "listPublicIpAddresses", key: "publicipaddress" } as const;
 
 /**
  * Reads one address, free or not.
@@ -256,9 +255,10 @@ async function readPage(
   params: Readonly<Record<string, string>>,
   { session, signal }: Acting,
 ): Promise<readonly PublicAddress[]> {
-  const objects = await session.read({ ...QUERY, params, schema: LIST }, signal);
+  const { command, key } = ADDRESSES;
+  const objects = await session.read({ command, key, params, schema: LIST }, signal);
   return objects.flatMap((one) => {
-    const decoded = decode(LB_SCHEMAS.address, one);
+    const decoded = decode(ADDRESSES.schema, one);
     return "value" in decoded ? [decoded.value] : [];
   });
 }
@@ -344,9 +344,9 @@ async function findUse(
   // The server counts rules of every kind.
   if (hasRules === false) return undefined;
   const [rules, firewallRules, forwardings] = await Promise.all([
-    count("listLoadBalancerRules", "loadbalancerrule", { publicipid: id }, acting),
-    count("listFirewallRules", "firewallrule", { ipaddressid: id }, acting),
-    count("listPortForwardingRules", "portforwardingrule", { ipaddressid: id }, acting),
+    count(RULES, { publicipid: id }, acting),
+    count(FIREWALL_RULES, { ipaddressid: id }, acting),
+    count(FORWARDINGS, { ipaddressid: id }, acting),
   ]);
   if (rules + firewallRules > 0) return "visible";
   if (forwardings > 0)
@@ -354,16 +354,16 @@ async function findUse(
   return hasRules ? "a rule of another kind" : undefined;
 }
 
+const FORWARDINGS = { command: "listPortForwardingRules", key: "portforwardingrule" } as const;
+
 /** @throws {CloudError} also if the list is not whole */
 async function count(
-  command: string,
-  key: string,
+  { command, key }: Pick<Listing<unknown>, "command" | "key">,
   params: Readonly<Record<string, string>>,
   acting: Acting,
 ): Promise<number> {
   const { session, signal } = acting;
   const asked = { listall: "true", ...params, ...toProject(acting) };
-  const schema = LB_SCHEMAS.identified;
-  const list = await session.list({ command, key, params: asked, schema }, signal);
+  const list = await session.list({ command, key, params: asked, schema: IDENTIFIED }, signal);
   return list.objects.length + list.undecodable.size + (list.gap === undefined ? 0 : 1);
 }

@@ -16,8 +16,8 @@ import {
 import { isGoing, type Scene, toIpProtocol, toStep } from "./scene.ts";
 import type { ChangeOf, Step } from "./steps.ts";
 import type { DesiredPort } from "./desired.ts";
-import { LB_KINDS } from "../wire/objects.ts";
-import { type Acting, sendRemoval, write, type WrittenKind } from "./acting.ts";
+import { FIREWALL_RULES } from "../wire/objects.ts";
+import { type Acting, sendRemoval, write } from "./acting.ts";
 
 /** What is planned for one port, and in which order: `before` its load-balancer rule is made, and `after`. */
 export interface GatePlan {
@@ -207,19 +207,14 @@ function toCreation({ scene, address, port, networkId }: GateSite, cidrs: readon
   return toStep(scene, summary, { ...change, kind: "createFirewallRule" }, networkId);
 }
 
-const FIREWALL_RULE: WrittenKind<FirewallRule> = {
-  kind: LB_KINDS.firewallRule,
-  key: "firewallrule",
-  put: (store, one) => store.putFirewallRule(one),
-};
-
 /** Opens one port of an address. */
 export async function createFirewallRule(
   { addressId, protocol, port, cidrs }: ChangeOf<"createFirewallRule">,
   acting: Acting,
 ): Promise<void> {
   const fields = { addressId, protocol, startPort: port, endPort: port, cidrs };
-  await write(acting, FIREWALL_RULE, { command: "createFirewallRule", fields });
+  const writing = { command: "createFirewallRule", key: FIREWALL_RULES.key, fields };
+  acting.store.putFirewallRule(await write(acting, FIREWALL_RULES, writing));
 }
 
 /** Closes what a firewall rule opened. */

@@ -16,6 +16,7 @@ import { ApiError } from "../session/errors.ts";
 import type { Version } from "../session/facts.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import { ADDRESSES, NETWORKS, RULES } from "../wire/objects.ts";
 import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
 import { describeOwner, explainCompany, explainUse, listUnshared } from "./scene.ts";
@@ -30,7 +31,7 @@ import { isTagged, TAG_KEYS } from "./words.ts";
 /** What {@linkcode inspectLoadBalancing} looks with. */
 interface InspectionOptions extends LoadBalancerInspection {
   readonly session: Pick<CloudStackSession, "deriveKey" | "isOwnKey" | "list" | "read">;
-  readonly api: Pick<LoadBalancingApi, "listAddresses" | "listNetworks" | "listRules">;
+  readonly api: Pick<LoadBalancingApi, "listAll">;
   readonly source: Pick<ObserverSource, "facts" | "readBackends">;
   readonly clock: Clock;
 }
@@ -120,7 +121,7 @@ async function inspectNetworks(
       ),
     );
     const version = await source.facts.readVersion(signal);
-    const list = (projectId: string | undefined) => api.listNetworks(projectId, signal);
+    const list = (projectId: string | undefined) => api.listAll(NETWORKS, projectId, signal);
     const { objects } = await source.facts.inProject(list, signal);
     const chosenId = chooseNetwork({ vms }, backends);
     const chosen = objects.find(({ id }) => id === chosenId);
@@ -142,11 +143,11 @@ async function inspectAddresses(
   if (readCluster === undefined) return [];
   try {
     return await source.facts.inProject(async (projectId) => {
-      const addresses = await api.listAddresses(projectId, signal);
+      const addresses = await api.listAll(ADDRESSES, projectId, signal);
       const asking = { ...options, projectId };
       const untagged = await inspectUntagged(addresses.objects, asking, signal);
       if (!addresses.objects.some(({ tags }) => isTagged(tags))) return untagged;
-      const rules = await api.listRules(projectId, signal);
+      const rules = await api.listAll(RULES, projectId, signal);
       // After the addresses: that of a Service which was made meanwhile must not look left over.
       const cluster = await readCluster(signal);
       if (cluster === undefined) return [toUnknown("Kubernetes does not show all Services")];
@@ -189,8 +190,8 @@ export async function readKept(
   signal: AbortSignal,
 ): Promise<readonly KeptAddress[]> {
   return await source.facts.inProject(async (projectId) => {
-    const addresses = await api.listAddresses(projectId, signal);
-    const rules = await api.listRules(projectId, signal);
+    const addresses = await api.listAll(ADDRESSES, projectId, signal);
+    const rules = await api.listAll(RULES, projectId, signal);
     return listKept({ addresses: toMap(addresses), rules: toMap(rules), clusterIds });
   }, signal);
 }

@@ -6,6 +6,7 @@ import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balance
 import type { Limiter } from "../../../core/concurrency.ts";
 import type { Version } from "../session/facts.ts";
 import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
+import { ADDRESSES, FIREWALL_RULES, NETWORKS, RULES } from "../wire/objects.ts";
 import { type AskedAddress, parseRecord, type RecordSigner } from "./record.ts";
 import { adoptNames } from "./leaseweb.ts";
 import { ANNOTATIONS, isAclReason, parseRuleName } from "./words.ts";
@@ -64,9 +65,9 @@ const FIXED_LISTS: ReadonlySet<string> = new Set(["default_allow", "default_deny
 export async function observe(look: Look, signal: AbortSignal): Promise<Omit<Found, "isOurCloud">> {
   const { api, projectId, claims, takenAtMs, takenAtWallMs } = look;
   const [listed, addresses, firewallRules, version] = await Promise.all([
-    api.listRules(projectId, signal),
-    api.listAddresses(projectId, signal),
-    api.listFirewallRules(projectId, signal),
+    api.listAll(RULES, projectId, signal),
+    api.listAll(ADDRESSES, projectId, signal),
+    api.listAll(FIREWALL_RULES, projectId, signal),
     look.readVersion(),
   ]);
   const ruleCount = listed.objects.length;
@@ -311,13 +312,13 @@ const AGE_MS_MAX = 3_600_000;
  * lets no client in.
  */
 export class Networks {
-  readonly #api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">;
+  readonly #api: Pick<LoadBalancingApi, "listAll" | "readAclListName">;
   readonly #clock: Clock;
   #kept: (KnownNetworks & { readonly readAtMs: number }) | undefined;
   /** By their IDs. Old servers show only the ID of the list of a network. */
   readonly #listNames = new Map<string, string>();
 
-  constructor(api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">, clock: Clock) {
+  constructor(api: Pick<LoadBalancingApi, "listAll" | "readAclListName">, clock: Clock) {
     this.#api = api;
     this.#clock = clock;
   }
@@ -337,7 +338,7 @@ export class Networks {
     };
     if (isFresh && [...question.wanted].every((id) => isEnough(id))) return kept;
     const readAtMs = this.#clock.monotonic();
-    const { objects, unreadable } = await this.#api.listNetworks(question.projectId, signal);
+    const { objects, unreadable } = await this.#api.listAll(NETWORKS, question.projectId, signal);
     const networks = new Map<string, Network>();
     for (const one of objects) networks.set(one.id, await this.#addListName(one, question, signal));
     this.#kept = { networks, unreadable, readAtMs };

@@ -42,8 +42,8 @@ import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts"
 import { assert } from "../../../core/errors.ts";
 import { ApiError } from "../session/errors.ts";
 import { INTERNAL, INVALID } from "../session/refusal.ts";
-import { LB_KINDS } from "../wire/objects.ts";
-import { type Acting, sendPlain, sendRemoval, write, type WrittenKind } from "./acting.ts";
+import { RULES } from "../wire/objects.ts";
+import { type Acting, sendPlain, sendRemoval, write } from "./acting.ts";
 
 /** The rule of one port, as it should be. */
 interface RuleSite {
@@ -350,11 +350,8 @@ export function planClosing(
   return [...planFirewallRemoval(scene, rule), ...planAclRemoval(scene, rule, isNeeded)];
 }
 
-const RULE: WrittenKind<Rule> = {
-  kind: LB_KINDS.rule,
-  key: "loadbalancer",
-  put: (store, one) => store.putRule(one),
-};
+/** Of a rule in the answer to a change. */
+const KEY = "loadbalancer";
 
 /** What the server says of a rule that the load balancer of the network does not take on any address. */
 const NOT_SUPPORTED =
@@ -371,9 +368,10 @@ export async function createRule(
   { kind: _kind, description, ...fields }: ChangeOf<"createRule">,
   acting: Acting,
 ): Promise<void> {
+  const command = "createLoadBalancerRule";
   const params = { description, openfirewall: "false" };
   try {
-    await write(acting, RULE, { command: "createLoadBalancerRule", fields, params });
+    acting.store.putRule(await write(acting, RULES, { command, key: KEY, fields, params }));
   } catch (error) {
     throw toUnsupported(fields, error) ?? toUsed(error) ?? error;
   }
@@ -385,12 +383,10 @@ export async function updateRule(
   acting: Acting,
 ): Promise<void> {
   const { store } = acting;
+  const command = "updateLoadBalancerRule";
+  const params = { id: ruleId };
   try {
-    await write(acting, RULE, {
-      command: "updateLoadBalancerRule",
-      fields,
-      params: { id: ruleId },
-    });
+    store.putRule(await write(acting, RULES, { command, key: KEY, fields, params }));
   } catch (error) {
     if (error instanceof ApiError) store.noteUnsent(ruleId);
     const rule = store.view?.rules.get(ruleId);

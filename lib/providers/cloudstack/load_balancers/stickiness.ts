@@ -9,7 +9,7 @@ import { isGoing, type Scene, toStep } from "./scene.ts";
 import type { Change, ChangeOf, Step } from "./steps.ts";
 import type { StickinessWish, Desired, DesiredPort } from "./desired.ts";
 import type { Network, Rule, StickinessPolicy } from "./observation.ts";
-import { LB_SCHEMAS } from "../wire/objects.ts";
+import { POLICIES } from "../wire/objects.ts";
 import { type Acting, send, sendRemoval, toIndexed } from "./acting.ts";
 
 /** Steps and problems of one part. */
@@ -127,8 +127,8 @@ export async function createPolicy(
   const { policies } = await send(acting, {
     command: "createLBStickinessPolicy",
     params,
-    key: "stickinesspolicies",
-    schema: LB_SCHEMAS.stickiness,
+    key: POLICIES.key,
+    schema: POLICIES.schema,
   });
   const made = policies.find((one) => one.name === name);
   if (made === undefined || made.method !== method) return store.invalidate();

@@ -7,6 +7,7 @@ import type { Finding } from "../../../cloud/inspection.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import { RULES } from "../wire/objects.ts";
 import type { PublicAddress } from "./observation.ts";
 import { isNamedBy } from "./ownership.ts";
 import { parseRecord, RecordSigner, SIGNING_PURPOSE } from "./record.ts";
@@ -16,7 +17,7 @@ import { readTakers } from "./takers.ts";
 /** What {@linkcode inspectUntagged} asks with. */
 interface UntaggedOptions {
   readonly session: Pick<CloudStackSession, "deriveKey" | "isOwnKey" | "list">;
-  readonly api: Pick<LoadBalancingApi, "listRules">;
+  readonly api: Pick<LoadBalancingApi, "listAll">;
   readonly clock: Clock;
   readonly claims: readonly LoadBalancerClaim[];
   readonly projectId: string | undefined;
@@ -62,7 +63,7 @@ async function listTaken(
   const takers = await readTakers({ session, projectId, asked }, signal);
   const own = idle.filter(({ id }) => takers?.get(id) === "us");
   if (own.length === 0) return [];
-  const { objects: rules } = await api.listRules(projectId, signal);
+  const { objects: rules } = await api.listAll(RULES, projectId, signal);
   return own.filter(({ id }) => rules.every(({ addressId }) => addressId !== id));
 }
 

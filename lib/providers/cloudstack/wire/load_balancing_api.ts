@@ -5,20 +5,20 @@
 import { CloudError } from "../../../cloud/errors.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import { parseUuid } from "../../../core/text/values.ts";
-import type {
-  AclItem,
-  FirewallRule,
-  Network,
-  PublicAddress,
-  Rule,
-  StickinessPolicy,
-  Unreadable,
-} from "../load_balancers/observation.ts";
+import type { AclItem, StickinessPolicy, Unreadable } from "../load_balancers/observation.ts";
 import type { ObjectList } from "../session/lists.ts";
 import type { Body } from "../session/reply.ts";
 import type { CloudStackSession } from "../session/session.ts";
-import { LB_SCHEMAS } from "./objects.ts";
-import type { Field } from "./schema.ts";
+import {
+  ACL_ITEMS,
+  ACL_LISTS,
+  type Identified,
+  type Listing,
+  MEMBERS,
+  type ObjectKind,
+  POLICIES,
+  RULE_IDS,
+} from "./objects.ts";
 
 /** A whole list: what can be read of it, and the rest. */
 export interface WholeList<T> {
@@ -26,79 +26,12 @@ export interface WholeList<T> {
   readonly unreadable: readonly Unreadable[];
 }
 
-/** A question for a list. */
-interface Question<T> {
-  readonly command: string;
-  readonly key: string;
-  readonly schema: Field<T>;
-}
-
-/** A list whose objects that cannot be read are named: by what, besides their ID. */
-interface NamedQuestion<T> extends Question<T> {
-  readonly kind: Unreadable["kind"];
-  /** The fields of the server that say it. */
-  readonly said: { readonly [K in "addressId" | "name"]?: string };
-}
-
-const ADDRESSES: NamedQuestion<PublicAddress> = {
-  command: "listPublicIpAddresses",
-  key: "publicipaddress",
-  schema: LB_SCHEMAS.address,
-  kind: "address",
-  said: { name: "ipaddress" },
-};
-const RULES = { command: "listLoadBalancerRules", key: "loadbalancerrule" } as const;
-const NAMED_RULES: NamedQuestion<Rule> = {
-  ...RULES,
-  schema: LB_SCHEMAS.rule,
-  kind: "rule",
-  said: { name: "name", addressId: "publicipid" },
-};
-const FIREWALL_RULES: NamedQuestion<FirewallRule> = {
-  command: "listFirewallRules",
-  key: "firewallrule",
-  schema: LB_SCHEMAS.firewallRule,
-  kind: "firewallRule",
-  said: { addressId: "ipaddressid" },
-};
-const NETWORKS: NamedQuestion<Network> = {
-  command: "listNetworks",
-  key: "network",
-  schema: LB_SCHEMAS.network,
-  kind: "network",
-  said: { name: "name" },
-};
-const ACL_ITEMS: NamedQuestion<AclItem> = {
-  command: "listNetworkACLs",
-  key: "networkacl",
-  schema: LB_SCHEMAS.aclItem,
-  kind: "aclItem",
-  said: { name: "reason" },
-};
-const RULES_OF_VM: Question<Identified> = { ...RULES, schema: LB_SCHEMAS.identified };
-const MEMBERS: Question<Identified> = {
-  command: "listLoadBalancerRuleInstances",
-  key: "loadbalancerruleinstance",
-  schema: LB_SCHEMAS.identified,
-};
-const POLICIES = {
-  command: "listLBStickinessPolicies",
-  key: "stickinesspolicies",
-  schema: LB_SCHEMAS.stickiness,
-} as const;
-const ACL_LISTS = {
-  command: "listNetworkACLLists",
-  key: "networkacllist",
-  schema: LB_SCHEMAS.aclList,
-} as const;
-
-interface Identified {
-  readonly id: string;
-}
 type Params = Readonly<Record<string, string>>;
 
 /** A list that changes while it is read is read again, so often in all. */
 const TRIES_MAX = 3;
+/** The fields that name an object which cannot be read: the first that its kind has. */
+const NAMING: readonly string[] = ["name", "ip", "reason"];
 
 /**
  * Questions about everything that load balancers are made of.
@@ -113,17 +46,40 @@ export class LoadBalancingApi {
     this.#session = session;
   }
 
-  /** Lists the public addresses that the account or project has taken. */
-  async listAddresses(
+  /**
+   * Lists all objects of a kind: what of them can be read, and what cannot.
+   *
+   * @param more Parameters besides. @default {none}
+   */
+  async listAll<T extends Identified>(
+    { kind, names, ...listing }: ObjectKind<T>,
     projectId: string | undefined,
     signal: AbortSignal,
-  ): Promise<WholeList<PublicAddress>> {
-    return await this.#listWhole(ADDRESSES, toAll(projectId), signal);
-  }
-
-  /** Lists all load-balancer rules. */
-  async listRules(projectId: string | undefined, signal: AbortSignal): Promise<WholeList<Rule>> {
-    return await this.#listWhole(NAMED_RULES, toAll(projectId), signal);
+    more: Params = {},
+  ): Promise<WholeList<T>> {
+    const params = { ...toAll(projectId), ...more };
+    const {
+      objects,
+      unreadable = [],
+      undecodable,
+      gap,
+    } = await this.#list(listing, params, signal);
+    if (gap !== undefined) throw toGapError(gap);
+    const naming = NAMING.find((field) => names.has(field)) ?? "";
+    const describe = (raw: Body): Unreadable => {
+      const read = (field: string): string | undefined => toText(raw[names.get(field) ?? ""]);
+      const name = read(naming);
+      const id = parseUuid(read("id") ?? "");
+      const addressId = parseUuid(read("addressId") ?? "");
+      return {
+        kind,
+        ...(id !== undefined && { id }),
+        ...(name !== undefined && { name }),
+        ...(addressId !== undefined && { addressId }),
+        problem: undecodable.get(id ?? "") ?? findNameless(undecodable) ?? "it cannot be read",
+      };
+    };
+    return { objects, unreadable: unreadable.map(describe) };
   }
 
   /** Lists the IDs of the rules that a VM is behind. */
@@ -133,7 +89,7 @@ export class LoadBalancingApi {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
     const params = { ...toAll(projectId), virtualmachineid: vmId };
-    const list = await this.#list(RULES_OF_VM, params, signal);
+    const list = await this.#list(RULE_IDS, params, signal);
     const flaw = findFlaw(list);
     if (flaw !== undefined) throw toGapError(flaw);
     return new Set(list.objects.map(({ id }) => id));
@@ -155,22 +111,6 @@ export class LoadBalancingApi {
     return list.objects.flatMap(({ id, policies }) => (id === ruleId ? policies : []));
   }
 
-  /** Lists all firewall rules of public addresses. */
-  async listFirewallRules(
-    projectId: string | undefined,
-    signal: AbortSignal,
-  ): Promise<WholeList<FirewallRule>> {
-    return await this.#listWhole(FIREWALL_RULES, toAll(projectId), signal);
-  }
-
-  /** Lists all networks. */
-  async listNetworks(
-    projectId: string | undefined,
-    signal: AbortSignal,
-  ): Promise<WholeList<Network>> {
-    return await this.#listWhole(NETWORKS, toAll(projectId), signal);
-  }
-
   /** Reads the name of a list of network ACLs; `undefined` if the server does not show the list. */
   async readAclListName(
     listId: string,
@@ -187,46 +127,17 @@ export class LoadBalancingApi {
     projectId: string | undefined,
     signal: AbortSignal,
   ): Promise<WholeList<AclItem>> {
-    const { objects, unreadable } = await this.#listWhole(
-      ACL_ITEMS,
-      { ...toAll(projectId), aclid: listId },
-      signal,
-    );
-    return { objects, unreadable: unreadable.map((one) => ({ ...one, listId })) };
+    const list = await this.listAll(ACL_ITEMS, projectId, signal, { aclid: listId });
+    return { ...list, unreadable: list.unreadable.map((one) => ({ ...one, listId })) };
   }
 
-  /** What of it can be read, and what cannot. */
-  async #listWhole<T extends { readonly id: string }>(
-    query: NamedQuestion<T>,
-    params: Params,
-    signal: AbortSignal,
-  ): Promise<WholeList<T>> {
-    const { objects, unreadable = [], undecodable, gap } = await this.#list(query, params, signal);
-    if (gap !== undefined) throw toGapError(gap);
-    const { kind, said } = query;
-    const describe = (raw: Body): Unreadable => {
-      const id = toId(raw["id"]);
-      const name = toText(raw[said.name ?? ""]);
-      const addressId = toId(raw[said.addressId ?? ""]);
-      return {
-        kind,
-        ...(id !== undefined && { id }),
-        ...(name !== undefined && { name }),
-        ...(addressId !== undefined && { addressId }),
-        problem: undecodable.get(id ?? "") ?? findNameless(undecodable) ?? "it cannot be read",
-      };
-    };
-    return { objects, unreadable: unreadable.map(describe) };
-  }
-
-  async #list<T extends { readonly id: string }>(
-    query: Question<T>,
+  async #list<T extends Identified>(
+    listing: Listing<T>,
     params: Params,
     signal: AbortSignal,
   ): Promise<ObjectList<T>> {
-    const { command, key, schema } = query;
     for (let tries = 1; ; tries += 1) {
-      const list = await this.#session.list({ command, key, schema, params }, signal);
+      const list = await this.#session.list({ ...listing, params }, signal);
       if (list.gap === undefined || tries === TRIES_MAX) return list;
     }
   }
@@ -249,8 +160,4 @@ function toAll(projectid: string | undefined): Readonly<Record<string, string>> 
 
 function toText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-function toId(value: unknown): string | undefined {
-  return typeof value === "string" ? parseUuid(value) : undefined;
 }

@@ -16,6 +16,7 @@ import type {
   Rule,
   StickinessMethod,
   StickinessPolicy,
+  Unreadable,
 } from "../load_balancers/observation.ts";
 import {
   CIDRS,
@@ -35,16 +36,24 @@ type Reading<T, K extends keyof T> = object extends Pick<T, K> ? T[K] | null | u
 /** What the server calls each field, and how it is read. */
 type Fields<T> = { readonly [K in keyof T]-?: readonly [name: string, read: Field<Reading<T, K>>] };
 
-/** A kind of objects. */
-export interface ObjectKind<T> {
+/** A list of the server. */
+export interface Listing<T> {
+  /** The command that lists the objects, and their key in its answer. */
+  readonly command: string;
+  readonly key: string;
   /** Reads one. */
   readonly schema: Field<T>;
+}
+
+/** A kind of objects that load balancers are made of. */
+export interface ObjectKind<T> extends Listing<T> {
+  readonly kind: Unreadable["kind"];
   /** What the server calls each field, in commands as in answers. */
   readonly names: ReadonlyMap<string, string>;
 }
 
 /** @param fields In their order: the problem of an object is the first field that cannot be read */
-function toKind<T extends object>(fields: Fields<T>): ObjectKind<T> {
+function readFields<T extends object>(fields: Fields<T>): Pick<ObjectKind<T>, "names" | "schema"> {
   const entries = Object.entries<readonly [string, Field<unknown>]>(fields);
   const toKnown = (read: Readonly<Record<string, unknown>>): object =>
     Object.fromEntries(
@@ -62,13 +71,25 @@ function toKind<T extends object>(fields: Fields<T>): ObjectKind<T> {
   return { schema, names: new Map(entries.map(([field, [name]]) => [field, name])) };
 }
 
-/** The parameters of a command that writes these fields of an object. */
+/** Which of the fields of a kind are given: their names here and on the server, and their values. */
+export function listFields<T extends object>(
+  { names }: Pick<ObjectKind<T>, "names">,
+  values: Partial<T>,
+): readonly { readonly field: string; readonly name: string; readonly value: unknown }[] {
+  const given = new Map(Object.entries<unknown>(values));
+  return [...names].flatMap(([field, name]) => {
+    const value = given.get(field);
+    return value === undefined ? [] : [{ field, name, value }];
+  });
+}
+
+/** The parameters of a command that writes these fields of an object: never one that the kind does not have. */
 export function toParams<T extends object>(
-  { names }: ObjectKind<T>,
+  kind: Pick<ObjectKind<T>, "names">,
   values: Partial<T>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(values).map(([field, value]) => [names.get(field) ?? field, toParam(value)]),
+    listFields(kind, values).map(({ name, value }) => [name, toParam(value)]),
   );
 }
 
@@ -121,66 +142,82 @@ const PARAMS: Field<ReadonlyMap<string, string>> = v.pipe(
   ),
 );
 
-const address = toKind<Omit<PublicAddress, "usedBy">>({
-  id: ["id", ID],
-  ip: ["ipaddress", IP],
-  state: ["state", NAME],
-  allocatedAtMs: ["allocated", TIME],
-  networkId: ["associatednetworkid", REFERENCE],
-  vpcId: ["vpcid", REFERENCE],
-  isSourceNat: ["issourcenat", v.nullish(FLAG, false)],
-  isStaticNat: ["isstaticnat", v.nullish(FLAG, false)],
-  hasRules: ["hasrules", v.nullish(FLAG)],
-  tags: ["tags", TAGS],
-});
+/** The public addresses that the account or project has taken. */
+export const ADDRESSES: ObjectKind<PublicAddress> = {
+  kind: "address",
+  command: "listPublicIpAddresses",
+  key: "publicipaddress",
+  ...readFields<Omit<PublicAddress, "usedBy">>({
+    id: ["id", ID],
+    ip: ["ipaddress", IP],
+    state: ["state", NAME],
+    allocatedAtMs: ["allocated", TIME],
+    networkId: ["associatednetworkid", REFERENCE],
+    vpcId: ["vpcid", REFERENCE],
+    isSourceNat: ["issourcenat", v.nullish(FLAG, false)],
+    isStaticNat: ["isstaticnat", v.nullish(FLAG, false)],
+    hasRules: ["hasrules", v.nullish(FLAG)],
+    tags: ["tags", TAGS],
+  }),
+};
 
-const rule = toKind<Rule>({
-  id: ["id", ID],
-  name: ["name", v.string()],
-  description: ["description", WORDS],
-  addressId: ["publicipid", ID],
-  ip: ["publicip", NAME],
-  networkId: ["networkid", ID],
-  publicPort: ["publicport", PORT],
-  privatePort: ["privateport", PORT],
-  protocol: ["protocol", NAME],
-  algorithm: ["algorithm", NAME],
-  cidrs: ["cidrlist", CIDRS],
-  state: ["state", NAME],
-});
+const RULE_LIST = { command: "listLoadBalancerRules", key: "loadbalancerrule" } as const;
 
-const firewallRule = toKind<FirewallRule>({
-  id: ["id", ID],
-  addressId: ["ipaddressid", ID],
-  protocol: ["protocol", WORD],
-  startPort: ["startport", v.nullish(PORT)],
-  endPort: ["endport", v.nullish(PORT)],
-  cidrs: ["cidrlist", CIDRS],
-  state: ["state", NAME],
-});
+/** The load-balancer rules. */
+export const RULES: ObjectKind<Rule> = {
+  kind: "rule",
+  ...RULE_LIST,
+  ...readFields<Rule>({
+    id: ["id", ID],
+    name: ["name", v.string()],
+    description: ["description", WORDS],
+    addressId: ["publicipid", ID],
+    ip: ["publicip", NAME],
+    networkId: ["networkid", ID],
+    publicPort: ["publicport", PORT],
+    privatePort: ["privateport", PORT],
+    protocol: ["protocol", NAME],
+    algorithm: ["algorithm", NAME],
+    cidrs: ["cidrlist", CIDRS],
+    state: ["state", NAME],
+  }),
+};
 
-const aclItem = toKind<AclItem>({
-  id: ["id", ID],
-  listId: ["aclid", ID],
-  protocol: ["protocol", WORD],
-  startPort: ["startport", v.nullish(PORT)],
-  endPort: ["endport", v.nullish(PORT)],
-  cidrs: ["cidrlist", CIDRS],
-  isIngress: ["traffictype", either("ingress", "egress")],
-  isAllow: ["action", either("allow", "deny")],
-  number: ["number", WHOLE_NUMBER],
-  reason: ["reason", WORDS],
-  state: ["state", NAME],
-});
+/** The firewall rules of public addresses. */
+export const FIREWALL_RULES: ObjectKind<FirewallRule> = {
+  kind: "firewallRule",
+  command: "listFirewallRules",
+  key: "firewallrule",
+  ...readFields<FirewallRule>({
+    id: ["id", ID],
+    addressId: ["ipaddressid", ID],
+    protocol: ["protocol", WORD],
+    startPort: ["startport", v.nullish(PORT)],
+    endPort: ["endport", v.nullish(PORT)],
+    cidrs: ["cidrlist", CIDRS],
+    state: ["state", NAME],
+  }),
+};
 
-const policy = toKind<StickinessPolicy>({
-  id: ["id", ID],
-  name: ["name", NAME],
-  method: ["methodname", NAME],
-  description: ["description", WORDS],
-  state: ["state", NAME],
-  params: ["params", PARAMS],
-});
+/** The items of one list of network ACLs, which a parameter names. */
+export const ACL_ITEMS: ObjectKind<AclItem> = {
+  kind: "aclItem",
+  command: "listNetworkACLs",
+  key: "networkacl",
+  ...readFields<AclItem>({
+    id: ["id", ID],
+    listId: ["aclid", ID],
+    protocol: ["protocol", WORD],
+    startPort: ["startport", v.nullish(PORT)],
+    endPort: ["endport", v.nullish(PORT)],
+    cidrs: ["cidrlist", CIDRS],
+    isIngress: ["traffictype", either("ingress", "egress")],
+    isAllow: ["action", either("allow", "deny")],
+    number: ["number", WHOLE_NUMBER],
+    reason: ["reason", WORDS],
+    state: ["state", NAME],
+  }),
+};
 
 const SERVICES: Field<Offered> = v.pipe(
   v.array(
@@ -192,9 +229,7 @@ const SERVICES: Field<Offered> = v.pipe(
   v.transform((services) => readServices(services)),
 );
 
-type PlainNetwork = Omit<Network, keyof Offered>;
-
-const network = toKind<PlainNetwork & { readonly services: Offered }>({
+const NETWORK = readFields<Omit<Network, keyof Offered> & { readonly services: Offered }>({
   id: ["id", ID],
   name: ["name", NAME],
   zoneId: ["zoneid", REFERENCE],
@@ -204,6 +239,18 @@ const network = toKind<PlainNetwork & { readonly services: Offered }>({
   services: ["service", SERVICES],
 });
 
+/** The networks. */
+export const NETWORKS: ObjectKind<Network> = {
+  kind: "network",
+  command: "listNetworks",
+  key: "network",
+  names: NETWORK.names,
+  schema: v.pipe(
+    NETWORK.schema,
+    v.transform(({ services, ...one }) => ({ ...one, ...services })),
+  ),
+};
+
 /** The policies of one rule. */
 interface RulePolicies {
   /** Of the rule. */
@@ -211,39 +258,47 @@ interface RulePolicies {
   readonly policies: readonly StickinessPolicy[];
 }
 
-/** Kinds of objects that Landfall writes, too. Texts of CloudStack keep their case. */
-export const LB_KINDS: {
-  readonly rule: ObjectKind<Rule>;
-  readonly firewallRule: ObjectKind<FirewallRule>;
-  readonly aclItem: ObjectKind<AclItem>;
-} = { rule, firewallRule, aclItem };
+const POLICY = readFields<StickinessPolicy>({
+  id: ["id", ID],
+  name: ["name", NAME],
+  method: ["methodname", NAME],
+  description: ["description", WORDS],
+  state: ["state", NAME],
+  params: ["params", PARAMS],
+});
 
-/** Readers by kind of object. */
-export const LB_SCHEMAS: {
-  readonly address: Field<PublicAddress>;
-  readonly rule: Field<Rule>;
-  readonly firewallRule: Field<FirewallRule>;
-  readonly aclItem: Field<AclItem>;
-  readonly aclList: Field<{ readonly id: string; readonly name: string }>;
-  readonly network: Field<Network>;
-  readonly stickiness: Field<RulePolicies>;
-  /** Something of which only the ID matters. */
-  readonly identified: Field<{ readonly id: string }>;
-} = {
-  address: address.schema,
-  rule: rule.schema,
-  firewallRule: firewallRule.schema,
-  aclItem: aclItem.schema,
-  aclList: v.object({ id: ID, name: v.string() }),
-  network: v.pipe(
-    network.schema,
-    v.transform(({ services, ...one }) => ({ ...one, ...services })),
-  ),
-  stickiness: toKind<RulePolicies>({
+/** The stickiness policies of rules. */
+export const POLICIES: Listing<RulePolicies> = {
+  command: "listLBStickinessPolicies",
+  key: "stickinesspolicies",
+  schema: readFields<RulePolicies>({
     id: ["lbruleid", ID],
-    policies: ["stickinesspolicy", v.nullish(v.array(policy.schema), [])],
+    policies: ["stickinesspolicy", v.nullish(v.array(POLICY.schema), [])],
   }).schema,
-  identified: v.object({ id: ID }),
+};
+
+/** The lists of network ACLs. */
+export const ACL_LISTS: Listing<{ readonly id: string; readonly name: string }> = {
+  command: "listNetworkACLLists",
+  key: "networkacllist",
+  schema: v.object({ id: ID, name: v.string() }),
+};
+
+/** Something of which only the ID matters. */
+export interface Identified {
+  readonly id: string;
+}
+/** See {@linkcode Identified}. */
+export const IDENTIFIED: Field<Identified> = v.object({ id: ID });
+
+/** The IDs of rules. */
+export const RULE_IDS: Listing<Identified> = { ...RULE_LIST, schema: IDENTIFIED };
+
+/** The VMs behind a rule. */
+export const MEMBERS: Listing<Identified> = {
+  command: "listLoadBalancerRuleInstances",
+  key: "loadbalancerruleinstance",
+  schema: IDENTIFIED,
 };
 
 /** A service of a network, as CloudStack shows it. */

@@ -11,6 +11,12 @@ import { ObservationStore } from "../../../../lib/providers/cloudstack/load_bala
 import type { Observation } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
+import {
+  ADDRESSES,
+  FIREWALL_RULES,
+  NETWORKS,
+  RULES,
+} from "../../../../lib/providers/cloudstack/wire/objects.ts";
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { networkOf } from "../../../support/cloud/cloudstack_networks.ts";
 import { type CloudStackRig, useCloudStack } from "../../../support/cloud/cloudstack_rig.ts";
@@ -185,10 +191,10 @@ async function look(
   const open = store.begin();
   const { signal } = stop;
   const [addresses, rules, firewallRules, networks] = await Promise.all([
-    api.listAddresses(projectId, signal),
-    api.listRules(projectId, signal),
-    api.listFirewallRules(projectId, signal),
-    api.listNetworks(projectId, signal),
+    api.listAll(ADDRESSES, projectId, signal),
+    api.listAll(RULES, projectId, signal),
+    api.listAll(FIREWALL_RULES, projectId, signal),
+    api.listAll(NETWORKS, projectId, signal),
   ]);
   const members = await Promise.all(
     rules.objects.map(

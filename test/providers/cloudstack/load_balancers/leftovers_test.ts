@@ -313,9 +313,9 @@ describe("Networks", () => {
     listed = LISTED;
     clock = new ManualClock();
     const api = {
-      listNetworks: () => {
+      listAll: () => {
         asked.push("networks");
-        return Promise.resolve({ objects: listed, unreadable: [] });
+        return Promise.resolve({ objects: [...listed] as never[], unreadable: [] });
       },
       readAclListName: (listId: string) => {
         asked.push(listId);

@@ -6,7 +6,16 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { anything, assert, constantFrom, dictionary, property } from "fast-check";
 import { decode } from "../../../../lib/cloud_http/decode.ts";
 import type { Field } from "../../../../lib/providers/cloudstack/wire/schema.ts";
-import { LB_SCHEMAS } from "../../../../lib/providers/cloudstack/wire/objects.ts";
+import {
+  ACL_ITEMS,
+  ACL_LISTS,
+  ADDRESSES,
+  FIREWALL_RULES,
+  MEMBERS,
+  NETWORKS,
+  POLICIES,
+  RULES,
+} from "../../../../lib/providers/cloudstack/wire/objects.ts";
 import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
 import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
 
@@ -81,7 +90,18 @@ const POLICY = {
   state: "",
 };
 
-describe("LB_SCHEMAS", () => {
+const LB_SCHEMAS = {
+  address: ADDRESSES.schema,
+  rule: RULES.schema,
+  firewallRule: FIREWALL_RULES.schema,
+  aclItem: ACL_ITEMS.schema,
+  network: NETWORKS.schema,
+  stickiness: POLICIES.schema,
+  aclList: ACL_LISTS.schema,
+  identified: MEMBERS.schema,
+} as const;
+
+describe("objects", () => {
   test.each<[keyof typeof LB_SCHEMAS, object, object]>([
     [
       "address",
@@ -275,10 +295,10 @@ describe("LoadBalancingApi", () => {
   });
 
   test("asks for everything that the user may see in the project", async () => {
-    await api.listAddresses("project", signal);
-    await api.listRules("project", signal);
-    await api.listFirewallRules("project", signal);
-    await api.listNetworks("project", signal);
+    await api.listAll(ADDRESSES, "project", signal);
+    await api.listAll(RULES, "project", signal);
+    await api.listAll(FIREWALL_RULES, "project", signal);
+    await api.listAll(NETWORKS, "project", signal);
     await api.listAclItems(A, "project", signal);
     await api.readAclListName(A, "project", signal);
     await api.listRulesOf(A, "project", signal);
@@ -297,7 +317,7 @@ describe("LoadBalancingApi", () => {
   test("asks about one rule by its ID alone, and names no project without one", async () => {
     await api.listMembers(A, signal);
     await api.listPolicies(A, signal);
-    await api.listRules(undefined, signal);
+    await api.listAll(RULES, undefined, signal);
     expect(asked).toEqual([
       { command: "listLoadBalancerRuleInstances", params: { id: A } },
       { command: "listLBStickinessPolicies", params: { lbruleid: A } },
@@ -313,7 +333,7 @@ describe("LoadBalancingApi", () => {
 
   test("gives no list that is not whole: what it lacks would look absent", async () => {
     answers = [{ gap: "a page is missing" }];
-    await expect(api.listRules(undefined, signal)).rejects.toMatchObject({
+    await expect(api.listAll(RULES, undefined, signal)).rejects.toMatchObject({
       kind: "protocol",
       message: "CloudStack's list is not whole: a page is missing",
     });
@@ -322,25 +342,25 @@ describe("LoadBalancingApi", () => {
   test.each<[string, () => Promise<unknown>, object, object]>([
     [
       "an address",
-      () => api.listAddresses(undefined, signal),
+      () => api.listAll(ADDRESSES, undefined, signal),
       { id: A.toUpperCase(), ipaddress: "192.0.2.1" },
       { kind: "address", id: A, name: "192.0.2.1", problem: "tags: odd" },
     ],
     [
       "a rule",
-      () => api.listRules(undefined, signal),
+      () => api.listAll(RULES, undefined, signal),
       { id: A, name: "web", publicipid: B.toUpperCase() },
       { kind: "rule", id: A, name: "web", addressId: B, problem: "tags: odd" },
     ],
     [
       "a rule that says nothing",
-      () => api.listRules(undefined, signal),
-      { id: 7, name: null, publicipid: "17" },
+      () => api.listAll(RULES, undefined, signal),
+      { id: 7, name: null, publicipid: "17", publicip: "192.0.2.1" },
       { kind: "rule", problem: "id: odd" },
     ],
     [
       "a firewall rule",
-      () => api.listFirewallRules(undefined, signal),
+      () => api.listAll(FIREWALL_RULES, undefined, signal),
       { id: A, ipaddressid: B },
       { kind: "firewallRule", id: A, addressId: B, problem: "tags: odd" },
     ],
@@ -352,7 +372,7 @@ describe("LoadBalancingApi", () => {
     ],
     [
       "a network",
-      () => api.listNetworks(undefined, signal),
+      () => api.listAll(NETWORKS, undefined, signal),
       { id: A, name: "k8s" },
       { kind: "network", id: A, name: "k8s", problem: "tags: odd" },
     ],
