@@ -41,7 +41,13 @@ export interface OpenObservation {
   readonly isOutdated: boolean;
 }
 
-type Change = (tables: Tables) => void;
+/** The parts of a look that change. */
+type Shown = Pick<
+  Observation,
+  "aclItems" | "addresses" | "firewallRules" | "members" | "policies" | "rules"
+>;
+
+type Change = (shown: Shown) => Shown;
 
 type Services = Pick<Observation, "claims" | "findHolder" | "listSharingRules">;
 
@@ -54,7 +60,6 @@ interface Opened extends OpenObservation {
 interface Kept {
   readonly found: Found;
   readonly scope: ObservationScope;
-  readonly tables: Tables;
 }
 
 const NO_IDS: Observation["clusterIds"] = [""];
@@ -165,9 +170,8 @@ export class ObservationStore {
       this.#open.delete(open);
       const orphans = findOrphans(this.view, found);
       const unsent = findUnsent(this.view, found);
-      const tables = toTables(found);
-      for (const change of open.changes) change(tables);
-      this.#kept = { found: { ...found, orphans, unsent }, scope, tables };
+      const shown = open.changes.reduce<Shown>((before, change) => change(before), found);
+      this.#kept = { found: { ...found, ...shown, orphans, unsent }, scope };
       this.#isValid = !open.isOutdated;
       this.#view = undefined;
     }
@@ -209,91 +213,99 @@ export class ObservationStore {
 
   /** Adds an address, or replaces it. */
   putAddress(address: PublicAddress): void {
-    this.#change(({ addresses }) => addresses.set(address.id, address));
+    this.#change((shown) => ({ ...shown, addresses: put(shown.addresses, address.id, address) }));
   }
 
   /** Removes an address with everything on it, as CloudStack does. */
   dropAddress(id: string): void {
-    this.#change((tables) => {
-      for (const rule of tables.rules.values()) if (rule.addressId === id) removeRule(tables, rule);
-      for (const one of tables.firewallRules.values()) {
-        if (one.addressId === id) tables.firewallRules.delete(one.id);
-      }
-      tables.addresses.delete(id);
+    this.#change((before) => {
+      const rules = [...before.rules.values()].filter(({ addressId }) => addressId === id);
+      const shown = rules.reduce(removeRule, before);
+      const others = [...shown.firewallRules].filter(([, { addressId }]) => addressId !== id);
+      return {
+        ...shown,
+        addresses: drop(shown.addresses, id),
+        firewallRules: new Map(others),
+      };
     });
   }
 
   /** Adds a rule, which has neither members nor policies if it is new, or replaces it. */
   putRule(rule: Rule): void {
-    this.#change((tables) => {
-      const { rules, members, policies } = tables;
-      if (!rules.has(rule.id)) {
-        members.set(rule.id, new Set());
-        policies.set(rule.id, []);
-      }
-      rules.set(rule.id, rule);
-      renewAddress(tables, rule.addressId);
+    this.#change((shown) => {
+      const isKnown = shown.rules.has(rule.id);
+      const rules = put(shown.rules, rule.id, rule);
+      const members = isKnown ? shown.members : put(shown.members, rule.id, new Set());
+      const policies = isKnown ? shown.policies : put(shown.policies, rule.id, []);
+      return renewAddress({ ...shown, rules, members, policies }, rule.addressId);
     });
   }
 
   /** Removes a rule with its members and policies. */
   dropRule(id: string): void {
-    this.#change((tables) => {
-      const rule = tables.rules.get(id);
-      if (rule !== undefined) removeRule(tables, rule);
+    this.#change((shown) => {
+      const rule = shown.rules.get(id);
+      return rule === undefined ? shown : removeRule(shown, rule);
     });
   }
 
   /** Adds VMs to a rule. */
   addMembers(ruleId: string, vmIds: Iterable<string>): void {
     const added = new Set(vmIds);
-    this.#change((tables) => changeMembers(tables, ruleId, (known) => known.union(added)));
+    this.#change((shown) => changeMembers(shown, ruleId, (known) => known.union(added)));
   }
 
   /** Removes VMs from a rule. */
   removeMembers(ruleId: string, vmIds: Iterable<string>): void {
     const removed = new Set(vmIds);
-    this.#change((tables) => changeMembers(tables, ruleId, (known) => known.difference(removed)));
+    this.#change((shown) => changeMembers(shown, ruleId, (known) => known.difference(removed)));
   }
 
   /** Adds a firewall rule, or replaces it. */
   putFirewallRule(rule: FirewallRule): void {
-    this.#change((tables) => {
-      tables.firewallRules.set(rule.id, rule);
-      renewAddress(tables, rule.addressId);
+    this.#change((shown) => {
+      const firewallRules = put(shown.firewallRules, rule.id, rule);
+      return renewAddress({ ...shown, firewallRules }, rule.addressId);
     });
   }
 
   /** Removes a firewall rule. */
   dropFirewallRule(id: string): void {
-    this.#change((tables) => {
-      const rule = tables.firewallRules.get(id);
-      tables.firewallRules.delete(id);
-      if (rule !== undefined) renewAddress(tables, rule.addressId);
+    this.#change((shown) => {
+      const rule = shown.firewallRules.get(id);
+      if (rule === undefined) return shown;
+      const firewallRules = drop(shown.firewallRules, id);
+      return renewAddress({ ...shown, firewallRules }, rule.addressId);
     });
   }
 
   /** Adds an ACL item, or replaces it. */
   putAclItem(item: AclItem): void {
-    this.#change(({ aclItems }) => putById(aclItems, item.listId, item));
+    this.#change((shown) => ({
+      ...shown,
+      aclItems: changeList(shown.aclItems, item.listId, item.id, [item]),
+    }));
   }
 
   /** Removes an ACL item. */
   dropAclItem(listId: string, id: string): void {
-    this.#change(({ aclItems }) => dropById(aclItems, listId, id));
+    this.#change((shown) => ({ ...shown, aclItems: changeList(shown.aclItems, listId, id) }));
   }
 
   /** Adds a stickiness policy of a rule, or replaces it. */
   putPolicy(ruleId: string, policy: StickinessPolicy): void {
-    this.#change(({ policies }) => putById(policies, ruleId, policy));
+    this.#change((shown) => ({
+      ...shown,
+      policies: changeList(shown.policies, ruleId, policy.id, [policy]),
+    }));
   }
 
   /** Removes a stickiness policy of a rule. */
   dropPolicy(ruleId: string, id: string): void {
-    this.#change(({ policies }) => dropById(policies, ruleId, id));
+    this.#change((shown) => ({ ...shown, policies: changeList(shown.policies, ruleId, id) }));
   }
 
-  #toView({ found, tables }: Kept): Observation {
+  #toView({ found }: Kept): Observation {
     return Object.freeze({
       ...found,
       clusterIds: this.#clusterIds,
@@ -301,83 +313,68 @@ export class ObservationStore {
       endedJobs: this.#endedJobs,
       ...this.#services,
       recordSigner: this.#recordSigner,
-      addresses: tables.addresses.share(),
-      rules: tables.rules.share(),
-      firewallRules: tables.firewallRules.share(),
-      aclItems: tables.aclItems.share(),
-      members: tables.members.share(),
-      policies: tables.policies.share(),
     });
   }
 
   #change(change: Change): void {
     for (const { changes } of this.#open) changes.push(change);
     if (this.#kept === undefined) return;
-    change(this.#kept.tables);
+    const { found } = this.#kept;
+    this.#kept = { ...this.#kept, found: { ...found, ...change(found) } };
     this.#view = undefined;
   }
 }
 
-/** The parts of a look that change. */
-interface Tables {
-  readonly addresses: SharedMap<string, PublicAddress>;
-  readonly rules: SharedMap<string, Rule>;
-  readonly firewallRules: SharedMap<string, FirewallRule>;
-  readonly aclItems: SharedMap<string, readonly AclItem[]>;
-  readonly members: SharedMap<string, ReadonlySet<string>>;
-  readonly policies: SharedMap<string, readonly StickinessPolicy[]>;
+function put<V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> {
+  return new Map(map).set(key, value);
 }
 
-/** Tables that begin with what a look found. */
-function toTables(found: Pick<Observation, keyof Tables>): Tables {
-  return {
-    addresses: new SharedMap(found.addresses),
-    rules: new SharedMap(found.rules),
-    firewallRules: new SharedMap(found.firewallRules),
-    aclItems: new SharedMap(found.aclItems),
-    members: new SharedMap(found.members),
-    policies: new SharedMap(found.policies),
-  };
+function drop<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, V> {
+  const rest = new Map(map);
+  rest.delete(key);
+  return rest;
 }
 
 /** Changes members that are known. A rule without members has the state of a new one. */
 function changeMembers(
-  { members, rules }: Tables,
+  shown: Shown,
   ruleId: string,
   change: (known: ReadonlySet<string>) => ReadonlySet<string>,
-): void {
-  const known = members.get(ruleId);
-  if (known === undefined) return;
+): Shown {
+  const known = shown.members.get(ruleId);
+  if (known === undefined) return shown;
   const changed = change(known);
-  members.set(ruleId, changed);
-  const rule = rules.get(ruleId);
-  if (rule?.state !== "Add" && rule?.state !== "Active") return;
-  rules.set(ruleId, { ...rule, state: changed.size === 0 ? "Add" : "Active" });
+  const members = put(shown.members, ruleId, changed);
+  const rule = shown.rules.get(ruleId);
+  if (rule?.state !== "Add" && rule?.state !== "Active") return { ...shown, members };
+  const state = changed.size === 0 ? "Add" : "Active";
+  return { ...shown, members, rules: put(shown.rules, ruleId, { ...rule, state }) };
 }
 
 /** Removes a rule with its members and policies. */
-function removeRule(tables: Tables, rule: Rule): void {
-  tables.rules.delete(rule.id);
-  tables.members.delete(rule.id);
-  tables.policies.delete(rule.id);
-  renewAddress(tables, rule.addressId);
+function removeRule(shown: Shown, { id, addressId }: Rule): Shown {
+  const rules = drop(shown.rules, id);
+  const members = drop(shown.members, id);
+  const policies = drop(shown.policies, id);
+  return renewAddress({ ...shown, rules, members, policies }, addressId);
 }
 
 /**
  * Changes an address as the server does when its rules changed. One of a VPC is bound to the tier of its first rule,
  * and freed from it together with its last one.
  */
-function renewAddress(tables: Tables, id: string): void {
-  const address = tables.addresses.get(id);
-  if (address === undefined) return;
+function renewAddress(shown: Shown, id: string): Shown {
+  const address = shown.addresses.get(id);
+  if (address === undefined) return shown;
   const { hasRules, networkId, ...apart } = address;
-  const boundTo = address.vpcId === undefined ? networkId : findTier(tables, address);
-  if (hasRules === undefined && boundTo === networkId) return;
-  tables.addresses.set(id, { ...apart, ...(boundTo !== undefined && { networkId: boundTo }) });
+  const boundTo = address.vpcId === undefined ? networkId : findTier(shown, address);
+  if (hasRules === undefined && boundTo === networkId) return shown;
+  const renewed = { ...apart, ...(boundTo !== undefined && { networkId: boundTo }) };
+  return { ...shown, addresses: put(shown.addresses, id, renewed) };
 }
 
 function findTier(
-  { rules, firewallRules }: Tables,
+  { rules, firewallRules }: Shown,
   { id, networkId }: PublicAddress,
 ): string | undefined {
   const rule = rules.values().find(({ addressId }) => addressId === id);
@@ -385,72 +382,16 @@ function findTier(
   return isUsed ? (networkId ?? rule?.networkId) : undefined;
 }
 
-/** Adds an object to the list of a key, or replaces it. A list that is not known stays so. */
-function putById<T extends { readonly id: string }>(
-  map: SharedMap<string, readonly T[]>,
-  key: string,
-  one: T,
-): void {
-  const known = map.get(key);
-  if (known !== undefined) map.set(key, [...known.filter(({ id }) => id !== one.id), one]);
-}
-
-/** Removes an object from the list of a key. */
-function dropById<T extends { readonly id: string }>(
-  map: SharedMap<string, readonly T[]>,
+/** Puts others in the place of one object in a list. A list that is not known stays so. */
+function changeList<T extends { readonly id: string }>(
+  lists: ReadonlyMap<string, readonly T[]>,
   key: string,
   id: string,
-): void {
-  const known = map.get(key);
-  if (known !== undefined) {
-    map.set(
-      key,
-      known.filter((one) => one.id !== id),
-    );
-  }
-}
-
-/** A map whose shared content never changes. Many changes between two shares cost one copy. */
-class SharedMap<K, V> {
-  #map: ReadonlyMap<K, V>;
-  /** The same map as long as it is not shared. */
-  #own: Map<K, V> | undefined;
-
-  constructor(map: ReadonlyMap<K, V>) {
-    this.#map = map;
-  }
-
-  /** The content now. Later changes do not affect it. */
-  share(): ReadonlyMap<K, V> {
-    this.#own = undefined;
-    return this.#map;
-  }
-
-  get(key: K): V | undefined {
-    return this.#map.get(key);
-  }
-
-  has(key: K): boolean {
-    return this.#map.has(key);
-  }
-
-  values(): MapIterator<V> {
-    return this.#map.values();
-  }
-
-  set(key: K, value: V): void {
-    this.#change().set(key, value);
-  }
-
-  delete(key: K): void {
-    if (this.#map.has(key)) this.#change().delete(key);
-  }
-
-  #change(): Map<K, V> {
-    this.#own ??= new Map(this.#map);
-    this.#map = this.#own;
-    return this.#own;
-  }
+  others: readonly T[] = [],
+): ReadonlyMap<string, readonly T[]> {
+  const known = lists.get(key);
+  if (known === undefined) return lists;
+  return put(lists, key, [...known.filter((one) => one.id !== id), ...others]);
 }
 
 /** Finds the rules with backends that the router lacks, and since when. @param before As {@linkcode findOrphans} */
@@ -466,8 +407,6 @@ function findUnsent(
   return unsent;
 }
 
-type Shown = Pick<Observation, "firewallRules" | "orphans" | "rules">;
-
 /**
  * Finds them among what a look found.
  *
@@ -475,7 +414,7 @@ type Shown = Pick<Observation, "firewallRules" | "orphans" | "rules">;
  * @returns The name of the load balancer that each belonged to, by the ID of the firewall rule
  */
 export function findOrphans(
-  before: Shown | undefined,
+  before: Pick<Observation, "firewallRules" | "orphans" | "rules"> | undefined,
   found: Pick<Observation, "firewallRules" | "rules">,
 ): ReadonlyMap<string, string> {
   const orphans = new Map<string, string>();
