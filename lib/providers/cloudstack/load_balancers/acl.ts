@@ -10,7 +10,7 @@ import { isNameOf, type Scene, toGatePort, toIpProtocol, toStep } from "./scene.
 import type { ChangeOf, Step } from "./steps.ts";
 import { type AclItem, type Rule, hasRuleLists } from "./observation.ts";
 import { ACL_ITEMS } from "../wire/objects.ts";
-import { type Acting, sendRemoval, write } from "./acting.ts";
+import { type Acting, write } from "./acting.ts";
 
 /** A port behind an ACL list that can be changed. */
 export interface AclSite extends GateSite {
@@ -93,11 +93,11 @@ export function listOwnItems({ view, lbName }: Scene): readonly AclItem[] {
 /** Plans the deletion of an item of the Service. @param lock The network in which one change is made at a time */
 export function toDeletion(
   scene: Scene,
-  { id, listId, protocol, startPort }: AclItem,
+  { id, protocol, startPort }: AclItem,
   lock?: string,
 ): Step {
   const summary = `delete ACL item ${protocol} ${startPort ?? "all"}`;
-  return toStep(scene, summary, { kind: "deleteAclItem", itemId: id, listId }, lock);
+  return toStep(scene, summary, { kind: "delete", what: "aclItem", id }, lock);
 }
 
 /** Whether an item is for exactly one port. */
@@ -299,13 +299,4 @@ export async function updateAclItem(
   const params = { id, partialupgrade: "true" };
   const writing = { command: "updateNetworkACLItem", key: ACL_ITEMS.key, fields, params };
   acting.store.putAclItem(await write(acting, ACL_ITEMS, writing));
-}
-
-/** Deletes an item. */
-export async function deleteAclItem(
-  { itemId, listId }: ChangeOf<"deleteAclItem">,
-  acting: Acting,
-): Promise<void> {
-  await sendRemoval(acting, "deleteNetworkACL", itemId);
-  acting.store.dropAclItem(listId, itemId);
 }

@@ -22,16 +22,12 @@ import {
 } from "./record.ts";
 import type { PublicAddress } from "./observation.ts";
 
-/** What is the same for every change. */
-export interface ActingOptions {
+/** One step that is being carried out. */
+export interface Acting {
   readonly session: Pick<CloudStackSession, "awaitJob" | "call" | "list" | "read">;
   readonly clock: Pick<Clock, "now">;
   /** Source of randomness in [0, 1). */
   readonly random: () => number;
-}
-
-/** One step that is being carried out. */
-export interface Acting extends ActingOptions {
   readonly store: ObservationStore;
   readonly projectId: string | undefined;
   readonly owner: Step["owner"];

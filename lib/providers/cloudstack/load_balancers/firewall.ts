@@ -17,7 +17,7 @@ import { isGoing, type Scene, toIpProtocol, toStep } from "./scene.ts";
 import type { ChangeOf, Step } from "./steps.ts";
 import type { DesiredPort } from "./desired.ts";
 import { FIREWALL_RULES } from "../wire/objects.ts";
-import { type Acting, sendRemoval, write } from "./acting.ts";
+import { type Acting, write } from "./acting.ts";
 
 /** What is planned for one port, and in which order: `before` its load-balancer rule is made, and `after`. */
 export interface GatePlan {
@@ -191,7 +191,7 @@ function toDeletion(
   lock: string | undefined,
 ): Step {
   const summary = `delete firewall rule ${protocol} ${startPort ?? "all"} on ${ip}`;
-  return toStep(scene, summary, { kind: "deleteFirewallRule", firewallRuleId: id }, lock);
+  return toStep(scene, summary, { kind: "delete", what: "firewallRule", id }, lock);
 }
 
 function toCreation({ scene, address, port, networkId }: GateSite, cidrs: readonly string[]): Step {
@@ -215,13 +215,4 @@ export async function createFirewallRule(
   const fields = { addressId, protocol, startPort: port, endPort: port, cidrs };
   const writing = { command: "createFirewallRule", key: FIREWALL_RULES.key, fields };
   acting.store.putFirewallRule(await write(acting, FIREWALL_RULES, writing));
-}
-
-/** Closes what a firewall rule opened. */
-export async function deleteFirewallRule(
-  { firewallRuleId: id }: ChangeOf<"deleteFirewallRule">,
-  acting: Acting,
-): Promise<void> {
-  await sendRemoval(acting, "deleteFirewallRule", id);
-  acting.store.dropFirewallRule(id);
 }

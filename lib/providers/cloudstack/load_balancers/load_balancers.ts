@@ -17,10 +17,12 @@ import type {
 import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
 import type { Clock } from "../../../core/clock.ts";
+import { remember } from "../../../core/maps.ts";
 import { ApiError } from "../session/errors.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
-import { Applier } from "./apply.ts";
+import { type Acting, RecordWriter } from "./acting.ts";
+import { carryOut, isOutdated, isWithoutEffect } from "./apply.ts";
 import { findDoubt, Observer, type ObserverSource } from "./observer.ts";
 import { plan } from "./plan.ts";
 import { listLeftovers, planRelease } from "./release.ts";
@@ -44,18 +46,21 @@ interface LoadBalancersOptions {
   readonly random?: () => number;
 }
 
+/** More than Services that are changed at the same time. */
+const REFUSED_MAX = 1_000;
+
 /** See {@linkcode LoadBalancers}. */
 export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step> {
   readonly #options: LoadBalancersOptions;
   readonly #api: LoadBalancingApi;
-  readonly #applier: Applier;
   readonly #look: Observer;
+  /** Steps that CloudStack refused, and whose Service was looked at again. */
+  readonly #refused = new Map<string, true>();
 
   constructor(options: LoadBalancersOptions) {
-    const { session, clock, source, store, random = Math.random } = options;
+    const { session, clock, source, store } = options;
     this.#options = options;
     this.#api = new LoadBalancingApi(session);
-    this.#applier = new Applier({ session, clock, random, source });
     this.#look = new Observer({
       api: this.#api,
       source,
@@ -104,12 +109,44 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
     return isRefusal && error.kind !== "throttled";
   }
 
+  /**
+   * Applies a step. One that CloudStack refuses because the look is out of date ends without an error, once: the next
+   * look says what is to do.
+   *
+   * @throws {KubeError} also when the record cannot be kept
+   */
   async apply(step: Step, record: LoadBalancerRecord, signal: AbortSignal): Promise<void> {
-    const { source, store } = this.#options;
-    const apply = (projectId: string | undefined): Promise<void> =>
-      this.#applier.apply(step, { store, projectId, record }, signal);
-    await source.facts.inProject(apply, signal);
+    const { source, store, clock, random = Math.random, ...options } = this.#options;
+    const { owner, change } = step;
+    const startedAtMs = clock.monotonic();
+    const key = `${owner.uid} ${step.summary}`;
+    const writer = new RecordWriter(record, step, store.recordSigner, signal);
+    const acting = { ...options, store, clock, random, record: writer, owner, signal };
+    try {
+      const act = (projectId: string | undefined): Promise<void> =>
+        carryOut(change, { ...acting, projectId });
+      await source.facts.inProject(act, signal);
+    } catch (error) {
+      if (!isWithoutEffect(error)) store.invalidate();
+      if (error instanceof ApiError) endJob(acting);
+      if (!isOutdated(change, error) || this.#refused.delete(key)) throw error;
+      remember(this.#refused, key, true, REFUSED_MAX);
+      // One VM that is gone fails the whole step, and the list of VMs may be older than the look.
+      if (change.kind === "addBackends") await source.readBackends(startedAtMs, signal);
+      return;
+    }
+    this.#refused.delete(key);
+    endJob(acting);
   }
+}
+
+/**
+ * Notes that the job of the step is over. The record may go on to name it until it is written again: this process knows
+ * better, and another one asks CloudStack once.
+ */
+function endJob({ record, store }: Pick<Acting, "record" | "store">): void {
+  const { job } = record.kept;
+  if (job !== undefined) store.endJob(job.id);
 }
 
 /** Plans nothing while there is doubt. */

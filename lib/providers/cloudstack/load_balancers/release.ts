@@ -197,7 +197,7 @@ export function withItems(
   isNeeded: (item: AclItem) => boolean,
 ): readonly Step[] {
   const planned = new Set(
-    steps.map(({ change }) => (change.kind === "deleteAclItem" ? change.itemId : undefined)),
+    steps.map(({ change }) => (change.kind === "delete" ? change.id : undefined)),
   );
   const left = listOwnItems(scene).filter((one) => !isNeeded(one) && !planned.has(one.id));
   return [...steps, ...left.map((one) => toItemDeletion(scene, one, findTurn(scene, one)))];

@@ -43,7 +43,7 @@ import { assert } from "../../../core/errors.ts";
 import { ApiError } from "../session/errors.ts";
 import { INTERNAL, INVALID } from "../session/refusal.ts";
 import { RULES } from "../wire/objects.ts";
-import { type Acting, sendPlain, sendRemoval, write } from "./acting.ts";
+import { type Acting, sendPlain, write } from "./acting.ts";
 
 /** The rule of one port, as it should be. */
 interface RuleSite {
@@ -150,7 +150,7 @@ function checkSent(scene: Scene, rule: Rule): readonly LoadBalancerProblem[] {
 /** Plans the deletion of a rule. */
 export function toDeletion(scene: Scene, { id, protocol, publicPort, ip, networkId }: Rule): Step {
   const summary = `delete rule ${protocol} ${publicPort} on ${ip}`;
-  return toStep(scene, summary, { kind: "deleteRule", ruleId: id }, networkId);
+  return toStep(scene, summary, { kind: "delete", what: "rule", id }, networkId);
 }
 
 function hasCidrs(rule: Rule, wanted: readonly string[] | undefined): boolean {
@@ -394,15 +394,6 @@ export async function updateRule(
   }
   // The answer has the state of before the router took it.
   store.addMembers(ruleId, []);
-}
-
-/** Deletes a rule with its backends and stickiness policies. */
-export async function deleteRule(
-  { ruleId }: ChangeOf<"deleteRule">,
-  acting: Acting,
-): Promise<void> {
-  await sendRemoval(acting, "deleteLoadBalancerRule", ruleId);
-  acting.store.dropRule(ruleId);
 }
 
 /** Sends traffic to more VMs. CloudStack adds none of them if it refuses one, or has one already. */

@@ -22,6 +22,14 @@ interface RuleFields {
   readonly cidrs?: readonly string[];
 }
 
+/** The command that deletes an object of each kind. */
+export const DELETIONS = {
+  rule: "deleteLoadBalancerRule",
+  firewallRule: "deleteFirewallRule",
+  aclItem: "deleteNetworkACL",
+  policy: "deleteLBStickinessPolicy",
+} as const;
+
 /** What each kind of change needs. IDs are CloudStack's. */
 interface Changes {
   /** Takes a free address: records it, asks for exactly that one, tags it. Several commands, each safe to repeat. */
@@ -42,7 +50,8 @@ interface Changes {
   readonly updateRule: { readonly ruleId: string } & Partial<
     Pick<RuleFields, "name" | "description" | "protocol" | "algorithm" | "cidrs">
   >;
-  readonly deleteRule: { readonly ruleId: string };
+  /** Removes an object, or finds that there is none. With a rule go its backends and stickiness policies. */
+  readonly delete: { readonly what: keyof typeof DELETIONS; readonly id: string };
   readonly addBackends: { readonly ruleId: string; readonly vmIds: readonly string[] };
   readonly removeBackends: { readonly ruleId: string; readonly vmIds: readonly string[] };
   readonly createFirewallRule: {
@@ -51,7 +60,6 @@ interface Changes {
     readonly port: number;
     readonly cidrs: readonly string[];
   };
-  readonly deleteFirewallRule: { readonly firewallRuleId: string };
   readonly createAclItem: {
     readonly listId: string;
     readonly networkId: string;
@@ -68,14 +76,12 @@ interface Changes {
     readonly cidrs?: readonly string[];
     readonly reason?: string;
   };
-  readonly deleteAclItem: { readonly itemId: string; readonly listId: string };
   readonly createPolicy: {
     readonly ruleId: string;
     readonly name: string;
     readonly method: string;
     readonly params: ReadonlyMap<string, string>;
   };
-  readonly deletePolicy: { readonly policyId: string; readonly ruleId: string };
   /** Names an address in the record that the Service uses together with others. */
   readonly keepShared: { readonly ip: string };
   /** Waits for a job that is in the record, such as one that an earlier process started. */

@@ -10,7 +10,7 @@ import type { Change, ChangeOf, Step } from "./steps.ts";
 import type { StickinessWish, Desired, DesiredPort } from "./desired.ts";
 import type { Network, Rule, StickinessPolicy } from "./observation.ts";
 import { POLICIES } from "../wire/objects.ts";
-import { type Acting, send, sendRemoval, toIndexed } from "./acting.ts";
+import { type Acting, send, toIndexed } from "./acting.ts";
 
 /** Steps and problems of one part. */
 export interface PartPlan {
@@ -106,7 +106,7 @@ function toCreation(scene: Scene, rule: Rule, { name }: DesiredPort, wish: Stick
 }
 
 function toDeletion(scene: Scene, rule: Rule, { id, method }: StickinessPolicy): Step {
-  const change: Change = { kind: "deletePolicy", policyId: id, ruleId: rule.id };
+  const change: Change = { kind: "delete", what: "policy", id };
   const summary = `remove stickiness ${method} of rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
   return toStep(scene, summary, change, rule.networkId);
 }
@@ -132,15 +132,5 @@ export async function createPolicy(
   });
   const made = policies.find((one) => one.name === name);
   if (made === undefined || made.method !== method) return store.invalidate();
-  for (const { id } of store.view?.policies.get(ruleId) ?? []) store.dropPolicy(ruleId, id);
-  store.putPolicy(ruleId, made);
-}
-
-/** Deletes a policy. */
-export async function deletePolicy(
-  { policyId, ruleId }: ChangeOf<"deletePolicy">,
-  acting: Acting,
-): Promise<void> {
-  await sendRemoval(acting, "deleteLBStickinessPolicy", policyId);
-  acting.store.dropPolicy(ruleId, policyId);
+  store.setPolicies(ruleId, [made]);
 }

@@ -13,6 +13,7 @@ import {
   type StickinessPolicy,
   type Observation,
 } from "./observation.ts";
+import type { DELETIONS } from "./steps.ts";
 import { parseRuleName } from "./words.ts";
 
 /** What a look found, besides what the store adds by itself. */
@@ -241,12 +242,9 @@ export class ObservationStore {
     });
   }
 
-  /** Removes a rule with its members and policies. */
-  dropRule(id: string): void {
-    this.#change((shown) => {
-      const rule = shown.rules.get(id);
-      return rule === undefined ? shown : removeRule(shown, rule);
-    });
+  /** Removes an object; a rule with its members and policies. */
+  drop(what: keyof typeof DELETIONS, id: string): void {
+    this.#change((shown) => remove(shown, what, id));
   }
 
   /** Adds VMs to a rule. */
@@ -269,40 +267,23 @@ export class ObservationStore {
     });
   }
 
-  /** Removes a firewall rule. */
-  dropFirewallRule(id: string): void {
+  /** Adds an ACL item, or replaces it. A list that is not known stays so. */
+  putAclItem(item: AclItem): void {
     this.#change((shown) => {
-      const rule = shown.firewallRules.get(id);
-      if (rule === undefined) return shown;
-      const firewallRules = drop(shown.firewallRules, id);
-      return renewAddress({ ...shown, firewallRules }, rule.addressId);
+      const known = shown.aclItems.get(item.listId);
+      if (known === undefined) return shown;
+      const items = [...known.filter(({ id }) => id !== item.id), item];
+      return { ...shown, aclItems: put(shown.aclItems, item.listId, items) };
     });
   }
 
-  /** Adds an ACL item, or replaces it. */
-  putAclItem(item: AclItem): void {
-    this.#change((shown) => ({
-      ...shown,
-      aclItems: changeList(shown.aclItems, item.listId, item.id, [item]),
-    }));
-  }
-
-  /** Removes an ACL item. */
-  dropAclItem(listId: string, id: string): void {
-    this.#change((shown) => ({ ...shown, aclItems: changeList(shown.aclItems, listId, id) }));
-  }
-
-  /** Adds a stickiness policy of a rule, or replaces it. */
-  putPolicy(ruleId: string, policy: StickinessPolicy): void {
-    this.#change((shown) => ({
-      ...shown,
-      policies: changeList(shown.policies, ruleId, policy.id, [policy]),
-    }));
-  }
-
-  /** Removes a stickiness policy of a rule. */
-  dropPolicy(ruleId: string, id: string): void {
-    this.#change((shown) => ({ ...shown, policies: changeList(shown.policies, ruleId, id) }));
+  /** Sets the stickiness policies of a rule, unless they are not known. */
+  setPolicies(ruleId: string, policies: readonly StickinessPolicy[]): void {
+    this.#change((shown) =>
+      shown.policies.has(ruleId)
+        ? { ...shown, policies: put(shown.policies, ruleId, policies) }
+        : shown,
+    );
   }
 
   #toView({ found }: Kept): Observation {
@@ -333,6 +314,33 @@ function drop<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, 
   const rest = new Map(map);
   rest.delete(key);
   return rest;
+}
+
+function remove(shown: Shown, what: keyof typeof DELETIONS, id: string): Shown {
+  switch (what) {
+    case "rule": {
+      const rule = shown.rules.get(id);
+      return rule === undefined ? shown : removeRule(shown, rule);
+    }
+    case "firewallRule": {
+      const rule = shown.firewallRules.get(id);
+      if (rule === undefined) return shown;
+      const firewallRules = drop(shown.firewallRules, id);
+      return renewAddress({ ...shown, firewallRules }, rule.addressId);
+    }
+    case "aclItem":
+      return { ...shown, aclItems: withoutListed(shown.aclItems, id) };
+    case "policy":
+      return { ...shown, policies: withoutListed(shown.policies, id) };
+  }
+}
+
+/** Lists without the object with this ID. */
+function withoutListed<T extends { readonly id: string }>(
+  lists: ReadonlyMap<string, readonly T[]>,
+  id: string,
+): ReadonlyMap<string, readonly T[]> {
+  return new Map([...lists].map(([key, list]) => [key, list.filter((one) => one.id !== id)]));
 }
 
 /** Changes members that are known. A rule without members has the state of a new one. */
@@ -380,18 +388,6 @@ function findTier(
   const rule = rules.values().find(({ addressId }) => addressId === id);
   const isUsed = rule !== undefined || firewallRules.values().some((one) => one.addressId === id);
   return isUsed ? (networkId ?? rule?.networkId) : undefined;
-}
-
-/** Puts others in the place of one object in a list. A list that is not known stays so. */
-function changeList<T extends { readonly id: string }>(
-  lists: ReadonlyMap<string, readonly T[]>,
-  key: string,
-  id: string,
-  others: readonly T[] = [],
-): ReadonlyMap<string, readonly T[]> {
-  const known = lists.get(key);
-  if (known === undefined) return lists;
-  return put(lists, key, [...known.filter((one) => one.id !== id), ...others]);
 }
 
 /** Finds the rules with backends that the router lacks, and since when. @param before As {@linkcode findOrphans} */

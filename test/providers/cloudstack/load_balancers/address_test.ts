@@ -489,7 +489,7 @@ describe("rules", () => {
     expect(rig.store.view?.members.get(ruleId)).toEqual(new Set(vmIds.slice(1)));
     const [known, shown] = await compareWithLook();
     expect(known).toMatchObject({ members: (shown as { members: unknown }).members });
-    await rig.apply({ kind: "deleteRule", ruleId });
+    await rig.apply({ kind: "delete", what: "rule", id: ruleId });
     const [without, shownWithout] = await compareWithLook();
     expect(without).toEqual(shownWithout);
     expect(rig.simulator.state.loadBalancerRules.size).toBe(0);
@@ -502,7 +502,7 @@ describe("a step whose look is out of date", () => {
     await rig.apply(toRule(ip));
     const { id: ruleId } = onlyRule();
     await rig.change("deleteLoadBalancerRule", { id: ruleId });
-    expect(await rig.apply({ kind: "deleteRule", ruleId })).toBeUndefined();
+    expect(await rig.apply({ kind: "delete", what: "rule", id: ruleId })).toBeUndefined();
     expect(rig.store.view?.rules.size).toBe(0);
   });
 

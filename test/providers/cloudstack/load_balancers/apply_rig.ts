@@ -4,11 +4,12 @@
  */
 import { afterEach, beforeEach } from "bun:test";
 import type { LoadBalancerRecord } from "../../../../lib/cloud/capabilities/load_balancers.ts";
-import { Applier } from "../../../../lib/providers/cloudstack/load_balancers/apply.ts";
+import { CloudStackLoadBalancers } from "../../../../lib/providers/cloudstack/load_balancers/load_balancers.ts";
 import { parseRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import type { Change } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { ObservationStore } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import type { Observation } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
+import { Memory } from "../../../../lib/providers/cloudstack/provider.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
 import {
@@ -79,7 +80,7 @@ interface Scope {
 /** One life of the process. */
 interface Life {
   readonly session: CloudStackSession;
-  readonly applier: Applier;
+  readonly loadBalancers: CloudStackLoadBalancers;
   readonly store: ObservationStore;
   readonly stop: AbortController;
 }
@@ -100,9 +101,17 @@ export function useApply(): ApplyRig {
     const store = new ObservationStore();
     store.setClusterIds([CLUSTER_ID]);
     store.setSigningKey(SIGNING_KEY);
-    const source = { readBackends: () => Promise.reject(new Error("no step reads VMs here")) };
-    const applier = new Applier({ session, clock: rig.clock, random, source });
-    return { session, applier, store, stop };
+    const source = {
+      facts: {
+        inProject: <T>(ask: (projectId: string | undefined) => Promise<T>): Promise<T> =>
+          ask(state.projectId),
+        readVersion: () => Promise.resolve(undefined),
+      },
+      memory: new Memory(),
+      readBackends: () => Promise.reject(new Error("no step reads VMs here")),
+    };
+    const shared = { session, clock: rig.clock, source, store, random };
+    return { session, loadBalancers: new CloudStackLoadBalancers(shared), store, stop };
   };
   beforeEach(() => {
     record = new FakeRecord();
@@ -159,11 +168,10 @@ export function useApply(): ApplyRig {
     },
     look: (scope) => finish(look(life, { projectId: state.projectId, ...scope })),
     apply: async (change) => {
-      const { applier, store } = life;
+      const { loadBalancers } = life;
       const kept = parseRecord(record.text, OWNER.uid, SIGNER);
       const step = { summary: change.kind, change, owner: OWNER, ...(kept && { record: kept }) };
-      const context = { store, projectId: state.projectId, record };
-      const applied = applier.apply(step, context, life.stop.signal);
+      const applied = loadBalancers.apply(step, record, life.stop.signal);
       return await finish(
         applied.then(
           () => undefined,

@@ -186,7 +186,7 @@ describe("a step that fails", () => {
     const [rule] = [...rig.simulator.state.firewallRules.values()];
     const body = { deletefirewallruleresponse: { success: false } };
     rig.simulator.faults.set({ kind: "json", body }, { command: "deleteFirewallRule" });
-    const change = { kind: "deleteFirewallRule", firewallRuleId: rule?.id ?? "" } as const;
+    const change = { kind: "delete", what: "firewallRule", id: rule?.id ?? "" } as const;
     expect(String(await rig.apply(change))).toContain("had no success");
     expect(rig.store.isValid).toBe(false);
     expect(rig.store.view?.firewallRules.size).toBe(1);
@@ -354,7 +354,8 @@ describe("stickiness policies", () => {
 
   test("a policy goes, and one that is gone already asks for a new look at most", async () => {
     await rig.apply(toPolicy("one", {}));
-    const change: Change = { kind: "deletePolicy", ruleId, policyId: knownPolicies()[0]?.id ?? "" };
+    const id = knownPolicies()[0]?.id ?? "";
+    const change: Change = { kind: "delete", what: "policy", id };
     expect([await rig.apply(change), knownPolicies(), await shownPolicies()]).toEqual([
       undefined,
       [],
@@ -436,7 +437,7 @@ describe("items of ACL lists", () => {
   test("an item goes, and one that is gone already is no failure", async () => {
     await rig.apply(toItem());
     const [{ id: itemId } = { id: "" }] = knownItems();
-    const change = { kind: "deleteAclItem", itemId, listId: tier.aclId } as const;
+    const change = { kind: "delete", what: "aclItem", id: itemId } as const;
     expect([await rig.apply(change), knownItems(), await shownItems()]).toEqual([
       undefined,
       [],
@@ -458,7 +459,7 @@ describe("firewall rules", () => {
     const [rule] = [...(rig.store.view?.firewallRules.values() ?? [])];
     expect(rule).toMatchObject({ startPort: 80, endPort: 80, cidrs: cidrs.toSorted() });
     expect(rig.store.isValid).toBe(true);
-    const gone = { kind: "deleteFirewallRule", firewallRuleId: rule?.id ?? "" } as const;
+    const gone = { kind: "delete", what: "firewallRule", id: rule?.id ?? "" } as const;
     await rig.apply(gone);
     expect(rig.store.view?.firewallRules.size).toBe(0);
     expect(rig.simulator.state.firewallRules.size).toBe(0);
@@ -467,19 +468,19 @@ describe("firewall rules", () => {
   test("a refusal that names another object does not say that a firewall rule is gone", async () => {
     const opening = await toOpening();
     await rig.apply(opening);
-    const [firewallRuleId = ""] = rig.store.view?.firewallRules.keys() ?? [];
+    const [id = ""] = rig.store.view?.firewallRules.keys() ?? [];
     const text =
       `Invalid parameter id value=${opening.addressId} due to incorrect long value format, ` +
       "or entity does not exist";
     rig.simulator.faults.set({ kind: "error", code: 431, text }, { command: "deleteFirewallRule" });
-    await rig.apply({ kind: "deleteFirewallRule", firewallRuleId });
+    await rig.apply({ kind: "delete", what: "firewallRule", id });
     expect([rig.store.isValid, rig.store.view?.firewallRules.size]).toEqual([false, 1]);
   });
 
   test("one that is gone already is no failure", async () => {
     await rig.look();
-    const firewallRuleId = "eeeeeeee-2222-4333-8444-555555555555";
-    expect(await rig.apply({ kind: "deleteFirewallRule", firewallRuleId })).toBeUndefined();
+    const id = "eeeeeeee-2222-4333-8444-555555555555";
+    expect(await rig.apply({ kind: "delete", what: "firewallRule", id })).toBeUndefined();
     expect(rig.store.isValid).toBe(true);
   });
 });

@@ -114,7 +114,7 @@ function describeAcl({ site }: AclSetup): readonly string[] {
       const { itemId, cidrs, reason } = change;
       return `${itemId} → ${[cidrs ?? [], reason ?? []].flat().join()}`;
     }
-    return change.kind === "deleteAclItem" ? `-${change.itemId}` : change.kind;
+    return change.kind === "delete" ? `-${change.id}` : change.kind;
   };
   return [...before.map((one) => `before: ${toText(one)}`), ...after.map(toText)];
 }
@@ -205,7 +205,7 @@ test.each([
   const { site } = setUpAcl("ours, plain, somebody's, ours 443", { rule: description });
   if (site.rule === undefined) throw new Error("no rule");
   const steps = planAclRemoval(site.scene, site.rule, () => false);
-  expect(steps.map(({ change }) => change.kind === "deleteAclItem" && change.itemId)).toEqual(gone);
+  expect(steps.map(({ change }) => change.kind === "delete" && change.id)).toEqual(gone);
 });
 
 test("before 4.18, an item that would open a Service with the same port in the tier is a problem", () => {
@@ -313,8 +313,8 @@ function describeFirewall({ cloud, site }: FirewallSetup): {
   const { before, after } = planFirewall(site);
   const toText = ({ change }: (typeof before)[number]): string => {
     if (change.kind === "createFirewallRule") return `+${change.cidrs.join()}`;
-    if (change.kind !== "deleteFirewallRule") return change.kind;
-    return `-${cloud.firewallRules.get(change.firewallRuleId)?.cidrs?.join() ?? "?"}`;
+    if (change.kind !== "delete") return change.kind;
+    return `-${cloud.firewallRules.get(change.id)?.cidrs?.join() ?? "?"}`;
   };
   return { before: before.map(toText).join(" "), after: after.map(toText).join(" ") };
 }
@@ -422,7 +422,7 @@ test("the removal of a rule takes exactly its firewall rules along", () => {
   if (site.rule === undefined) throw new Error("no rule");
   expect(listFirewallRulesOf(site.scene, site.rule).map(({ id }) => id)).toEqual([own ?? ""]);
   expect(planFirewallRemoval(site.scene, site.rule).map(({ change }) => change)).toEqual([
-    { kind: "deleteFirewallRule", firewallRuleId: own ?? "" },
+    { kind: "delete", what: "firewallRule", id: own ?? "" },
   ]);
 });
 
@@ -472,7 +472,7 @@ test("on an address of a person, a firewall rule of the Service is not in the wa
   const scene = toScene({ ...cloud.view(), orphans }, toSpec());
   expect(planFirewall({ ...foreign, scene })).toMatchObject({
     problems: [],
-    before: [{ change: { kind: "deleteFirewallRule", firewallRuleId: gone } }],
+    before: [{ change: { kind: "delete", what: "firewallRule", id: gone } }],
   });
 });
 
@@ -486,7 +486,7 @@ test("a rule that cannot get its clients because of a foreign one loses those th
   const [ours] = [...cloud.firewallRules.keys()];
   const { after, problems } = planFirewall(site);
   expect(after.map(({ change }) => change)).toEqual([
-    { kind: "deleteFirewallRule", firewallRuleId: ours ?? "" },
+    { kind: "delete", what: "firewallRule", id: ours ?? "" },
   ]);
   expect(problems).toMatchObject([{ reason: "PortInUse" }]);
 });

@@ -526,7 +526,7 @@ const CHANGES: readonly (readonly [
     (one) => one.putRule(SOURCE),
     { rules: byId(SOURCE, FOREIGN) },
   ],
-  ["dropRule", (one) => one.dropRule("rule"), { rules: byId(FOREIGN), ...NO_PARTS }],
+  ["drop of a rule", (one) => one.drop("rule", "rule"), { rules: byId(FOREIGN), ...NO_PARTS }],
   ["addMembers", (one) => one.addMembers("rule", ["vm-2"]), withParts(["vm-1", "vm-2"])],
   ["addMembers of a rule whose are not known", (one) => one.addMembers("foreign", ["vm-2"]), {}],
   [
@@ -539,7 +539,11 @@ const CHANGES: readonly (readonly [
     (one) => one.putFirewallRule(NARROW),
     { firewallRules: byId(NARROW, OTHERS) },
   ],
-  ["dropFirewallRule", (one) => one.dropFirewallRule("fw"), { firewallRules: byId(OTHERS) }],
+  [
+    "drop of a firewall rule",
+    (one) => one.drop("firewallRule", "fw"),
+    { firewallRules: byId(OTHERS) },
+  ],
   [
     "putAclItem",
     (one) => one.putAclItem(NEW_ITEM),
@@ -550,9 +554,18 @@ const CHANGES: readonly (readonly [
     (one) => one.putAclItem(toAclItem("new", { listId: "unknown" })),
     {},
   ],
-  ["dropAclItem", (one) => one.dropAclItem("acl", "item"), { aclItems: new Map([["acl", []]]) }],
-  ["putPolicy", (one) => one.putPolicy("rule", STICKY), withParts(["vm-1"], [STICKY])],
-  ["dropPolicy", (one) => one.dropPolicy("rule", "policy"), withParts(["vm-1"], [])],
+  [
+    "drop of an ACL item",
+    (one) => one.drop("aclItem", "item"),
+    { aclItems: new Map([["acl", []]]) },
+  ],
+  ["setPolicies", (one) => one.setPolicies("rule", [STICKY]), withParts(["vm-1"], [STICKY])],
+  [
+    "setPolicies that are not known: they stay so",
+    (one) => one.setPolicies("foreign", [STICKY]),
+    {},
+  ],
+  ["drop of a policy", (one) => one.drop("policy", "policy"), withParts(["vm-1"], [])],
 ];
 
 describe("ObservationStore", () => {
@@ -632,7 +645,7 @@ describe("ObservationStore", () => {
           cloud = new Map(cloud);
           if (isRemoval) cloud.delete(id);
           else cloud.set(id, rule);
-          unreported.push(() => (isRemoval ? tested.dropRule(id) : tested.putRule(rule)));
+          unreported.push(() => (isRemoval ? tested.drop("rule", id) : tested.putRule(rule)));
         }
         for (const report of unreported) report();
         finish();
@@ -644,13 +657,13 @@ describe("ObservationStore", () => {
   test("shows the same map while nothing in it changes", () => {
     look(FULL);
     const { firewallRules } = view();
-    store.dropFirewallRule("unknown");
+    store.drop("firewallRule", "unknown");
     expect(view().firewallRules).toBe(firewallRules);
   });
 
   test("a look that began after a change shows what the cloud says", () => {
     look(FULL);
-    store.dropRule("rule");
+    store.drop("rule", "rule");
     look(FULL);
     expect(view().rules.has("rule")).toBe(true);
   });
@@ -694,20 +707,20 @@ describe("ObservationStore", () => {
     store.putRule(toRule("one", { networkId: "tier" }));
     store.putRule(toRule("two", { networkId: "tier" }));
     expect(findTier()).toBe("tier");
-    store.dropRule("one");
+    store.drop("rule", "one");
     expect(findTier()).toBe("tier");
     store.putFirewallRule(toFirewallRule("three"));
-    store.dropRule("two");
+    store.drop("rule", "two");
     expect(findTier()).toBe("tier");
-    store.dropFirewallRule("three");
+    store.drop("firewallRule", "three");
     expect(findTier()).toBeUndefined();
   });
 
   test.each<[string, (one: ObservationStore) => void]>([
     ["putRule", (one) => one.putRule(toRule("new"))],
-    ["dropRule", (one) => one.dropRule("rule")],
+    ["drop of a rule", (one) => one.drop("rule", "rule")],
     ["putFirewallRule", (one) => one.putFirewallRule(toFirewallRule("new"))],
-    ["dropFirewallRule", (one) => one.dropFirewallRule("fw")],
+    ["drop of a firewall rule", (one) => one.drop("firewallRule", "fw")],
   ])(
     "after %s nobody knows whether the address has rules that a look does not show",
     (_what, change) => {
@@ -724,7 +737,7 @@ describe("ObservationStore", () => {
 
   test("the address of an isolated network keeps it without rules", () => {
     look(FULL);
-    store.dropRule("rule");
+    store.drop("rule", "rule");
     expect(view().addresses.get("ip")?.networkId).toBe("net");
   });
 
@@ -769,7 +782,7 @@ describe("ObservationStore", () => {
     look(left);
     look(left);
     expect(view().orphans).toEqual(new Map([["fw", "a1"]]));
-    store.dropFirewallRule("fw");
+    store.drop("firewallRule", "fw");
     look(left);
     expect(view().orphans).toEqual(new Map());
   });

@@ -233,7 +233,7 @@ test.each<[string, LoadBalancerPort]>([
   "rules that stay for now let no client in once the Service asks for another %s",
   (_what, port) => {
     for (const who of [{ sources: ["10.0.0.0/8"] }, {}]) {
-      expect(keep(who, port)).toEqual(["deleteFirewallRule", "addBackends"]);
+      expect(keep(who, port)).toEqual(["delete", "addBackends"]);
     }
     expect(keep(undefined, port)).toEqual(["addBackends"]);
   },
@@ -411,7 +411,7 @@ for (const [what, wish, existing, done] of PLANS) {
     const { steps, problems } = planStickiness(toScene(cloud.view(), toSpec()), rule, port, wish);
     const texts = steps.map(({ change }) => {
       if (change.kind === "createPolicy") return `+${change.method}`;
-      return change.kind === "deletePolicy" ? `-${change.policyId}` : change.kind;
+      return change.kind === "delete" ? `-${change.id}` : change.kind;
     });
     expect(texts.join(" ")).toBe(done);
     expect(problems).toEqual([]);

@@ -452,7 +452,9 @@ test("listAddresses() has the addresses of a Service, and planAddressRemoval() e
   const [users] = listAddresses(scene);
   if (users === undefined) throw new Error("no address");
   const emptying = planAddressRemoval(scene, users, () => false);
-  expect(emptying.steps.map(({ change }) => change.kind)).toEqual(["deleteRule"]);
+  expect(emptying.steps.map(({ change }) => change)).toMatchObject([
+    { kind: "delete", what: "rule" },
+  ]);
 });
 
 test("an address that is going is released again: a release that failed at its end leaves it so", () => {
@@ -477,7 +479,7 @@ test("withItems() deletes each ACL item of the Service once", () => {
   const scene = toScene(cloud.view(), toSpec());
   const steps = withItems(scene, [], ({ id }) => id === needed.id);
   expect(steps.map(({ change, lock }) => [change, lock])).toEqual([
-    [{ kind: "deleteAclItem", itemId: item.id, listId: "list-1" }, "net-1"],
+    [{ kind: "delete", what: "aclItem", id: item.id }, "net-1"],
   ]);
   expect(withItems(scene, steps, ({ id }) => id === needed.id)).toEqual(steps);
 });

@@ -176,10 +176,17 @@ export class CloudModel {
       if ((this.policies.get(ruleId)?.length ?? 0) > 1) throw new Error("431 two policies");
       this.policies.set(ruleId, []);
       this.addPolicy(ruleId, { name, method, params, description: "Managed by Landfall" });
-    } else if (change.kind === "deletePolicy") {
-      const left = this.policies.get(change.ruleId)?.filter(({ id }) => id !== change.policyId);
-      this.policies.set(change.ruleId, left ?? []);
+    } else if (change.kind === "delete") this.#delete(change);
+  }
+
+  #delete({ what, id }: Change & { readonly kind: "delete" }): void {
+    if (what === "rule") this.removeRule(id);
+    if (what === "firewallRule") {
+      this.#need(this.firewallRules, id);
+      this.firewallRules.delete(id);
     }
+    if (what === "aclItem") removeListed(this.aclItems, id);
+    if (what === "policy") removeListed(this.policies, id);
   }
 
   #take({ owner }: Step, { place, ip }: Change & { readonly kind: "takeAddress" }): void {
@@ -203,7 +210,6 @@ export class CloudModel {
   #applyToRule(change: Change): void {
     if (change.kind === "createRule") this.#createRule(change);
     else if (change.kind === "updateRule") this.#updateRule(change);
-    else if (change.kind === "deleteRule") this.removeRule(change.ruleId);
     else if (change.kind === "createFirewallRule") {
       const { addressId, protocol, port, cidrs } = change;
       const isTaken = [...this.firewallRules.values()].some(
@@ -216,9 +222,6 @@ export class CloudModel {
       );
       if (isTaken) throw new Error("537 firewall rule conflicts");
       this.addFirewallRule({ addressId, protocol, startPort: port, endPort: port, cidrs });
-    } else if (change.kind === "deleteFirewallRule") {
-      this.#need(this.firewallRules, change.firewallRuleId);
-      this.firewallRules.delete(change.firewallRuleId);
     } else if (change.kind === "addBackends" || change.kind === "removeBackends") {
       const members = this.#need(this.members, change.ruleId);
       const { networkId } = this.#need(this.rules, change.ruleId);
@@ -280,12 +283,6 @@ export class CloudModel {
         listId,
         items.map((one) => (one.id === itemId ? { ...one, ...fields } : one)),
       );
-    } else if (change.kind === "deleteAclItem") {
-      const items = this.aclItems.get(change.listId) ?? [];
-      this.aclItems.set(
-        change.listId,
-        items.filter(({ id }) => id !== change.itemId),
-      );
     }
   }
 
@@ -297,6 +294,18 @@ export class CloudModel {
     const found = map.get(id);
     if (found === undefined) throw new Error(`431 unknown ${id}`);
     return found;
+  }
+}
+
+function removeListed<T extends { readonly id: string }>(
+  lists: Map<string, T[]>,
+  id: string,
+): void {
+  for (const [key, list] of lists) {
+    lists.set(
+      key,
+      list.filter((one) => one.id !== id),
+    );
   }
 }
 
