@@ -31,7 +31,7 @@ interface BackendsOptions {
 interface Chosen {
   readonly selector: LabelSelector;
   /** What it was chosen from. */
-  readonly of: ReadonlyMap<string, Candidate>;
+  readonly of: readonly Candidate[];
   readonly set: NodeSet;
 }
 
@@ -46,18 +46,14 @@ const LASTING_MS = 60_000;
 /** The Nodes of all load balancers. Reads Nodes and instances only after a change. */
 export class Backends {
   readonly #options: BackendsOptions;
-  /** By the name of the Node, in this order. The same map, and the same objects, as long as nothing of them changes. */
-  #candidates: ReadonlyMap<string, Candidate> = new Map();
+  /** By the names of the Nodes. */
+  #candidates: readonly Candidate[] = [];
   /** Whether a Node or the inventory changed. */
   #isStale = true;
   /** By the text of the selector. */
   readonly #chosen = new Map<string, Chosen>();
   /** Since when the cloud has not shown the machine of a Node, in monotonic milliseconds. */
   #absentSinceMs: ReadonlyMap<string, number> = new Map();
-  #instanceIds: { readonly of: NodeSet["backends"]; readonly ids: ReadonlySet<string> } = {
-    of: [],
-    ids: new Set(),
-  };
 
   constructor(options: BackendsOptions) {
     this.#options = options;
@@ -74,12 +70,7 @@ export class Backends {
 
   /** The IDs of the instances of all backends, as far as they are known. The same set while nothing changes. */
   get instanceIds(): ReadonlySet<string> {
-    const { backends: of } = this.#choose("", []);
-    if (this.#instanceIds.of !== of) {
-      const ids = new Set(of.flatMap(({ instanceId }) => instanceId ?? []));
-      this.#instanceIds = { of, ids };
-    }
-    return this.#instanceIds.ids;
+    return this.#choose("", []).instanceIds;
   }
 
   /**
@@ -129,13 +120,13 @@ export class Backends {
     const of = this.#list();
     const known = this.#chosen.get(text);
     if (known?.of === of) return known.set;
-    const set = keepSame(known?.set, selectNodes([...of.values()], selector));
+    const set = keepSame(known?.set, selectNodes(of, selector));
     remember(this.#chosen, text, { selector, of, set }, SELECTORS_MAX);
     return set;
   }
 
-  #list(): ReadonlyMap<string, Candidate> {
-    if (this.#isStale) this.#candidates = keepEqual(this.#candidates, this.#read());
+  #list(): readonly Candidate[] {
+    if (this.#isStale) this.#candidates = this.#read();
     this.#isStale = false;
     return this.#candidates;
   }
@@ -166,24 +157,9 @@ export class Backends {
   }
 }
 
-/** The candidates by their names, each the old one if it is equal; the old map if all are. */
-function keepEqual(
-  before: ReadonlyMap<string, Candidate>,
-  now: readonly Candidate[],
-): ReadonlyMap<string, Candidate> {
-  let isSame = before.size === now.length;
-  const after = new Map<string, Candidate>();
-  for (const one of now) {
-    const old = before.get(one.nodeName);
-    const isKept = old !== undefined && isDeepStrictEqual(old, one);
-    isSame &&= isKept;
-    after.set(one.nodeName, isKept ? old : one);
-  }
-  return isSame ? before : after;
-}
-
 /** The new set, with the lists of the old one if nothing of its Nodes changed. */
 function keepSame(before: NodeSet | undefined, next: NodeSet): NodeSet {
   if (before === undefined || !isDeepStrictEqual(before.members, next.members)) return next;
-  return { ...next, members: before.members, backends: before.backends };
+  const { members, backends, instanceIds } = before;
+  return { ...next, members, backends, instanceIds };
 }

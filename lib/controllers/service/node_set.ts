@@ -49,6 +49,8 @@ export interface Candidate {
 export interface NodeSet {
   readonly members: readonly Member[];
   readonly backends: readonly LoadBalancerBackend[];
+  /** The cloud's IDs of their instances, as far as they are known. */
+  readonly instanceIds: ReadonlySet<string>;
   /** The cloud's IDs of the instances of Nodes that must get no traffic. */
   readonly excludedIds: ReadonlySet<string>;
   /** Which Nodes the label excludes, or that none is chosen; no full stop. Absent: neither. */
@@ -123,13 +125,15 @@ export function selectNodes(candidates: readonly Candidate[], selector: LabelSel
   const isOut = (one: Candidate): boolean =>
     one.member === undefined || (one.member.backend !== undefined && !isChosen.has(one));
   const members = chosen.flatMap(({ member }) => member ?? []);
+  const backends = members.flatMap(({ backend }) => backend ?? []);
   const exclusion =
     candidates.length > 0 && chosen.length === 0
       ? `no Node has the labels that the annotation ${NODE_SELECTOR} asks for: label one, or change it`
       : explainLabel(chosen);
   return {
     members,
-    backends: members.flatMap(({ backend }) => backend ?? []),
+    backends,
+    instanceIds: new Set(backends.flatMap(({ instanceId }) => instanceId ?? [])),
     excludedIds: new Set(candidates.filter(isOut).flatMap(({ namedId }) => namedId ?? [])),
     ...(exclusion !== undefined && { exclusion }),
   };

@@ -239,7 +239,7 @@ class ServiceConvergence implements Convergence<
     }
     this.#note(task, plan);
     this.#isChanged = true;
-    if ("shown" in step) return await writer.setIngress(service, step.shown, signal);
+    if ("shown" in step) return await writer.show(service, step.shown, signal);
     this.#noteChange(service, plan, step);
     const record = createRecord(this.#key, service.metadata.uid, this.#options);
     await loadBalancers.apply(step, record, signal);
@@ -307,14 +307,14 @@ class ServiceConvergence implements Convergence<
     const { managed, writer } = this.#options;
     const { ingress } = plan;
     const steps: ServiceStep[] = [...plan.steps];
-    const shown = { ingress: ingress ?? [], annotations: toAnnotations(plan) };
-    const hasIngress = showsIngress(service, shown.ingress, writer);
-    const isShown = hasIngress && showsAnnotations(service, shown.annotations);
+    const annotations = toAnnotations(plan);
+    const hasIngress = showsIngress(service, ingress ?? [], writer);
+    const isShown = hasIngress && showsAnnotations(service, annotations);
     const isYielded = ingress !== undefined && !hasIngress && managed.isYielded(service);
     if (kind === "ensure" && ingress !== undefined && !isShown && !isYielded) {
       // The next plan may depend on what the status shows: the old address goes when the new one is there.
       const summary = `show ${JSON.stringify(ingress)} in the status`;
-      steps.unshift({ summary, shown });
+      steps.unshift({ summary, shown: { ingress, annotations } });
     }
     return { kind: "served", purpose, plan, steps, ...(isYielded && { withheld: ingress }) };
   }
@@ -374,7 +374,7 @@ class ServiceConvergence implements Convergence<
     const annotations = toAnnotations(plan);
     if (showsAnnotations(service, annotations)) return false;
     if (managed.noteDrift(this.#key) !== "restore") return false;
-    await writer.setAnnotations(service, annotations, signal);
+    await writer.show(service, { annotations }, signal);
     return true;
   }
 

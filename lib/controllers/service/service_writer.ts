@@ -25,7 +25,7 @@ interface ServiceWriterOptions {
 
 /** What a Service shows of its load balancer. */
 export interface ShownState {
-  readonly ingress: readonly LoadBalancerIngress[];
+  readonly ingress?: readonly LoadBalancerIngress[];
   readonly annotations?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -65,31 +65,21 @@ export class ServiceWriter {
     await this.#patch(service, { toBody, isSame: this.#isSameInput(service) }, signal);
   }
 
-  /** Replaces the status, and sets annotations of other programs; `undefined` removes one. */
-  async setIngress(
+  /** Replaces the status, and sets annotations; `undefined` removes one. What is not named stays. */
+  async show(
     service: Service,
-    { ingress, annotations }: ShownState,
+    { ingress, annotations = {} }: ShownState,
     signal: AbortSignal,
   ): Promise<void> {
     const toBody: ToBody = () => ({
-      ...(annotations && { metadata: { annotations: toAnnotationPatch(annotations) } }),
-      status: toStatus(ingress),
+      metadata: { annotations: toAnnotationPatch(annotations) },
+      ...(ingress && { status: toStatus(ingress) }),
     });
     const isSame = this.#isSameInput(service);
     const answer = await this.#patch(service, { toBody, isSame }, signal);
-    if (ingress.some((one) => "ip" in one && one.ipMode !== undefined)) {
+    if (ingress?.some((one) => "ip" in one && one.ipMode !== undefined)) {
       this.#dropsIpMode = hasDroppedIpMode(answer, ingress);
     }
-  }
-
-  /** Sets annotations and leaves the status as it is; `undefined` removes one. */
-  async setAnnotations(
-    service: Service,
-    annotations: NonNullable<ShownState["annotations"]>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const toBody: ToBody = () => ({ metadata: { annotations: toAnnotationPatch(annotations) } });
-    await this.#patch(service, { toBody, isSame: this.#isSameInput(service) }, signal);
   }
 
   /** Keeps or removes the record of the cloud, also if other fields change meanwhile. */

@@ -21,6 +21,7 @@ const FACTS: ServiceFacts = {
   nodes: {
     backends: [{ nodeName: "n1", internalIps: [] }],
     members: [],
+    instanceIds: new Set(),
     excludedIds: new Set(),
   },
   isLeaving: false,

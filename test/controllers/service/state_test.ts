@@ -140,7 +140,7 @@ test("a write to a Service that was replaced by another one of its name fails li
   const old = server.add("shop");
   server.remove("web/shop");
   const other = server.add("shop");
-  const failed = writer.setIngress(old, { ingress: [{ ip: "192.0.2.1" }] }, signal);
+  const failed = writer.show(old, { ingress: [{ ip: "192.0.2.1" }] }, signal);
   expect(await failed.catch((error: unknown) => error)).toMatchObject({ kind: "notFound" });
   expect(server.find("web/shop")).toEqual(other);
 });
@@ -157,13 +157,13 @@ test("a write that was done although its answer was lost is not repeated", async
   expect(server.writes.length).toBe(1);
   const ingress = [{ ip: "192.0.2.1", ipMode: "VIP" as const }];
   const text = { annotations: { [OTHER]: "1" }, ingress };
-  await writer.setIngress(old, text, signal);
+  await writer.show(old, text, signal);
   expect(server.find("web/shop")).toMatchObject({
     metadata: { annotations: { [OTHER]: "1" } },
     status: { loadBalancer: { ingress: text.ingress } },
   });
   expect(server.writes.length).toBe(3);
-  await writer.setIngress(old, text, signal);
+  await writer.show(old, text, signal);
   expect(server.writes.length).toBe(4);
 });
 
