@@ -7,6 +7,7 @@ import type {
   FindHolder,
   KeptAddress,
   LoadBalancerInspection,
+  LoadBalancerLeftover,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding, FindingLevel } from "../../../cloud/inspection.ts";
@@ -21,11 +22,13 @@ import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
 import { describeOwner, explainCompany, explainUse, listUnshared } from "./scene.ts";
 import type { ObserverSource } from "./observer.ts";
-import { listKept, toKeptFindings } from "./kept.ts";
-import { listLeftovers, toLeftoverFindings } from "./release.ts";
+import type { Acting } from "./acting.ts";
+import { isNamedBy } from "./ownership.ts";
+import { parseRecord, RecordSigner, SIGNING_PURPOSE } from "./record.ts";
+import { listKept, listLeftovers } from "./release.ts";
+import { readTakers } from "./takers.ts";
 import { toMap } from "./observe.ts";
 import { type Network, type Observation, type PublicAddress, isSince } from "./observation.ts";
-import { inspectUntagged } from "./untagged.ts";
 import { isTagged, TAG_KEYS } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */
@@ -196,27 +199,119 @@ export async function readKept(
   }, signal);
 }
 
-/** More Services than these are counted, and not named. */
-const NAMED_MAX = 20;
+/** More findings of one kind than these are counted, and not shown. */
+const SHOWN_MAX = 20;
+
+/** @param describeMore How many are not shown, in words */
+function limit(
+  findings: readonly Finding[],
+  describeMore: (count: number) => string,
+): readonly Finding[] {
+  const [first] = findings;
+  if (first === undefined || findings.length <= SHOWN_MAX) return findings;
+  const message = describeMore(findings.length - SHOWN_MAX);
+  return [...findings.slice(0, SHOWN_MAX), { level: first.level, code: first.code, message }];
+}
 
 /** Names the Services on addresses that they would not get any more. */
 function toUnsharedFindings(
   view: Parameters<typeof listUnshared>[0],
   addresses: readonly PublicAddress[],
-): Finding[] {
+): readonly Finding[] {
   const code = "loadBalancerNotShared";
   const messages = addresses.flatMap((address) =>
     [explainUse, explainCompany]
       .flatMap((explain) => listUnshared(view, address, explain))
       .map(({ claim, why }) => `${describeOwner(claim.owner)}: ${why}`),
   );
-  const all = [...new Set(messages)];
-  const found = all.slice(0, NAMED_MAX).map((message): Finding => {
+  const found = [...new Set(messages)].map((message): Finding => {
     return { level: "warning", code, message };
   });
-  if (all.length <= NAMED_MAX) return found;
-  const message = `${all.length - NAMED_MAX} more Services are on addresses that are not shared with them`;
-  return [...found, { level: "warning", code, message }];
+  return limit(
+    found,
+    (more) => `${more} more Services are on addresses that are not shared with them`,
+  );
+}
+
+/** How long CloudStack keeps events, unless it is set otherwise. */
+const EVENTS_MS = 15 * 86_400_000;
+
+/**
+ * Names the addresses without tags that the record of a Service names, and those that our user took and nothing uses.
+ *
+ * @throws {CloudError} when CloudStack cannot answer
+ */
+async function inspectUntagged(
+  addresses: readonly PublicAddress[],
+  options: InspectionOptions & Pick<Acting, "projectId">,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { session, claims } = options;
+  const signer = new RecordSigner(await session.deriveKey(SIGNING_PURPOSE));
+  const untagged = addresses.filter(({ tags }) => tags.size === 0);
+  const named = claims.flatMap(({ record, owner }) => {
+    const asked = parseRecord(record, owner.uid, signer)?.address;
+    const why = `Landfall was taking it for ${describeOwner(owner)}, whose record names it`;
+    return untagged.filter((one) => asked && isNamedBy(asked, one)).map((one) => ({ one, why }));
+  });
+  const rest = untagged.filter((address) => named.every(({ one }) => one !== address));
+  const taken = await listTaken(rest, options, signal);
+  const why = "nothing uses it, and the API user of Landfall took it";
+  return [...named, ...taken.map((one) => ({ one, why }))].map(toUntagged);
+}
+
+async function listTaken(
+  addresses: readonly PublicAddress[],
+  { session, api, clock, projectId }: InspectionOptions & Pick<Acting, "projectId">,
+  signal: AbortSignal,
+): Promise<readonly PublicAddress[]> {
+  const idle = addresses.filter(
+    ({ isSourceNat, isStaticNat, hasRules }) => !isSourceNat && !isStaticNat && hasRules !== true,
+  );
+  if (idle.length === 0) return [];
+  const asked = new Map(idle.map(({ id }) => [id, clock.now() - EVENTS_MS]));
+  const takers = await readTakers({ session, projectId, asked }, signal);
+  const own = idle.filter(({ id }) => takers?.get(id) === "us");
+  if (own.length === 0) return [];
+  const { objects: rules } = await api.listAll(RULES, projectId, signal);
+  return own.filter(({ id }) => rules.every(({ addressId }) => addressId !== id));
+}
+
+function toUntagged({ one, why }: { readonly one: PublicAddress; readonly why: string }): Finding {
+  const { ip, id } = one;
+  const message = `public IP ${ip} (${id}) carries no tag: ${why}`;
+  const advice = `if nothing needs it, release it: cmk disassociate ipaddress id=${id}`;
+  return { level: "warning", code: "loadBalancerUntagged", message, advice };
+}
+
+/** What `landfall check` says about addresses without a Service. */
+export function toLeftoverFindings(leftovers: readonly LoadBalancerLeftover[]): readonly Finding[] {
+  const code = "loadBalancerLeftover";
+  const found = leftovers.map((leftover): Finding => {
+    const { ip, id, service, serviceUid, rules } = leftover;
+    const who = service === undefined ? "a Service" : `Service ${quote(service)}`;
+    const on = rules === 1 ? "1 load-balancer rule is" : `${rules} load-balancer rules are`;
+    const tags = `its tags name this cluster and ${who} with UID ${quote(serviceUid)}`;
+    const message = `public IP ${ip} (${id}) has no Service: ${tags}, which does not exist; ${on} on it`;
+    const advice =
+      "if nothing needs it, also no copy of this cluster, release it with its rules: " +
+      `cmk disassociate ipaddress id=${id}; or name it in spec.loadBalancerIP of a Service of that namespace, ` +
+      "which inherits it";
+    return { level: "warning", code, message, advice };
+  });
+  return limit(found, (more) => `${more} more public IPs of this cluster have no Service`);
+}
+
+/** More kept addresses than these are counted, and not named. */
+const KEPT_MAX = 10;
+
+function toKeptFindings(kept: readonly KeptAddress[]): Finding[] {
+  if (kept.length === 0) return [];
+  const named = kept.slice(0, KEPT_MAX).map(({ ip, namespace }) => `${ip} (${quote(namespace)})`);
+  const more = kept.length > KEPT_MAX ? ", …" : "";
+  const which = `${kept.length} public ${kept.length === 1 ? "IP is" : "IPs are"} kept for Services`;
+  const message = `${which} of a namespace: ${named.join(", ")}${more}; landfall services --kept lists them`;
+  return [{ level: "ok", code: "loadBalancerKept", message }];
 }
 
 function toUnknown(why: string): Finding {

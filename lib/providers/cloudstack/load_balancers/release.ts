@@ -1,8 +1,9 @@
 /**
- * Plans to remove what was made for a Service, and lists what Services left that are gone. Pure.
+ * Plans to remove what was made for a Service, and lists what Services left or keep. Pure.
  * @module
  */
 import type {
+  KeptAddress,
   LiveServices,
   LoadBalancerClaim,
   LoadBalancerLeftover,
@@ -53,16 +54,15 @@ import {
   TAG_KEYS,
   toLbName,
   toNotice,
+  toWaiting,
 } from "./words.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./rule.ts";
-import { readAddress } from "./desired.ts";
-import { planKeepingAddress } from "./kept.ts";
+import { keepsAddress, readAddress } from "./desired.ts";
 import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "./steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./choose_address.ts";
 import { type AclItem, listRulesOn, type PublicAddress, type Observation } from "./observation.ts";
-import type { Finding } from "../../../cloud/inspection.ts";
 import { quote } from "../../../core/text/printable.ts";
 
 /** Plans to remove everything of a Service: what clients reach first, the address last. */
@@ -160,6 +160,69 @@ function planEnding(scene: Scene, address: PublicAddress): PartPlan {
   return { steps, problems: [{ ...toNotice("AddressNotShared", message), others }] };
 }
 
+/** So many idle addresses a namespace keeps: who makes and deletes Services must not get all that the account has. */
+const IDLE_MAX = 20;
+
+/**
+ * Plans to keep an address for later Services of the namespace; `undefined` if it goes. It is tagged before anything
+ * else goes, and nothing ever removes the tag. A Service cannot keep what was taken for one of another namespace.
+ *
+ * @param removal What takes the Service off the address
+ */
+function planKeepingAddress(
+  scene: Scene,
+  address: PublicAddress,
+  removal: readonly Step[],
+): PartPlan | undefined {
+  const { annotations, owner } = scene.claim;
+  const { tags, id, ip } = address;
+  const isKept = findKeptFor(tags) !== undefined;
+  if (isKept)
+    return { steps: removal, problems: removal.length > 0 ? [toKeptFor(scene, address)] : [] };
+  if (!keepsAddress(annotations)) return undefined;
+  // It becomes the Service's own first.
+  if (!isOwn(scene, address) && mayTag(scene, address)) return { steps: removal, problems: [] };
+  const isOfNamespace = tags.get(TAG_KEYS.service)?.startsWith(`${owner.namespace}/`) ?? false;
+  if (!isOwn(scene, address) && !isOfNamespace) return undefined;
+  const idle = listKept(scene.view).filter(
+    ({ namespace, rules }) => namespace === owner.namespace && rules === 0,
+  );
+  if (idle.length >= IDLE_MAX) {
+    const has = `namespace ${quote(owner.namespace)} already keeps ${idle.length} addresses that no Service uses`;
+    const instead = `remove the annotation ${ANNOTATIONS.keepAddress}`;
+    const advice = `release one of those that landfall services --kept lists, or ${instead}`;
+    const message = `public IP ${ip} cannot be kept: ${has}; ${advice}`;
+    return { steps: [], problems: [toWaiting("AddressKept", message)] };
+  }
+  const kept = new Map([[TAG_KEYS.keptFor, owner.namespace]]);
+  const change = { kind: "tagAddress" as const, addressId: id, tags: kept };
+  const step = toStep(scene, `tag address ${ip} as kept`, change, toTurn(address));
+  return { steps: [step, ...removal], problems: [toKeptFor(scene, address)] };
+}
+
+/** Says why an address stays. */
+function toKeptFor({ claim: { owner } }: Scene, { ip, tags }: PublicAddress): LoadBalancerProblem {
+  const namespace = quote(findKeptFor(tags) ?? owner.namespace);
+  const whose = `a Service of namespace ${namespace} that names it`;
+  const message = `public IP ${ip} is kept for ${whose}: Landfall never releases it`;
+  return toNotice("AddressKept", message);
+}
+
+/** The addresses of this cluster that are kept, in order of their namespaces and IPs. */
+export function listKept(
+  view: Pick<Observation, "addresses" | "clusterIds" | "rules">,
+): readonly KeptAddress[] {
+  return [...view.addresses.values()]
+    .flatMap(({ id, ip, tags }): KeptAddress[] => {
+      const namespace = findKeptFor(tags);
+      if (namespace === undefined || !isOfCluster(tags, view.clusterIds)) return [];
+      const service = tags.get(TAG_KEYS.service);
+      const rules = listRulesOn(view, id).length;
+      return [{ ip, id, namespace, rules, ...(service !== undefined && { service }) }];
+    })
+    .toSorted((a, b) => (`${a.namespace} ${a.ip}` < `${b.namespace} ${b.ip}` ? -1 : 1));
+}
+
 /** Plans to write down the word of a Service on its address, for the time when Kubernetes does not have it any more. */
 function planWord(scene: Scene, address: PublicAddress): readonly Step[] {
   const word = toWordTag(scene.claim);
@@ -222,9 +285,6 @@ function listNames({ claim, record }: Scene): readonly string[] {
   return [...new Set([...shown, readAddress(claim) ?? "", record?.address?.ip ?? ""])];
 }
 
-/** More leftovers than these are counted, and not named. */
-const NAMED_MAX = 20;
-
 /**
  * The addresses whose tags name this cluster and the UID of a Service that does not exist, in order of their IPs; but
  * none that is kept, or that another Service uses: that has a rule on it, names it or shows it.
@@ -252,26 +312,6 @@ export function listLeftovers(
       rules: on.length,
     }))
     .toSorted((a, b) => compare(a.ip, b.ip) || compare(a.id, b.id));
-}
-
-/** What `landfall check` says about them. */
-export function toLeftoverFindings(leftovers: readonly LoadBalancerLeftover[]): Finding[] {
-  const code = "loadBalancerLeftover";
-  const found = leftovers.slice(0, NAMED_MAX).map((leftover): Finding => {
-    const { ip, id, service, serviceUid, rules } = leftover;
-    const who = service === undefined ? "a Service" : `Service ${quote(service)}`;
-    const on = rules === 1 ? "1 load-balancer rule is" : `${rules} load-balancer rules are`;
-    const tags = `its tags name this cluster and ${who} with UID ${quote(serviceUid)}`;
-    const message = `public IP ${ip} (${id}) has no Service: ${tags}, which does not exist; ${on} on it`;
-    const advice =
-      "if nothing needs it, also no copy of this cluster, release it with its rules: " +
-      `cmk disassociate ipaddress id=${id}; or name it in spec.loadBalancerIP of a Service of that namespace, ` +
-      "which inherits it";
-    return { level: "warning", code, message, advice };
-  });
-  if (leftovers.length <= NAMED_MAX) return found;
-  const message = `${leftovers.length - NAMED_MAX} more public IPs of this cluster have no Service`;
-  return [...found, { level: "warning", code, message }];
 }
 
 function compare(a: string, b: string): number {

@@ -7,10 +7,7 @@ import type {
   LiveServices,
   LoadBalancerHolder,
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
-import {
-  listLeftovers,
-  toLeftoverFindings,
-} from "../../../../lib/providers/cloudstack/load_balancers/release.ts";
+import { listLeftovers } from "../../../../lib/providers/cloudstack/load_balancers/release.ts";
 import type {
   Network,
   PublicAddress,
@@ -33,6 +30,7 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
 import { type CloudModel, CLUSTER } from "./cloud/cloud_model.ts";
 import { createCloud, LB_NAME, OWNER, toSpec, UID } from "./cloud/services.ts";
+import { toLeftoverFindings } from "../../../../lib/providers/cloudstack/load_balancers/inspection.ts";
 import { findOrphans } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { formatRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
