@@ -12,7 +12,7 @@ import {
   type CloudStackSimulator,
   startCloudStackSimulator,
 } from "../../lib/simulator/cloudstack/mod.ts";
-import { createNetworkKinds } from "../../lib/simulator/cloudstack/network_kinds.ts";
+import { createNetworkKinds } from "../support/cloud/cloudstack_network_kinds.ts";
 import type { PublicIp } from "../../lib/simulator/cloudstack/world/records.ts";
 import {
   type KubernetesSimulator,

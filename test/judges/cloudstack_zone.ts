@@ -11,7 +11,7 @@
 import { randomUUID } from "node:crypto";
 import { parseJson } from "../../lib/core/text/values.ts";
 import { startCloudStackSimulator } from "../../lib/simulator/cloudstack/mod.ts";
-import { createNetworkKinds } from "../../lib/simulator/cloudstack/network_kinds.ts";
+import { createNetworkKinds } from "../support/cloud/cloudstack_network_kinds.ts";
 import { toAccount, toDomain, toUser } from "../../lib/simulator/cloudstack/access/accounts.ts";
 import { toNic, type World } from "../../lib/simulator/cloudstack/world/records.ts";
 import {

@@ -18,8 +18,8 @@ import {
   DEFAULT_ALLOW,
   DEFAULT_DENY,
   toAclItem,
-  toAclList,
 } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
+import { toAclList } from "../../support/cloud/cloudstack_rules.ts";
 
 const ODD = "odd";
 const ANY = fc.constantFrom(

@@ -4,16 +4,16 @@
  */
 import { expect } from "bun:test";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
-import type { NetworkKind } from "../../../lib/simulator/cloudstack/network_kinds.ts";
+import type { NetworkKind } from "../../support/cloud/cloudstack_network_kinds.ts";
 import {
   type AddressSummary,
   summarizeCloud,
 } from "../../../lib/simulator/cloudstack/world/summary.ts";
-import { toLoadBalancerRule } from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { tries } from "../../support/extent.ts";
 import { createSite, USED_IP } from "../../support/services/site.ts";
 import { Stage } from "./memory_stage.ts";
+import { toLoadBalancerRule } from "../../support/cloud/cloudstack_rules.ts";
 
 /** Values of annotations and text fields that mean nothing good. */
 const HOSTILE_VALUES: readonly string[] = [

@@ -9,16 +9,16 @@ import {
   type AddressSummary,
   summarizeCloud,
 } from "../../../lib/simulator/cloudstack/world/summary.ts";
-import {
-  type LoadBalancerRuleOptions,
-  toLoadBalancerRule,
-} from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { type PublicIp, toPublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
 import { createSite, PINNED_IP, withoutIds } from "../../support/services/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { USERNAME } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
+import {
+  type LoadBalancerRuleOptions,
+  toLoadBalancerRule,
+} from "../../support/cloud/cloudstack_rules.ts";
 
 const program = listPrograms().at(-1);
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";

@@ -24,11 +24,13 @@ import {
 } from "../../../lib/simulator/cloudstack/world/records.ts";
 import type { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
 import { toFirewallRule } from "../../../lib/simulator/cloudstack/world/firewall.ts";
+import { toAclItem } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
 import {
+  toAclList,
   toLoadBalancerRule,
   toPortForwarding,
-} from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
-import { toAclItem, toAclList, toVpc } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
+  toVpc,
+} from "../../support/cloud/cloudstack_rules.ts";
 
 /** What a story draws of them. */
 export interface PlaceOptions {

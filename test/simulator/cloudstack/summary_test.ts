@@ -2,14 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
 import { toFirewallRule } from "../../../lib/simulator/cloudstack/world/firewall.ts";
 import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.ts";
+import { toPublicIp, type PublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
+import { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
+import { toAclItem } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
 import {
+  toAclList,
   toLoadBalancerRule,
   toPortForwarding,
   toStickinessPolicy,
-} from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
-import { toPublicIp, type PublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
-import { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
-import { toAclItem, toAclList, toVpc } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
+  toVpc,
+} from "../../support/cloud/cloudstack_rules.ts";
 
 const story = createDemoWorld();
 const vms = new Map((story.world.vms ?? []).map((vm) => [vm.name, vm]));

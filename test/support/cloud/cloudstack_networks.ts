@@ -3,14 +3,10 @@
  * @module
  */
 import { toNetwork, type Network } from "../../../lib/simulator/cloudstack/world/records.ts";
-import {
-  DEFAULT_ALLOW,
-  DEFAULT_DENY,
-  toAclList,
-  toVpc,
-} from "../../../lib/simulator/cloudstack/world/vpcs.ts";
+import { DEFAULT_ALLOW, DEFAULT_DENY } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
 import type { Fields } from "./cloudstack_asks.ts";
 import type { CloudStackRig } from "./cloudstack_rig.ts";
+import { toAclList, toVpc } from "./cloudstack_rules.ts";
 
 /** A network by its name. */
 export function networkOf({ simulator }: CloudStackRig, name: string): Network {

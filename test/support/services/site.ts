@@ -2,15 +2,8 @@
  * A cloud with load balancers: a network of each kind, and things that belong to others.
  * @module
  */
-import {
-  createNetworkKinds,
-  type NetworkKind,
-} from "../../../lib/simulator/cloudstack/network_kinds.ts";
+import { createNetworkKinds, type NetworkKind } from "../cloud/cloudstack_network_kinds.ts";
 import { toFirewallRule } from "../../../lib/simulator/cloudstack/world/firewall.ts";
-import {
-  toLoadBalancerRule,
-  toPortForwarding,
-} from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import {
   type PublicIp,
   toPublicIp,
@@ -18,6 +11,7 @@ import {
   type World,
 } from "../../../lib/simulator/cloudstack/world/records.ts";
 import type { ObjectInput } from "../../../lib/simulator/kubernetes/mod.ts";
+import { toLoadBalancerRule, toPortForwarding } from "../cloud/cloudstack_rules.ts";
 
 /** Address of the user, with rules that are not of the cluster. */
 export const USED_IP = "203.0.113.20";

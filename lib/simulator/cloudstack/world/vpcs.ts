@@ -69,21 +69,6 @@ export const DEFAULT_ITEMS: readonly AclItem[] = [DEFAULT_ALLOW, DEFAULT_DENY].f
   ),
 );
 
-/** A VPC. */
-export function toVpc(name: string, zoneId: string, accountId: string): Vpc {
-  return { id: toUuid(`vpc/${zoneId}/${name}`), name, zoneId, accountId, cidr: "10.0.0.0/8" };
-}
-
-/** A list of a VPC, without items. */
-export function toAclList(name: string, vpc: Vpc): AclList {
-  return {
-    id: toUuid(`acl/${vpc.id}/${name}`),
-    name,
-    description: `ACL of ${name}`,
-    vpcId: vpc.id,
-  };
-}
-
 /** An item that is in force: TCP from everywhere is let in, unless something else is asked for. */
 export function toAclItem({ list, ...item }: AclItemOptions): AclItem {
   return {

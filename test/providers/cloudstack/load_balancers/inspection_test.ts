@@ -8,7 +8,6 @@ import type {
   ClusterFacts,
   LoadBalancerClaim,
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
-import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { toNetworkFinding } from "../../../../lib/providers/cloudstack/load_balancers/inspection.ts";
@@ -18,7 +17,7 @@ import {
   type CloudStackSimulator,
   startCloudStackSimulator,
 } from "../../../../lib/simulator/cloudstack/mod.ts";
-import { createNetworkKinds } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { createNetworkKinds } from "../../../support/cloud/cloudstack_network_kinds.ts";
 import {
   formatRecord,
   RecordSigner,
@@ -28,6 +27,7 @@ import { deriveKey } from "../../../../lib/providers/cloudstack/session/request.
 import { TAG_KEYS, toLbName } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./observer_rig.ts";
+import { toLoadBalancerRule } from "../../../support/cloud/cloudstack_rules.ts";
 
 const { signal } = new AbortController();
 const { world, vms, networks } = createNetworkKinds();

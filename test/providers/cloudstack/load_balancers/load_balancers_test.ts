@@ -22,11 +22,10 @@ import {
 import {
   createNetworkKinds,
   type NetworkKind,
-} from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+} from "../../../support/cloud/cloudstack_network_kinds.ts";
 import type { Step } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { ask } from "../../../support/cloud/cloudstack_asks.ts";
 import { type ChangingProvider, createChanging } from "../../../support/cloud/changing_provider.ts";
-import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import {
   formatRuleName,
   toLbName,
@@ -50,6 +49,7 @@ import {
   toPolicy,
   toRule,
 } from "./objects.ts";
+import { toLoadBalancerRule } from "../../../support/cloud/cloudstack_rules.ts";
 
 const signal = new AbortController().signal;
 const CLUSTER = "11111111-1111-4111-8111-111111111111";

@@ -6,9 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   createNetworkKinds,
   type NetworkKind,
-} from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+} from "../../../support/cloud/cloudstack_network_kinds.ts";
 import { DEFAULT_ALLOW, toAclItem } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
-import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toClaim, useLook } from "./observer_rig.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { Limiter } from "../../../../lib/core/concurrency.ts";
@@ -30,6 +29,7 @@ import { planRelease } from "../../../../lib/providers/cloudstack/load_balancers
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { CLUSTER } from "./cloud/cloud_model.ts";
 import { createCloud, DESCRIPTION, LB_NAME, OWNER, toSpec } from "./cloud/services.ts";
+import { toStickinessPolicy } from "../../../support/cloud/cloudstack_rules.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";

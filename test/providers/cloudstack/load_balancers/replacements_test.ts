@@ -18,12 +18,8 @@ import {
 import {
   createNetworkKinds,
   type NetworkKind,
-} from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+} from "../../../support/cloud/cloudstack_network_kinds.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
-import {
-  toLoadBalancerRule,
-  toPortForwarding,
-} from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { type PublicIp, toPublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { toAclItem } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
 import { createChanging } from "../../../support/cloud/changing_provider.ts";
@@ -32,6 +28,7 @@ import { PacedClock } from "../../../support/paced_clock.ts";
 import { listClients } from "../../../simulation/cloudstack/services/router.ts";
 import { toDeps } from "../fake_server.ts";
 import { annotate, LB_NAME, toSpec } from "./cloud/services.ts";
+import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
 
 const signal = new AbortController().signal;
 /** A pause of the machine must not look like a server that does not answer. */

@@ -11,8 +11,6 @@ import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firew
 import {
   applyRule,
   type LoadBalancerRule,
-  toLoadBalancerRule,
-  toPortForwarding,
 } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { toAclItem } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
@@ -22,6 +20,7 @@ import type { CloudStackBalancing } from "./balancing.ts";
 import { listRules, readOwner } from "./service_judge.ts";
 import { RECORD } from "./wishes.ts";
 import { type Step, toStep } from "../../steps/mod.ts";
+import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
 
 type HandStep = Step<CloudStackWorld>;
 type Act<T> = (

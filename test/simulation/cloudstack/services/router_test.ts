@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createNetworkKinds } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { createNetworkKinds } from "../../../support/cloud/cloudstack_network_kinds.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
-import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toPublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
 import { toAclItem } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
 import { CLIENTS, isAmong, listClients } from "./router.ts";
+import { toLoadBalancerRule } from "../../../support/cloud/cloudstack_rules.ts";
 
 const KINDS = createNetworkKinds();
 

@@ -1,11 +1,7 @@
 import { expect, test } from "bun:test";
 import { dropRule, free } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
-import {
-  applyRule,
-  toLoadBalancerRule,
-  toPortForwarding,
-} from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import { applyRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { listUntrue } from "../../judges/calm.ts";
 import { settle, SETTINGS } from "../../settled.ts";
@@ -13,6 +9,7 @@ import { CloudStackWorld } from "../cloud.ts";
 import { type CloudStackBalancing, drawSite } from "./balancing.ts";
 import { listRules } from "./service_judge.ts";
 import { RECORD } from "./wishes.ts";
+import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
 
 const SEED = findSeed();
 const WEB = { name: "web", namespace: "default" } as const;

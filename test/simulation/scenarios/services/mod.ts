@@ -9,12 +9,12 @@ import { type ServiceStory, tellService, type Act } from "./stage.ts";
 import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
 import { dropRule } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
-import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { toRegistration } from "../../../support/nodes/nodes.ts";
 import type { CloudStackWorld } from "../../cloudstack/cloud.ts";
 import { KEEP, POOL, PREFIX, SELECTOR, WORD } from "../../cloudstack/services/wishes.ts";
+import { toLoadBalancerRule } from "../../../support/cloud/cloudstack_rules.ts";
 
 /** Shorter and longer than the time until the process asks about a job for the first time, in milliseconds. */
 const SHORT_JOB_MS = 200;

@@ -2,7 +2,12 @@
  * A world with every kind of network that a load balancer may meet.
  * @module
  */
-import { toAccount, toDomain, toProject, toUser } from "./access/accounts.ts";
+import {
+  toAccount,
+  toDomain,
+  toProject,
+  toUser,
+} from "../../../lib/simulator/cloudstack/access/accounts.ts";
 import {
   toNetwork,
   toNic,
@@ -15,16 +20,15 @@ import {
   type PublicIp,
   type Vm,
   type World,
-} from "./world/records.ts";
+} from "../../../lib/simulator/cloudstack/world/records.ts";
 import {
   DEFAULT_ALLOW,
   DEFAULT_DENY,
   toAclItem,
-  toAclList,
-  toVpc,
   type AclList,
   type Vpc,
-} from "./world/vpcs.ts";
+} from "../../../lib/simulator/cloudstack/world/vpcs.ts";
+import { toAclList, toVpc } from "./cloudstack_rules.ts";
 
 /** The kinds of networks. */
 export type NetworkKind =
