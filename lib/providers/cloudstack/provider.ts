@@ -35,6 +35,7 @@ import {
   toInstance,
   toInventory,
   toNoNetwork,
+  toUnreadableNames,
 } from "./model/inventory.ts";
 import { toPlaces } from "./model/places.ts";
 import { proveAbsence, proveNeverKnown, toElsewhere, toGone } from "./proof/absence.ts";
@@ -226,7 +227,7 @@ export class CloudStackProvider implements Provider {
       const asked = { ...rest, name: wanted };
       const found = chooseByName(findNamed(instances, asked), asked, {
         ...list,
-        unreadableNames: list.unreadableNames ?? new Set(),
+        unreadableNames: toUnreadableNames(list),
       });
       if (found.kind !== "unknown" || found.reason !== "notListed") return found;
     }

@@ -14,7 +14,7 @@ import {
 import { isTimeout, withDeadline } from "../../../core/clock.ts";
 import { formatHostPort } from "../../../core/http/connection.ts";
 import { isNetworkMissing, NETWORK_ADVICE, toNoNetwork } from "../model/inventory.ts";
-import { ExplainedError } from "../session/explained_error.ts";
+import { ExplainedError } from "../session/errors.ts";
 import { SERVER_NAMES } from "../session/session.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 

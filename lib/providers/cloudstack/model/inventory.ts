@@ -79,6 +79,14 @@ export function findUnreadableNames(inventory: Inventory): ReadonlySet<string> {
   return names instanceof Set ? names : NO_NAMES;
 }
 
+/** Names of the VMs of a list that cannot be read otherwise, in lower case. */
+export function toUnreadableNames({
+  unreadable = [],
+}: Pick<ObjectList<Vm>, "unreadable">): ReadonlySet<string> {
+  const names = unreadable.flatMap(({ name }) => (typeof name === "string" ? [name] : []));
+  return new Set(names.map((one) => one.toLowerCase()));
+}
+
 /** The part that an inventory covers while no zone was ever shown. */
 const NO_ZONE: ReadonlyMap<string, string> = new Map([["all", "all zones"]]);
 
@@ -102,7 +110,7 @@ export function toInventory(
     instances: isSame ? before.instances : new Map(entries),
     coverage: toCoverage(zones, list.gap),
     undecodable: list.undecodable,
-    unreadableNames: list.unreadableNames ?? NO_NAMES,
+    unreadableNames: toUnreadableNames(list),
     ...(isWhole && lacksNetwork(shown, settings.addresses) && { lacksNetwork: true as const }),
   });
 }

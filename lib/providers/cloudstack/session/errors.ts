@@ -1,11 +1,32 @@
 /**
- * Errors of CloudStack itself, and of changes whose outcome is not known.
+ * Errors of CloudStack, which say what is wrong and what to do about it.
  * @module
  */
-import { CloudError } from "../../../cloud/errors.ts";
+import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";
 import { redact, shorten, toPlainText } from "../../../core/text/printable.ts";
-import { ExplainedError } from "./explained_error.ts";
-import { type Asked, INVALID, judgeRefusal, type Refusal } from "./refusal.ts";
+import { type Asked, type Explanation, INVALID, judgeRefusal, type Refusal } from "./refusal.ts";
+
+/** A failure whose message says what is wrong, and then what to do. */
+export class ExplainedError extends CloudError {
+  readonly explanation: Explanation;
+
+  /** @param message What is wrong with all details. @default {the problem} */
+  constructor(
+    kind: CloudErrorKind,
+    explanation: Explanation,
+    { message, ...options }: ErrorDetails = {},
+  ) {
+    super(kind, `${message ?? explanation.problem}; ${explanation.advice}`, options);
+    this.explanation = explanation;
+  }
+}
+
+/** What an {@linkcode ExplainedError} may have besides. */
+interface ErrorDetails {
+  readonly message?: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+}
 
 /** A refusal by CloudStack itself: it answered in JSON, with a code. */
 export class ApiError extends ExplainedError {
@@ -39,19 +60,6 @@ export class ApiError extends ExplainedError {
 }
 
 /**
- * A change was sent, and no answer says whether it was made. Nothing sends it again by itself: look whether it was made
- * before you do.
- */
-export class OutcomeUnknownError extends CloudError {
-  constructor(command: string, cause: CloudError) {
-    super(cause.kind, `${cause.message}; CloudStack may have carried out ${command} all the same`, {
-      cause,
-      ...(cause.status !== undefined && { status: cause.status }),
-    });
-  }
-}
-
-/**
  * The job of an earlier try of the same change was over before anyone asked about it. What is asked for now may be a
  * later change, because something undid the first one: look which of both it is before you send it again.
  */
@@ -65,16 +73,16 @@ export class JobOverError extends CloudError {
 }
 
 /**
- * What the failure of a change means: a refusal did nothing; without an answer of CloudStack the
- * outcome is unknown.
+ * What the failure of a change means: a refusal did nothing. Without an answer of CloudStack the outcome is unknown,
+ * and nothing sends the change again by itself: look whether it was made before you do.
  */
 export function toChangeError(error: unknown, command: string): unknown {
-  const isKnown =
-    !(error instanceof CloudError) ||
-    error instanceof ApiError ||
-    error.kind === "denied" ||
-    error.kind === "throttled";
-  return isKnown ? error : new OutcomeUnknownError(command, error);
+  if (!(error instanceof CloudError) || error instanceof ApiError) return error;
+  const { kind, message, status } = error;
+  if (kind === "denied" || kind === "throttled") return error;
+  const more = `CloudStack may have carried out ${command} all the same`;
+  const options = { cause: error, ...(status !== undefined && { status }) };
+  return new CloudError(kind, `${message}; ${more}`, options);
 }
 
 /** How much to show of the server's text. */

@@ -7,8 +7,7 @@ import { quote } from "../../../core/text/printable.ts";
 import { parseUuid } from "../../../core/text/values.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 import { SCHEMAS } from "../wire/schema.ts";
-import { ApiError } from "./errors.ts";
-import { ExplainedError } from "./explained_error.ts";
+import { ApiError, ExplainedError } from "./errors.ts";
 import type { CloudStackSession } from "./session.ts";
 
 /** A version of CloudStack, in numbers: 4.22.0. */

@@ -10,7 +10,7 @@ import { decodeList, type ListReply } from "../../../cloud_http/decode.ts";
 import { BUDGET } from "../../../core/budget.ts";
 import { BodyError } from "../../../core/http/request.ts";
 import { formatSize } from "../../../core/text/values.ts";
-import { type Body, listUnreadable, listUnreadableNames, parseBody } from "./reply.ts";
+import { type Body, listUnreadable, parseBody } from "./reply.ts";
 import type { Command } from "./request.ts";
 import { ApiError } from "./errors.ts";
 
@@ -26,8 +26,6 @@ export interface Query<T> extends Command {
 export interface ObjectList<T> extends ListReply<T> {
   /** Why it may lack objects; absent when it is whole. No secret, no full stop. */
   readonly gap?: string;
-  /** Names of the objects that could not be read, in lower case; absent when there is none. */
-  readonly unreadableNames?: ReadonlySet<string>;
   /** The objects that could not be read, as the server sent them; absent when there is none. */
   readonly unreadable?: readonly Body[];
 }
@@ -96,12 +94,10 @@ export async function readList<T extends { readonly id: string }>(
   if (gap === undefined && isSame(pages, known)) return "unchanged";
   const objects = pages.flatMap(({ read }) => read());
   const decoded = decodeList(query.schema, objects);
-  const unreadableNames = listUnreadableNames(objects, decoded.objects);
   const unreadable = listUnreadable(objects, decoded.objects);
   const list = {
     ...decoded,
     ...(gap !== undefined && { gap: `${query.command}: ${gap}` }),
-    ...(unreadableNames.size > 0 && { unreadableNames }),
     ...(unreadable.length > 0 && { unreadable }),
   };
   return gap === undefined ? { list, version: pages.map(toVersion) } : { list };

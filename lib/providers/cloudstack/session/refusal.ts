@@ -4,7 +4,16 @@
  */
 import type { CloudErrorKind } from "../../../cloud/errors.ts";
 import { formatDuration } from "../../../core/text/values.ts";
-import type { Explanation } from "./explained_error.ts";
+
+/** What an operator should know about a failure. Neither text holds a secret or ends in a full stop. */
+export interface Explanation {
+  /** Stable word for programs: `unauthorized`. */
+  readonly word: string;
+  /** What is wrong, in one sentence. */
+  readonly problem: string;
+  /** What to do about it. */
+  readonly advice: string;
+}
 
 /** A refusal as the server words it. */
 export interface Refusal {
@@ -43,7 +52,7 @@ const NO_COMMAND = /does not exist,? (or )?is not available/i;
 const NO_MEMBER = /\bin project\b/i;
 
 /** What a refusal means. */
-interface Judgement extends Omit<Explanation, "problem"> {
+export interface Judgement extends Omit<Explanation, "problem"> {
   readonly kind: CloudErrorKind;
   /** What the refusal means. */
   readonly what: string;

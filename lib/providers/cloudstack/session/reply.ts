@@ -5,13 +5,12 @@
 import { parseReply } from "../../../core/http/request.ts";
 import { isFields } from "../../../core/text/values.ts";
 import type { GenericSchema } from "valibot";
-import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";
+import { CloudError } from "../../../cloud/errors.ts";
 import { decode } from "../../../cloud_http/decode.ts";
 import type { Reply } from "../../../cloud_http/client.ts";
 import { shorten, toPlainText } from "../../../core/text/printable.ts";
-import { ApiError } from "./errors.ts";
-import { ExplainedError } from "./explained_error.ts";
-import type { Asked } from "./refusal.ts";
+import { ApiError, ExplainedError } from "./errors.ts";
+import type { Asked, Judgement } from "./refusal.ts";
 
 /** What an answer says, by the names of its fields. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -88,13 +87,6 @@ function toStrange(reply: Reply, { command }: Asked): ExplainedError {
   );
 }
 
-interface Judgement {
-  readonly kind: CloudErrorKind;
-  readonly word: string;
-  readonly what: string;
-  readonly advice: string;
-}
-
 function judgeStrange(status: number, isDamaged: boolean): Judgement {
   if (status === 429) {
     const advice = "raise the limit of the proxy on the way";
@@ -129,19 +121,4 @@ export function listUnreadable(
   const isReadable = (one: unknown): boolean =>
     isFields(one) && typeof one["id"] === "string" && ids.has(one["id"].toLowerCase());
   return raw.flatMap((one) => (isReadable(one) ? [] : [isFields(one) ? one : {}]));
-}
-
-/**
- * Lists the names of raw objects that are not among those that could be read, in lower case. Another object with such a
- * name is not the only one.
- */
-export function listUnreadableNames(
-  raw: readonly unknown[],
-  readable: readonly { readonly id: string }[],
-): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { name } of listUnreadable(raw, readable)) {
-    if (typeof name === "string") names.add(name.toLowerCase());
-  }
-  return names;
 }

@@ -148,7 +148,6 @@ export class CloudStackSession {
    *
    * @param signal Ends only the wait
    * @throws {ApiError} when CloudStack refuses, or the job failed
-   * @throws {OutcomeUnknownError} when there is no answer that says whether the change was made, or its job started
    * @throws {CloudError} when the job is not over in time, or its state cannot be read
    * @throws {JobOverError} when the job of an earlier call was over already, and this is not another try
    * @throws {LeadershipLostError} when this process does not lead

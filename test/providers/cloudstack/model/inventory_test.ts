@@ -58,9 +58,9 @@ describe("toInventory()", () => {
   });
 
   test("keeps the names of VMs that cannot be read", () => {
-    const unreadableNames = new Set(["one"]);
-    const inventory = toInventory({ ...toList([]), unreadableNames }, OPTIONS);
-    expect(findUnreadableNames(inventory)).toEqual(unreadableNames);
+    const unreadable = [{ name: "One" }, { name: 7 }, {}];
+    const inventory = toInventory({ ...toList([]), unreadable }, OPTIONS);
+    expect(findUnreadableNames(inventory)).toEqual(new Set(["one"]));
     expect(findUnreadableNames(toInventory(toList([]), OPTIONS)).size).toBe(0);
   });
 

@@ -11,7 +11,6 @@ import type { ProviderDeps } from "../../../../lib/cloud/provider_definition.ts"
 import { describeError } from "../../../../lib/core/errors.ts";
 import { Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
-import { OutcomeUnknownError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { SCHEMAS } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 import {
@@ -73,6 +72,9 @@ beforeEach(() => {
 });
 afterEach(() => fake.stop());
 
+/** What is said of a change without an answer. */
+const UNKNOWN = "may have carried out disassociateIpAddress";
+
 describe("list()", () => {
   test("gets every page, each object by itself, and counts requests and what cannot be read", async () => {
     fake.answer = ({ command, params }) => {
@@ -86,7 +88,6 @@ describe("list()", () => {
     const list = await open().list({ ...ZONES, params: { available: "true" } }, signal);
     expect([list.objects.length, list.gap]).toEqual([500, undefined]);
     expect([...list.undecodable]).toEqual([[toId(7), "name: must be string"]]);
-    expect(list.unreadableNames).toBeUndefined();
     expect(fake.seen.map(({ params }) => [params["page"], params["pagesize"]])).toEqual([
       ["1", "500"],
       ["2", "500"],
@@ -258,8 +259,7 @@ describe("call()", () => {
     async (_what, to) => {
       fake.answer = to;
       const error = await failure(open().call(FREE, signal));
-      expect(error).toBeInstanceOf(OutcomeUnknownError);
-      expect(describeError(error)).toContain("may have carried out disassociateIpAddress");
+      expect(describeError(error)).toContain(UNKNOWN);
       expect(fake.commands).toEqual(["POST disassociateIpAddress"]);
     },
   );
@@ -270,7 +270,7 @@ describe("call()", () => {
     const late = failure(session.call(FREE, signal));
     await untilSeen(1);
     await deps.clock.advance(10_000);
-    expect(await late).toBeInstanceOf(OutcomeUnknownError);
+    expect(describeError(await late)).toContain(UNKNOWN);
     expect(fake.seen).toHaveLength(1);
   });
 
@@ -278,7 +278,8 @@ describe("call()", () => {
     "a refusal with %d says that nothing was done",
     async (code) => {
       fake.answer = ({ command }) => refuse(command, code, "no");
-      expect(await failure(open().call(FREE, signal))).not.toBeInstanceOf(OutcomeUnknownError);
+      const error = await failure(open().call(FREE, signal));
+      expect(describeError(error)).not.toContain(UNKNOWN);
       expect(fake.seen).toHaveLength(1);
     },
   );
@@ -347,7 +348,7 @@ describe("call()", () => {
     const address = server.address();
     const port = typeof address === "object" && address ? address.port : 0;
     const session = open({ apiUrl: `http://127.0.0.1:${port}/client/api` });
-    expect(await failure(session.call(FREE, signal))).toBeInstanceOf(OutcomeUnknownError);
+    expect(describeError(await failure(session.call(FREE, signal)))).toContain(UNKNOWN);
     expect(sockets).toHaveLength(1);
     // A read is sent once more.
     expect(await failure(session.read(ABOUT, signal))).toMatchObject({ kind: "unreachable" });
