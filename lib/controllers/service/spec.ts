@@ -19,7 +19,7 @@ import {
 import type { NodeSet } from "./node_set.ts";
 import { RECORD, SOURCE_RANGES } from "./words.ts";
 import { isDeepStrictEqual } from "node:util";
-import { type Cidr, CIDRS_MAX, formatCidr, parseCidr, parseIp } from "../../core/net/ip.ts";
+import { CIDRS_MAX, formatCidrs, parseCidrs, parseIp } from "../../core/net/ip.ts";
 
 /** What a Service asks for, or why it cannot be read: the field and its value, without full stop. */
 type SpecReading = { readonly spec: LoadBalancerSpec } | { readonly problem: string };
@@ -331,26 +331,13 @@ export function readSourceRanges(
   if (texts.length > CIDRS_MAX) {
     return { problem: `${field}: has more than ${CIDRS_MAX} CIDRs; use fewer, larger ones` };
   }
-  const ranges = new Map<string, Cidr>();
-  for (const text of texts) {
-    const cidr = text.includes("/") ? parseCidr(text) : undefined;
-    if (cidr === undefined) {
-      const problem = `${field}: ${quote(text.trim())} is not a CIDR, for example 10.0.0.0/24`;
-      return { problem };
-    }
-    ranges.set(formatCidr(cidr), cidr);
+  const { cidrs, bad } = parseCidrs(texts);
+  if (bad !== undefined) {
+    const problem = `${field}: ${quote(bad.trim())} is not a CIDR, for example 10.0.0.0/24`;
+    return { problem };
   }
-  if (families.every((family) => ranges.has(EVERYWHERE[family]))) return {};
-  return {
-    ranges: [...ranges.entries()].sort(([, a], [, b]) => compare(a, b)).map(([text]) => text),
-  };
-}
-
-/** IPv4 first, then by the first address, then the larger block. */
-function compare(a: Cidr, b: Cidr): number {
-  if (a.family !== b.family) return a.family - b.family;
-  if (a.first !== b.first) return a.first < b.first ? -1 : 1;
-  return a.last === b.last ? 0 : a.last > b.last ? -1 : 1;
+  const ranges = formatCidrs(cidrs);
+  return families.every((family) => ranges.includes(EVERYWHERE[family])) ? {} : { ranges };
 }
 
 /** Reads all Services of a cluster. One of another class or type counts: another process may serve it, or may again. */

@@ -88,6 +88,22 @@ export function formatCidr({ family, first, last }: Cidr): string {
   return `${formatValue({ family, bits: first })}/${WIDTH[family] - rest}`;
 }
 
+/** Reads CIDRs as users write them. A bare address is none. @returns The first text that is none, if there is one */
+export function parseCidrs(texts: readonly string[]): {
+  readonly cidrs: readonly Cidr[];
+  readonly bad?: string;
+} {
+  const bad = texts.find((text) => !text.includes("/") || parseCidr(text) === undefined);
+  return bad === undefined
+    ? { cidrs: texts.flatMap((text) => parseCidr(text) ?? []) }
+    : { cidrs: [], bad };
+}
+
+/** CIDRs in canonical form, sorted as texts, each once. */
+export function formatCidrs(cidrs: readonly Cidr[]): readonly string[] {
+  return [...new Set(cidrs.map(formatCidr))].toSorted();
+}
+
 /** The netmask of a block in the form of an address: `255.255.255.0` of a block of 256 IPv4 addresses. */
 export function formatNetmask({ family, first, last }: Cidr): string {
   const all = (1n << BigInt(WIDTH[family])) - 1n;

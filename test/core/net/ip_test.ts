@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import { assert, integer, ipV4, ipV6, oneof, property, string, tuple } from "fast-check";
 import {
   formatCidr,
+  formatCidrs,
   formatIp,
   formatNetmask,
   hasOnlyHosts,
@@ -15,6 +16,7 @@ import {
   isInCidr,
   isLoopbackHost,
   parseCidr,
+  parseCidrs,
   overlaps,
   parseIp,
   parseMaskedCidr,
@@ -270,4 +272,10 @@ const hosts: readonly [string, boolean][] = [
 ];
 test.each(hosts)("isLoopbackHost() of %j is %p", (host, isLoopback) => {
   expect(isLoopbackHost(host)).toBe(isLoopback);
+});
+
+test("CIDRs of users are read or the first that is none is named, and written once each", () => {
+  const { cidrs } = parseCidrs(["192.0.2.7/24", "10.0.0.0/8", " 192.0.2.0/24", "2001:DB8::/32"]);
+  expect(formatCidrs(cidrs)).toEqual(["10.0.0.0/8", "192.0.2.0/24", "2001:db8::/32"]);
+  expect(parseCidrs(["10.0.0.0/8", "10.0.0.1", "x"])).toEqual({ cidrs: [], bad: "10.0.0.1" });
 });

@@ -4,7 +4,7 @@
  * A list is canonical. CloudStack's lists let everyone in when they are empty, see {@linkcode toBlocks}.
  * @module
  */
-import { type Cidr, formatCidr, parseCidr } from "../../../core/net/ip.ts";
+import { type Cidr, formatCidrs, parseCidr } from "../../../core/net/ip.ts";
 
 /** The list for everyone. */
 export const EVERYONE: readonly string[] = ["0.0.0.0/0"];
@@ -12,11 +12,6 @@ export const EVERYONE: readonly string[] = ["0.0.0.0/0"];
 /** A list as CloudStack keeps it, with everyone in words. */
 export function toBlocks(list: readonly string[]): readonly string[] {
   return list.length === 0 ? EVERYONE : list;
-}
-
-/** Blocks in canonical form, sorted, each once. Texts that are no block are left out. */
-export function canonize(texts: readonly string[]): readonly string[] {
-  return toTexts(texts.flatMap((text) => parseCidr(text) ?? []));
 }
 
 /** Only the blocks of IPv4. */
@@ -28,7 +23,7 @@ export function keepIpv4(list: readonly string[]): readonly string[] {
 export function intersect(a: readonly string[], b: readonly string[]): readonly string[] {
   const [one, other] = [toCidrs(a), toCidrs(b)];
   const [ofOne, ofOther] = [merge(one, 0n), merge(other, 0n)];
-  return toTexts([
+  return formatCidrs([
     ...one.filter((block) => isInside(block, ofOther)),
     ...other.filter((block) => isInside(block, ofOne)),
   ]);
@@ -60,10 +55,6 @@ function toCidrs(list: readonly string[]): Cidr[] {
     const cidr = parseCidr(text);
     return cidr?.family === 4 ? [cidr] : [];
   });
-}
-
-function toTexts(blocks: readonly Cidr[]): readonly string[] {
-  return [...new Set(blocks.map(formatCidr))].toSorted();
 }
 
 type Range = Pick<Cidr, "first" | "last">;

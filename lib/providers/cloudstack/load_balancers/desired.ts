@@ -9,7 +9,7 @@ import type {
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { checkWord } from "../../../cloud/address_sharing.ts";
-import { canonize, covers, EVERYONE, intersect, keepIpv4 } from "./cidrs.ts";
+import { covers, EVERYONE, intersect, keepIpv4 } from "./cidrs.ts";
 import {
   ANNOTATIONS,
   describeRule,
@@ -20,7 +20,7 @@ import {
   toNotice,
   toWaiting,
 } from "./words.ts";
-import { CIDRS_MAX, parseCidr, parseIp } from "../../../core/net/ip.ts";
+import { CIDRS_MAX, formatCidrs, parseCidrs, parseIp } from "../../../core/net/ip.ts";
 import { isSubdomain } from "../../../core/text/label.ts";
 import { quote } from "../../../core/text/printable.ts";
 
@@ -212,27 +212,17 @@ export function readAnnotations(annotations: Annotations): {
   readonly problems: readonly LoadBalancerProblem[];
 } {
   const problems: LoadBalancerProblem[] = [...checkWord({ annotations })];
-  const keep = <T extends object | boolean>(
-    found: T | LoadBalancerProblem | undefined,
-  ): T | "refused" | undefined => {
-    if (!isProblem(found)) return found;
-    problems.push(found);
-    return "refused";
-  };
-  const named = readHostname(annotations);
-  if (isProblem(named)) problems.push(named);
-  const kept = annotations[ANNOTATIONS.keepAddress] ?? "false";
-  if (kept !== "true" && kept !== "false") problems.push(toOddKeeping(kept));
-  const hostname = isProblem(named) ? undefined : named;
-  const sourceCidrs = keep(readSourceCidrs(annotations));
-  const stickiness = keep(
-    parseStickiness(
-      annotations[ANNOTATIONS.stickinessMethod],
-      annotations[ANNOTATIONS.stickinessParams],
-    ),
+  const hostname = readHostname(annotations, problems);
+  readFlag(annotations, { key: ANNOTATIONS.keepAddress, otherwise: true }, problems);
+  const sourceCidrs = readSourceCidrs(annotations, problems);
+  const stickiness = readStickiness(annotations, problems);
+  const isProxy = readFlag(
+    annotations,
+    { key: ANNOTATIONS.proxyProtocol, otherwise: false },
+    problems,
   );
   const wishes: Wishes = {
-    isProxy: keep(readProxyProtocol(annotations)) === true,
+    isProxy,
     ...(hostname !== undefined && { hostname }),
     ...(sourceCidrs !== undefined && { sourceCidrs }),
     ...(stickiness !== undefined && { stickiness }),
@@ -259,57 +249,66 @@ export function isAssociatedBy1x(annotations: Annotations): boolean {
   return annotations[ANNOTATIONS.isAssociated] === "true";
 }
 
-function isProblem(found: object | string | boolean | undefined): found is LoadBalancerProblem {
-  return typeof found === "object" && "reason" in found && "message" in found;
-}
-
-/** As version 1.x: anything but `true` is false. */
-function readProxyProtocol(annotations: Annotations): boolean | LoadBalancerProblem {
-  const text = annotations[ANNOTATIONS.proxyProtocol] ?? "false";
+/** Absent is false. @param otherwise What any other text counts as */
+function readFlag(
+  annotations: Annotations,
+  { key, otherwise }: { readonly key: string; readonly otherwise: boolean },
+  problems: LoadBalancerProblem[],
+): boolean {
+  const text = annotations[key] ?? "false";
   if (text === "true" || text === "false") return text === "true";
-  const wanted = 'only "true" and "false" are known, and it counts as "false"';
-  return toNotice(
-    "InvalidAnnotation",
-    `annotation ${ANNOTATIONS.proxyProtocol} has the value ${quote(text)}: ${wanted}`,
-  );
+  const wanted = `only "true" and "false" are known, and it counts as "${otherwise}"`;
+  const message = `annotation ${key} has the value ${quote(text)}: ${wanted}`;
+  problems.push(toNotice("InvalidAnnotation", message));
+  return otherwise;
 }
 
-function toOddKeeping(text: string): LoadBalancerProblem {
-  const wanted = 'only "true" and "false" are known, and it counts as "true"';
-  return toNotice(
-    "InvalidAnnotation",
-    `annotation ${ANNOTATIONS.keepAddress} has the value ${quote(text)}: ${wanted}`,
-  );
-}
-
-function readHostname(annotations: Annotations): string | LoadBalancerProblem | undefined {
-  const text = annotations[ANNOTATIONS.hostname];
-  if (text === undefined || text === "") return undefined;
+function readHostname(
+  annotations: Annotations,
+  problems: LoadBalancerProblem[],
+): string | undefined {
+  const key = ANNOTATIONS.hostname;
+  const text = annotations[key] || undefined;
   // Kubernetes refuses any other text in the status.
-  if (isSubdomain(text) && parseIp(text) === undefined) return text;
-  return toWaiting(
-    "InvalidAnnotation",
-    `annotation ${ANNOTATIONS.hostname} has the value ${quote(text)}: write a DNS name in lower case`,
-  );
+  if (text === undefined || (isSubdomain(text) && parseIp(text) === undefined)) return text;
+  const message = `annotation ${key} has the value ${quote(text)}: write a DNS name in lower case`;
+  problems.push(toWaiting("InvalidAnnotation", message));
+  return undefined;
 }
 
 function readSourceCidrs(
   annotations: Annotations,
-): readonly string[] | LoadBalancerProblem | undefined {
-  const text = annotations[ANNOTATIONS.sourceCidrs];
+  problems: LoadBalancerProblem[],
+): Wishes["sourceCidrs"] {
+  const key = ANNOTATIONS.sourceCidrs;
+  const text = annotations[key];
   if (text === undefined) return undefined;
+  const refuse = (why: string): "refused" => {
+    problems.push(toWaiting("InvalidAnnotation", `annotation ${key} ${why}`));
+    return "refused";
+  };
   const entries = text.split(",", CIDRS_MAX + 1).map((one) => one.trim());
   if (entries.length > CIDRS_MAX) {
-    const problem = `annotation ${ANNOTATIONS.sourceCidrs} has more than ${CIDRS_MAX} CIDRs: use fewer, larger ones`;
-    return toWaiting("InvalidAnnotation", problem);
+    return refuse(`has more than ${CIDRS_MAX} CIDRs: use fewer, larger ones`);
   }
-  const isEmpty = entries.every((one) => one === "");
   // The server takes an empty list as "everyone", so an empty text must not reach it.
-  const bad = entries.find((one) => !one.includes("/") || parseCidr(one) === undefined);
-  if (bad === undefined) return canonize(entries);
+  const { cidrs, bad } = parseCidrs(entries);
+  if (bad === undefined) return formatCidrs(cidrs);
+  const isEmpty = entries.every((one) => one === "");
   const what = isEmpty ? "is empty" : `has the entry ${quote(bad)}, which is no CIDR block`;
   const advice = "list blocks like 192.0.2.0/24, or remove the annotation to let everyone in";
-  return toWaiting("InvalidAnnotation", `annotation ${ANNOTATIONS.sourceCidrs} ${what}: ${advice}`);
+  return refuse(`${what}: ${advice}`);
+}
+
+function readStickiness(
+  annotations: Annotations,
+  problems: LoadBalancerProblem[],
+): Wishes["stickiness"] {
+  const { stickinessMethod, stickinessParams } = ANNOTATIONS;
+  const found = parseStickiness(annotations[stickinessMethod], annotations[stickinessParams]);
+  if (found === undefined || "method" in found) return found;
+  problems.push(found);
+  return "refused";
 }
 
 /** The stickiness that a Service asks for. */

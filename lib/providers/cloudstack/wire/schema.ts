@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import { formatCidr, parseCidr } from "../../../core/net/ip.ts";
+import { formatCidrs, parseCidr } from "../../../core/net/ip.ts";
 import { parseUuid } from "../../../core/text/values.ts";
 
 /** Reads one field. */
@@ -62,7 +62,7 @@ export const CIDRS: Field<readonly string[] | undefined> = v.pipe(
     const entries = text.split(/[\s,]+/).filter((one) => one !== "");
     const blocks = entries.flatMap((one) => parseCidr(one) ?? []);
     if (blocks.length < entries.length) return undefined;
-    return [...new Set(blocks.map(formatCidr))].toSorted();
+    return formatCidrs(blocks);
   }),
 );
 

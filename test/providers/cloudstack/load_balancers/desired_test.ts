@@ -11,7 +11,6 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/desired.ts";
 import { annotate, HTTP, toSpec } from "./cloud/services.ts";
 import {
-  canonize,
   covers,
   intersect,
   isSame,
@@ -113,14 +112,6 @@ test("toDesired() says that a Service which requires both families gets IPv4", (
   const { problems } = toDesired(toSpec({ ...both, ipFamilyPolicy: "RequireDualStack" }));
   expect(problems).toMatchObject([{ reason: "UnsupportedService", isWaiting: false }]);
   expect(toDesired(toSpec({ ...both, ipFamilyPolicy: "PreferDualStack" })).problems).toEqual([]);
-});
-
-test("canonize() writes equal blocks in equal words, each once, sorted", () => {
-  expect(canonize(["192.0.2.7/24", "10.0.0.0/8", "192.0.2.0/24", "2001:DB8::/32", "x"])).toEqual([
-    "10.0.0.0/8",
-    "192.0.2.0/24",
-    "2001:db8::/32",
-  ]);
 });
 
 const INTERSECTIONS: readonly [string, string, string][] = [
