@@ -170,6 +170,8 @@ export interface Observation {
   readonly rules: ReadonlyMap<string, Rule>;
   readonly firewallRules: ReadonlyMap<string, FirewallRule>;
   readonly networks: ReadonlyMap<string, Network>;
+  /** When they were listed, in monotonic milliseconds. Absent: they must be listed again. */
+  readonly networksAtMs?: number;
   readonly vms: ReadonlyMap<string, BackendVm>;
   /**
    * Items by the ID of their list, for the networks of Nodes and of rules of Services. Absent: not known, or the list

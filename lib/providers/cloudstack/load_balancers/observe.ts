@@ -23,12 +23,10 @@ import type {
 } from "./observation.ts";
 import { ApiError } from "../session/errors.ts";
 import type { Taker } from "./takers.ts";
-import type { Clock } from "../../../core/clock.ts";
 
 /** What a look needs. */
 interface Look {
   readonly api: LoadBalancingApi;
-  readonly networks: Networks;
   readonly projectId: string | undefined;
   readonly readVersion: () => Promise<Version | undefined>;
   /** Every Service, by the name of its load balancer. */
@@ -41,7 +39,7 @@ interface Look {
   readonly nodeVmIds: ReadonlySet<string>;
   readonly nodeNetworkIds: ReadonlySet<string>;
   /** What the look before showed. */
-  readonly known: Partial<Pick<Observation, "aclItems" | "policies">>;
+  readonly known: Partial<Pick<Observation, "aclItems" | "policies" | keyof Networks>>;
   /** Asks whose API user took addresses, see `readTakers`. */
   readonly readTakers: (
     asked: ReadonlyMap<string, number>,
@@ -79,7 +77,7 @@ export async function observe(look: Look, signal: AbortSignal): Promise<Omit<Fou
   };
   const ours = rules.objects.filter((rule) => findClaim(claims, rule) !== undefined);
   const wanted = new Set([...look.nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
-  const networks = await look.networks.read({ wanted, projectId }, signal);
+  const networks = await readNetworks(look, wanted, signal);
   const asked = listAsked(claims.values(), toMap(addresses), look.recordSigner);
   const listIds = toListIds(wanted, networks.networks).union(findLeftLists(look));
   const sticky = ours.filter(
@@ -99,6 +97,7 @@ export async function observe(look: Look, signal: AbortSignal): Promise<Omit<Fou
     addresses: toMap(addresses),
     firewallRules: toMap(firewallRules),
     networks: networks.networks,
+    networksAtMs: networks.networksAtMs,
     members,
     policies,
     ...(takers !== undefined && { takers }),
@@ -291,78 +290,52 @@ export async function readPolicies(
   return policies;
 }
 
-/** What is known about networks. */
-interface KnownNetworks {
-  readonly networks: ReadonlyMap<string, Network>;
-  readonly unreadable: readonly Unreadable[];
-}
+const NETWORKS_AGE_MS_MAX = 3_600_000;
 
-/** The networks that are wanted, and how to ask for more. */
-interface WantedNetworks {
-  /** IDs. */
-  readonly wanted: ReadonlySet<string>;
-  readonly projectId: string | undefined;
-}
-
-const AGE_MS_MAX = 3_600_000;
+type Networks = Required<Pick<Observation, "networks" | "networksAtMs" | "unreadable">>;
 
 /**
- * Lists all networks, and again after an hour; while one is wanted that is not shown; or after
- * {@linkcode Networks.forget}. If one that is wanted is a tier of a VPC, each time: a user may give it an ACL list that
- * lets no client in.
+ * Lists all networks, with the names of the ACL lists of those that are wanted: after an hour, after a look that cannot
+ * be relied on, or while one is wanted that is not known. If one that is wanted is a tier of a VPC, each time: a user
+ * may give it an ACL list that lets no client in.
  */
-export class Networks {
-  readonly #api: Pick<LoadBalancingApi, "listAll" | "readAclListName">;
-  readonly #clock: Clock;
-  #kept: (KnownNetworks & { readonly readAtMs: number }) | undefined;
-  /** By their IDs. Old servers show only the ID of the list of a network. */
-  readonly #listNames = new Map<string, string>();
-
-  constructor(api: Pick<LoadBalancingApi, "listAll" | "readAclListName">, clock: Clock) {
-    this.#api = api;
-    this.#clock = clock;
+export async function readNetworks(
+  {
+    api,
+    known,
+    projectId,
+    takenAtMs,
+  }: Pick<Look, "projectId" | "takenAtMs"> & {
+    readonly api: Pick<LoadBalancingApi, "listAll" | "readAclListName">;
+    readonly known: Partial<Networks>;
+  },
+  wanted: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Networks> {
+  const { networks: before = new Map(), networksAtMs = -Infinity, unreadable = [] } = known;
+  const isEnough = (id: string): boolean => {
+    const network = before.get(id);
+    // A fault may have hidden it.
+    return network !== undefined && network.vpcId === undefined;
+  };
+  if (takenAtMs - networksAtMs < NETWORKS_AGE_MS_MAX && [...wanted].every(isEnough)) {
+    const ofNetworks = unreadable.filter(({ kind }) => kind === "network");
+    return { networks: before, networksAtMs, unreadable: ofNetworks };
   }
-
-  /**
-   * The networks, with the names of the ACL lists of those that are wanted.
-   *
-   * @throws {CloudError} when CloudStack does not answer
-   */
-  async read(question: WantedNetworks, signal: AbortSignal): Promise<KnownNetworks> {
-    const kept = this.#kept;
-    const isFresh = kept && this.#clock.monotonic() - kept.readAtMs < AGE_MS_MAX;
-    const isEnough = (id: string): boolean => {
-      const network = kept?.networks.get(id);
-      // A fault may have hidden it.
-      return network !== undefined && network.vpcId === undefined;
-    };
-    if (isFresh && [...question.wanted].every((id) => isEnough(id))) return kept;
-    const readAtMs = this.#clock.monotonic();
-    const { objects, unreadable } = await this.#api.listAll(NETWORKS, question.projectId, signal);
-    const networks = new Map<string, Network>();
-    for (const one of objects) networks.set(one.id, await this.#addListName(one, question, signal));
-    this.#kept = { networks, unreadable, readAtMs };
-    return this.#kept;
+  const listed = await api.listAll(NETWORKS, projectId, signal);
+  // Old servers show only the ID of the list of a network.
+  const names = new Map([...before.values()].map((one) => [one.aclListId, one.aclListName]));
+  const networks = new Map<string, Network>();
+  for (const one of listed.objects) {
+    const { id, aclListId, aclListName } = one;
+    let name = aclListName ?? names.get(aclListId);
+    if (aclListId !== undefined && name === undefined && wanted.has(id)) {
+      name = await api.readAclListName(aclListId, projectId, signal);
+    }
+    names.set(aclListId, name);
+    networks.set(id, { ...one, ...(name !== undefined && { aclListName: name }) });
   }
-
-  /** Lists them again the next time. */
-  forget(): void {
-    this.#kept = undefined;
-  }
-
-  async #addListName(
-    network: Network,
-    { wanted, projectId }: WantedNetworks,
-    signal: AbortSignal,
-  ): Promise<Network> {
-    const { id, aclListId, aclListName } = network;
-    if (!wanted.has(id) || aclListId === undefined || aclListName !== undefined) return network;
-    const known = this.#listNames.get(aclListId);
-    const name = known ?? (await this.#api.readAclListName(aclListId, projectId, signal));
-    if (name === undefined) return network;
-    this.#listNames.set(aclListId, name);
-    return { ...network, aclListName: name };
-  }
+  return { networks, networksAtMs: takenAtMs, unreadable: listed.unreadable };
 }
 
 /**

@@ -13,7 +13,7 @@ import { Limiter } from "../../../core/concurrency.ts";
 import type { Backends } from "../model/matching.ts";
 import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
-import { listAsked, Networks, observe } from "./observe.ts";
+import { listAsked, observe } from "./observe.ts";
 import { parseRecord } from "./record.ts";
 import { isOfCluster, parseRuleName, toLbName, toWaiting } from "./words.ts";
 import type { Found, ObservationScope, ObservationStore, OpenObservation } from "./store.ts";
@@ -77,7 +77,6 @@ const CONCURRENCY_MAX = 4;
  */
 export class Observer {
   readonly #options: ObserverOptions;
-  readonly #networks: Networks;
   #claims: () => Iterable<LoadBalancerClaim> = () => [];
   #instanceIds: () => ReadonlySet<string> = () => NONE;
   #running: Running | undefined;
@@ -91,7 +90,6 @@ export class Observer {
 
   constructor(options: ObserverOptions) {
     this.#options = options;
-    this.#networks = new Networks(options.api, options.clock);
   }
 
   /**
@@ -161,8 +159,6 @@ export class Observer {
 
   async #look(open: OpenObservation, takenAtMs: number): Promise<void> {
     const { store } = this.#options;
-    // After a refusal, also what changes rarely may be another.
-    if (!store.isValid) this.#networks.forget();
     const ending = new AbortController();
     try {
       const { found, scope } = await this.#read(takenAtMs, ending.signal);
@@ -188,12 +184,13 @@ export class Observer {
     const claims = new Map(
       [...this.#claims()].map((claim) => [toLbName(claim.owner.uid), claim] as const),
     );
+    // After a refusal, also what changes rarely may be another.
+    const known = { ...store.view, ...(!store.isValid && { networksAtMs: -Infinity }) };
     const taken = await source.facts.inProject(
       async (projectId) =>
         await observe(
           {
             api,
-            networks: this.#networks,
             projectId,
             readTakers: (asked) => this.#options.readTakers(asked, projectId, signal),
             readVersion: () => source.facts.readVersion(signal),
@@ -203,7 +200,7 @@ export class Observer {
             isEveryVm: isWhole,
             nodeVmIds: nodeVmIds.union(instanceIds),
             nodeNetworkIds: networkIds,
-            known: store.view ?? {},
+            known,
             limiter: new Limiter(CONCURRENCY_MAX),
             takenAtMs,
             takenAtWallMs,

@@ -20,7 +20,7 @@ import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { Limiter } from "../../../../lib/core/concurrency.ts";
 import {
   listAsked,
-  Networks,
+  readNetworks,
   readPolicies,
 } from "../../../../lib/providers/cloudstack/load_balancers/observe.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
@@ -298,29 +298,31 @@ const LISTED = [
 let asked: string[];
 let listed: readonly Network[];
 let clock: ManualClock;
-let networks: Networks;
+let known: Parameters<typeof readNetworks>[0]["known"];
 
 async function readWanted(...wanted: string[]): Promise<ReadonlyMap<string, Network>> {
-  const question = { wanted: new Set(wanted), projectId: undefined };
-  return (await networks.read(question, signal)).networks;
+  const api = {
+    listAll: () => {
+      asked.push("networks");
+      return Promise.resolve({ objects: [...listed] as never[], unreadable: [] });
+    },
+    readAclListName: (listId: string) => {
+      asked.push(listId);
+      return Promise.resolve(`name of ${listId}`);
+    },
+  };
+  const look = { api, known, projectId: undefined, takenAtMs: clock.monotonic() };
+  const found = await readNetworks(look, new Set(wanted), signal);
+  known = found;
+  return found.networks;
 }
 
-describe("Networks", () => {
+describe("readNetworks()", () => {
   beforeEach(() => {
     asked = [];
     listed = LISTED;
     clock = new ManualClock();
-    const api = {
-      listAll: () => {
-        asked.push("networks");
-        return Promise.resolve({ objects: [...listed] as never[], unreadable: [] });
-      },
-      readAclListName: (listId: string) => {
-        asked.push(listId);
-        return Promise.resolve(`name of ${listId}`);
-      },
-    };
-    networks = new Networks(api, clock);
+    known = {};
   });
 
   test("lists all of them once, whoever wants which", async () => {
@@ -361,7 +363,7 @@ describe("Networks", () => {
     await clock.advance(1);
     await readWanted("plain");
     expect(asked).toHaveLength(2);
-    networks.forget();
+    known = { ...known, networksAtMs: -Infinity };
     await readWanted("plain");
     expect(asked).toHaveLength(3);
   });
