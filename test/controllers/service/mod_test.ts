@@ -278,7 +278,7 @@ describe("failures", () => {
     await rig.add("shop");
     expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer", "SyncLoadBalancerFailed"]);
     rig.server.beforeWrite = () => undefined;
-    await rig.clock.advance(6_500);
+    await rig.clock.advance(12_500);
     expect(rig.readAddress(KEY)).toBe("192.0.2.1");
   });
 
