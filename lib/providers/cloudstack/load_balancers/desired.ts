@@ -70,7 +70,7 @@ export function toDesired(spec: LoadBalancerSpec): {
   const asked: Desired = {
     ports: spec.ports.flatMap((port) => toDesiredPort(spec, port, wishes.isProxy) ?? []),
     description: describeRule(spec.owner),
-    algorithm: spec.clientIpAffinity === undefined ? "roundrobin" : "source",
+    algorithm: spec.hasClientIpAffinity ? "source" : "roundrobin",
     ...clients,
     ...(sources.ruleCidrs && { ruleCidrs: sources.ruleCidrs }),
     ...(hostname !== undefined && { hostname }),

@@ -79,7 +79,6 @@ export interface AclItem {
   readonly number: number;
   /** Why it is there, as its maker wrote it. */
   readonly reason?: string;
-  readonly state: string;
 }
 
 /** A stickiness policy of a rule. */
@@ -95,8 +94,8 @@ export interface StickinessPolicy {
 /** A method of stickiness that a network offers. */
 export interface StickinessMethod {
   readonly name: string;
-  /** The parameters that it takes; `isFlag`: without a value. */
-  readonly params: ReadonlyMap<string, { readonly isRequired: boolean; readonly isFlag: boolean }>;
+  /** The parameters that it takes. */
+  readonly params: ReadonlyMap<string, { readonly isRequired: boolean }>;
 }
 
 /** A network in which backends are. */
@@ -140,8 +139,6 @@ export interface Unreadable {
   readonly name?: string;
   /** Of the address that a rule or firewall rule belongs to. */
   readonly addressId?: string;
-  /** Of the list that an ACL item is in. */
-  readonly listId?: string;
   /** What is wrong with it; no full stop, no secret. */
   readonly problem: string;
 }

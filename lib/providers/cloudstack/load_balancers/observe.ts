@@ -6,10 +6,10 @@ import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balance
 import type { Limiter } from "../../../core/concurrency.ts";
 import type { Version } from "../session/facts.ts";
 import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
-import { ADDRESSES, FIREWALL_RULES, NETWORKS, RULES } from "../wire/objects.ts";
+import { ACL_ITEMS, ADDRESSES, FIREWALL_RULES, NETWORKS, RULES } from "../wire/objects.ts";
 import { type AskedAddress, parseRecord, type RecordSigner } from "./record.ts";
 import { adoptNames } from "./leaseweb.ts";
-import { ANNOTATIONS, isAclReason, parseRuleName } from "./words.ts";
+import { ANNOTATIONS, isAclReason, parseLbName } from "./words.ts";
 import type { Found } from "./store.ts";
 import type {
   AclItem,
@@ -118,7 +118,8 @@ async function readAclItems(
 ): Promise<readonly ListedItems[]> {
   const read = async (listId: string): Promise<ListedItems[]> => {
     try {
-      return [{ ...(await api.listAclItems(listId, projectId, signal)), listId }];
+      const list = await api.listAll(ACL_ITEMS, projectId, signal, { aclid: listId });
+      return [{ ...list, listId }];
     } catch (error) {
       if (isAboutOne(error)) return [];
       throw error;
@@ -133,7 +134,7 @@ function findClaim(
   claims: Look["claims"],
   { name }: Pick<Rule, "name">,
 ): LoadBalancerClaim | undefined {
-  return claims.get(parseRuleName(name)?.lbName ?? "");
+  return claims.get(parseLbName(name) ?? "");
 }
 
 function toListIds(

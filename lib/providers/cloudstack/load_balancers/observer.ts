@@ -15,7 +15,7 @@ import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { listAsked, observe } from "./observe.ts";
 import { parseRecord } from "./record.ts";
-import { isOfCluster, parseRuleName, toLbName, toWaiting } from "./words.ts";
+import { isOfCluster, parseLbName, toLbName, toWaiting } from "./words.ts";
 import type { Found, ObservationScope, ObservationStore, OpenObservation } from "./store.ts";
 import type { Rule, Observation } from "./observation.ts";
 import type { Taker } from "./takers.ts";
@@ -211,9 +211,7 @@ export class Observer {
     );
     const recognized = await this.#recognize(taken, new Set(claims.keys()), signal);
     const found = { ...taken, ...recognized };
-    const lbNames = [...found.rules.values()].flatMap(
-      (one) => parseRuleName(one.name)?.lbName ?? [],
-    );
+    const lbNames = [...found.rules.values()].flatMap(({ name }) => parseLbName(name) ?? []);
     const unclaimed = new Set(lbNames.filter((one) => !claims.has(one)));
     const { addresses } = found;
     const askedIds = new Set(listAsked(claims.values(), addresses, store.recordSigner).keys());
@@ -315,5 +313,5 @@ function isRecognized(view: Observation, lbName: string): boolean {
 }
 
 function findLbName({ name }: Rule): string {
-  return parseRuleName(name)?.lbName ?? "";
+  return parseLbName(name) ?? "";
 }

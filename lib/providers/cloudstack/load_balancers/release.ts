@@ -50,7 +50,7 @@ import {
   findKeptFor,
   isOfCluster,
   isWaiting,
-  parseRuleName,
+  parseLbName,
   TAG_KEYS,
   toLbName,
   toNotice,
@@ -305,7 +305,7 @@ export function listLeftovers(
   if (unclaimed.length === 0) return [];
   const lbNames = new Set(Array.from(services.uids, toLbName));
   return unclaimed
-    .filter(({ on }) => !on.some(({ name }) => lbNames.has(parseRuleName(name)?.lbName ?? "")))
+    .filter(({ on }) => !on.some(({ name }) => lbNames.has(parseLbName(name) ?? "")))
     .map(({ service, on, ...one }) => ({
       ...one,
       ...(service !== undefined && { service }),

@@ -20,7 +20,7 @@ import {
   isOfCluster,
   isTagged,
   isTaggedFor,
-  parseRuleName,
+  parseLbName,
   TAG_KEYS,
   toLbName,
 } from "./words.ts";
@@ -82,7 +82,7 @@ export function toScene(
 
 /** Whether a rule belongs to a load balancer, by its name. */
 export function isNameOf(lbName: string, ruleName: string): boolean {
-  return ruleName.startsWith(`${lbName}-`) && parseRuleName(ruleName)?.lbName === lbName;
+  return ruleName.startsWith(`${lbName}-`) && parseLbName(ruleName) === lbName;
 }
 
 /** Whether an address is proven to be of the Service: its tags say so. */
@@ -229,7 +229,7 @@ export function findRuleHolder(
   { findHolder }: Pick<Known, "findHolder">,
   { name }: Pick<Rule, "name">,
 ): LoadBalancerHolder | undefined {
-  const { lbName } = parseRuleName(name) ?? {};
+  const lbName = parseLbName(name);
   if (lbName === undefined) return undefined;
   return findHolder?.((uid) => toLbName(uid) === lbName);
 }

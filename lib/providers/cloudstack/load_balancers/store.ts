@@ -14,7 +14,7 @@ import {
   type Observation,
 } from "./observation.ts";
 import type { DELETIONS } from "./steps.ts";
-import { parseRuleName } from "./words.ts";
+import { parseLbName } from "./words.ts";
 
 /** What a look found, besides what the store adds by itself. */
 export type Found = Omit<
@@ -432,5 +432,5 @@ function findLbName(
   const rule = listRulesOn({ rules }, addressId, startPort).find(
     (one) => (one.protocol === "udp" ? "udp" : "tcp") === protocol,
   );
-  return rule && parseRuleName(rule.name)?.lbName;
+  return rule && parseLbName(rule.name);
 }

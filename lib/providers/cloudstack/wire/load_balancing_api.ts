@@ -5,12 +5,11 @@
 import { CloudError } from "../../../cloud/errors.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import { parseUuid } from "../../../core/text/values.ts";
-import type { AclItem, StickinessPolicy, Unreadable } from "../load_balancers/observation.ts";
+import type { StickinessPolicy, Unreadable } from "../load_balancers/observation.ts";
 import type { ObjectList } from "../session/lists.ts";
 import type { Body } from "../session/reply.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import {
-  ACL_ITEMS,
   ACL_LISTS,
   type Identified,
   type Listing,
@@ -119,16 +118,6 @@ export class LoadBalancingApi {
   ): Promise<string | undefined> {
     const { objects } = await this.#list(ACL_LISTS, { ...toAll(projectId), id: listId }, signal);
     return objects.find(({ id }) => id === listId)?.name;
-  }
-
-  /** Lists the items of a list of network ACLs. */
-  async listAclItems(
-    listId: string,
-    projectId: string | undefined,
-    signal: AbortSignal,
-  ): Promise<WholeList<AclItem>> {
-    const list = await this.listAll(ACL_ITEMS, projectId, signal, { aclid: listId });
-    return { ...list, unreadable: list.unreadable.map((one) => ({ ...one, listId })) };
   }
 
   async #list<T extends Identified>(

@@ -215,7 +215,6 @@ export const ACL_ITEMS: ObjectKind<AclItem> = {
     isAllow: ["action", either("allow", "deny")],
     number: ["number", WHOLE_NUMBER],
     reason: ["reason", WORDS],
-    state: ["state", NAME],
   }),
 };
 
@@ -355,11 +354,7 @@ function toWords(text: string): ReadonlySet<string> {
 const METHODS = v.array(
   v.object({
     methodname: v.string(),
-    paramlist: v.nullish(
-      v.array(
-        v.object({ paramname: v.string(), required: v.nullish(FLAG), isflag: v.nullish(FLAG) }),
-      ),
-    ),
+    paramlist: v.nullish(v.array(v.object({ paramname: v.string(), required: v.nullish(FLAG) }))),
   }),
 );
 
@@ -370,9 +365,9 @@ function parseStickinessMethods(text: string): readonly StickinessMethod[] {
   return decoded.value.map(({ methodname, paramlist }) => ({
     name: methodname,
     params: new Map(
-      (paramlist ?? []).map(({ paramname, required, isflag }) => [
+      (paramlist ?? []).map(({ paramname, required }) => [
         paramname,
-        { isRequired: required ?? false, isFlag: isflag ?? false },
+        { isRequired: required ?? false },
       ]),
     ),
   }));

@@ -13,6 +13,7 @@ import { Memory } from "../../../../lib/providers/cloudstack/provider.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
 import {
+  ACL_ITEMS,
   ADDRESSES,
   FIREWALL_RULES,
   NETWORKS,
@@ -210,7 +211,9 @@ async function look(
     ),
   );
   const aclItems = await Promise.all(
-    aclListIds.map(async (id) => (await api.listAclItems(id, projectId, signal)).objects),
+    aclListIds.map(
+      async (id) => (await api.listAll(ACL_ITEMS, projectId, signal, { aclid: id })).objects,
+    ),
   );
   store.finish(open, {
     takenAtMs: 0,

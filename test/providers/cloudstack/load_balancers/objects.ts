@@ -60,7 +60,7 @@ export function toFirewallRule(id: string, over: Partial<FirewallRule> = {}): Fi
 /** An item of the list `acl`. */
 export function toAclItem(id: string, over: Partial<AclItem> = {}): AclItem {
   const traffic = { protocol: "tcp", startPort: 80, endPort: 80, isIngress: true, isAllow: true };
-  return { id, listId: "acl", ...traffic, number: 1, state: "Active", ...over };
+  return { id, listId: "acl", ...traffic, number: 1, ...over };
 }
 
 /** A policy without parameters. */

@@ -248,8 +248,8 @@ const UNREADABLE: readonly [Unreadable, boolean][] = [
   [{ kind: "firewallRule", ...PROBLEM }, true],
   [{ kind: "firewallRule", addressId: "ip-1", ...PROBLEM }, true],
   [{ kind: "firewallRule", addressId: "ip-9", ...PROBLEM }, false],
-  [{ kind: "aclItem", listId: "list-1", name: REASON, ...PROBLEM }, true],
-  [{ kind: "aclItem", listId: "list-1", name: "theirs", ...PROBLEM }, false],
+  [{ kind: "aclItem", name: REASON, ...PROBLEM }, true],
+  [{ kind: "aclItem", name: "theirs", ...PROBLEM }, false],
   [{ kind: "network", name: "x", ...PROBLEM }, false],
 ];
 for (const [unreadable, matters] of UNREADABLE) {
@@ -464,7 +464,7 @@ test("checkStickiness() asks for nothing that the network does not offer", () =>
   const { wanted } = toDesired(toSpec({ annotations }));
   if (wanted === undefined) throw new Error("not wanted");
   const { stickiness: _, ...none } = KINDS.firewall;
-  const table = { isRequired: true, isFlag: false };
+  const table = { isRequired: true };
   const networks = [
     none,
     toNetwork({ id: "net-1", stickiness: [] }),

@@ -89,7 +89,7 @@ const IMPOSSIBLE: readonly [string, Partial<LoadBalancerSpec>, ((cloud: CloudMod
   ],
   [
     "an algorithm that the network lacks",
-    { clientIpAffinity: { timeoutSeconds: 1 } },
+    { hasClientIpAffinity: true },
     (cloud) => {
       cloud.networks.set("net-1", toNetwork({ id: "net-1", algorithms: new Set(["roundrobin"]) }));
     },
@@ -396,7 +396,7 @@ const REFUSED: readonly [
   ((cloud: CloudModel) => void)?,
 ][] = [
   ["a new port", { ports: [DNS, HTTP] }, /create rule udp 53/],
-  ["a change of a rule", { clientIpAffinity: { timeoutSeconds: 1 } }, /update/],
+  ["a change of a rule", { hasClientIpAffinity: true }, /update/],
   ["a new address", { address: NEW_IP }, /take/],
   [
     "a rule on a new address",

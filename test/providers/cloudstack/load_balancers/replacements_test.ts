@@ -119,10 +119,10 @@ const EDITS: ReadonlyMap<string, Edit> = new Map(
     protocol: onFirst({ protocol: "UDP" }),
     "node port": toOtherNodePort,
     "node port and PROXY protocol": (spec, stage) => toOtherNodePort(toProxy(spec, stage), stage),
-    algorithm: (spec) => ({ ...spec, clientIpAffinity: { timeoutSeconds: 10 } }),
+    algorithm: (spec) => ({ ...spec, hasClientIpAffinity: true }),
     "algorithm and PROXY protocol": (spec, stage) => ({
       ...toProxy(spec, stage),
-      clientIpAffinity: { timeoutSeconds: 10 },
+      hasClientIpAffinity: true,
     }),
     "source ranges": (spec) => ({ ...spec, sourceRanges: ["10.0.0.0/8"] }),
     "CIDRs of the rule": withAnnotation("source-cidrs", "10.0.0.0/8"),

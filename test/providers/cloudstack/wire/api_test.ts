@@ -115,8 +115,8 @@ describe("readServices()", () => {
         {
           name: "LbCookie",
           params: new Map([
-            ["cookie-name", { isRequired: false, isFlag: false }],
-            ["nocache", { isRequired: false, isFlag: true }],
+            ["cookie-name", { isRequired: false }],
+            ["nocache", { isRequired: false }],
           ]),
         },
         { name: "SourceBased", params: new Map() },

@@ -183,7 +183,6 @@ describe("objects", () => {
         isAllow: true,
         number: 1,
         reason: "why",
-        state: "Active",
       },
     ],
     [
@@ -299,7 +298,7 @@ describe("LoadBalancingApi", () => {
     await api.listAll(RULES, "project", signal);
     await api.listAll(FIREWALL_RULES, "project", signal);
     await api.listAll(NETWORKS, "project", signal);
-    await api.listAclItems(A, "project", signal);
+    await api.listAll(ACL_ITEMS, "project", signal, { aclid: A });
     await api.readAclListName(A, "project", signal);
     await api.listRulesOf(A, "project", signal);
     const all = { listall: "true", projectid: "project" };
@@ -366,9 +365,9 @@ describe("LoadBalancingApi", () => {
     ],
     [
       "an ACL item",
-      () => api.listAclItems(B, undefined, signal),
+      () => api.listAll(ACL_ITEMS, undefined, signal, { aclid: B }),
       { id: A, reason: "why" },
-      { kind: "aclItem", id: A, listId: B, name: "why", problem: "tags: odd" },
+      { kind: "aclItem", id: A, name: "why", problem: "tags: odd" },
     ],
     [
       "a network",

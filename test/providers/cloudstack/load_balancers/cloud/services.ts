@@ -69,19 +69,18 @@ export function toBackend(number: number, network = 1): LoadBalancerBackend {
 const STICKINESS: readonly StickinessMethod[] = [
   {
     name: "LbCookie",
-    params: new Map([
-      ...["cookie-name", "mode", "domain"].map((name) => [name, toParam(false)] as const),
-      ...["nocache", "indirect", "postonly"].map((name) => [name, toParam(true)] as const),
-    ]),
+    params: new Map(
+      ["cookie-name", "mode", "domain", "nocache", "indirect", "postonly"].map(toParam),
+    ),
   },
   {
     name: "SourceBased",
-    params: new Map(["tablesize", "expire"].map((name) => [name, toParam(false)])),
+    params: new Map(["tablesize", "expire"].map(toParam)),
   },
 ];
 
-function toParam(isFlag: boolean): { isRequired: boolean; isFlag: boolean } {
-  return { isRequired: false, isFlag };
+function toParam(name: string): readonly [string, { readonly isRequired: boolean }] {
+  return [name, { isRequired: false }];
 }
 
 /** A network in which everything is possible, with a firewall. */
