@@ -5,12 +5,9 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type {
-  LoadBalancerClaim,
   LoadBalancerOwner,
-  LoadBalancerPlan,
   LoadBalancerQuestion,
   LoadBalancers,
-  LoadBalancerSpec,
 } from "../capabilities/load_balancers.ts";
 import { Allocations, type Occupied } from "./allocations.ts";
 import { planAddresses, planHeld, planRelease, type PoolStep, type PoolView } from "./plan.ts";
@@ -47,6 +44,9 @@ const LOOK_MS_MAX = 5_000;
 export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
   /** All that a Service has is in the Service itself. */
   readonly leavesNothingBehind = true;
+  readonly plan: typeof planAddresses = planAddresses;
+  readonly planHeld: typeof planHeld = planHeld;
+  readonly planRelease: typeof planRelease = planRelease;
   readonly #clock: AddressPoolsOptions["clock"];
   readonly #findOccupied: AddressPoolsOptions["findOccupied"];
   readonly #allocations: Allocations;
@@ -79,21 +79,6 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     const { announce } = this.#settings;
     // All that counts is in the Services, and in memory.
     return Promise.resolve({ allocations: this.#allocations, announce, takenAtMs: nowMs });
-  }
-
-  plan(view: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {
-    return planAddresses(view, spec);
-  }
-
-  planHeld(
-    view: PoolView,
-    claim: LoadBalancerClaim,
-  ): Pick<LoadBalancerPlan, "annotations" | "record"> {
-    return planHeld(view, claim);
-  }
-
-  planRelease(view: PoolView, claim: LoadBalancerClaim): LoadBalancerPlan<PoolStep> {
-    return planRelease(view, claim);
   }
 
   /** Does nothing if another Service got one of the addresses in the meantime: the next plan finds another one. */

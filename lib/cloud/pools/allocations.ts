@@ -22,19 +22,6 @@ interface Holder {
   readonly holds: ReadonlyMap<string, Hold>;
 }
 
-/** What can be asked of a {@linkcode Allocations}. */
-export type AllocationsReader = Pick<
-  Allocations,
-  | "countUsed"
-  | "has"
-  | "isDisputed"
-  | "listHolders"
-  | "listOccupants"
-  | "listPartners"
-  | "listReserved"
-  | "pools"
->;
-
 interface Entry extends Holder {
   claim: LoadBalancerClaim;
   holds: ReadonlyMap<string, Hold>;

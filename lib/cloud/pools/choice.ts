@@ -5,7 +5,7 @@
  */
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
 import { joinFew } from "../../core/text/printable.ts";
-import { type AllocationsReader, type Hold, listShown, type Occupant } from "./allocations.ts";
+import { type Allocations, type Hold, listShown, type Occupant } from "./allocations.ts";
 import { explainRefusal, toUnusable } from "../address_sharing.ts";
 import {
   accepts,
@@ -34,7 +34,7 @@ const INTRUDERS_NAMED_MAX = 3;
 
 /** What to choose an address for. */
 interface Question {
-  readonly allocations: AllocationsReader;
+  readonly allocations: Allocations;
   readonly spec: LoadBalancerSpec;
   readonly wishes: Wishes;
   readonly family: Family;

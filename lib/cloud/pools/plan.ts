@@ -16,7 +16,7 @@ import type {
   LoadBalancerStep,
 } from "../capabilities/load_balancers.ts";
 import { type Choice, chooseAddress, listConflicts } from "./choice.ts";
-import { type AllocationsReader, listShown } from "./allocations.ts";
+import { type Allocations, listShown } from "./allocations.ts";
 import { FAMILIES, type Family, toFamily } from "./pool.ts";
 import { toNotice, toWaiting } from "./problems.ts";
 import { formatRecord, parseRecord } from "./record.ts";
@@ -38,7 +38,7 @@ export interface PoolStep extends LoadBalancerStep {
 
 /** One look: the index, and the settings. It shows what this process reserves from then on, too. */
 export interface PoolView extends LoadBalancerObservation {
-  readonly allocations: AllocationsReader;
+  readonly allocations: Allocations;
   readonly announce: Announcer;
 }
 
@@ -114,7 +114,7 @@ export function planHeld(
 }
 
 /** Lets the index know a status that is newer than the look, so that the plans of other Services see it at once. */
-function listNotes(allocations: AllocationsReader, claim: LoadBalancerClaim): PoolStep[] {
+function listNotes(allocations: Allocations, claim: LoadBalancerClaim): PoolStep[] {
   const { uid } = claim.owner;
   const unknown = listShown(claim).filter((one) => !allocations.has(uid, one));
   if (unknown.length === 0) return [];
@@ -132,7 +132,7 @@ function namesAddress(text = ""): boolean {
 
 /** Whether the index knows these addresses of a Service, and reserves no others for it. */
 function isReserved(
-  allocations: AllocationsReader,
+  allocations: Allocations,
   { owner }: LoadBalancerSpec,
   addresses: readonly string[],
 ): boolean {
@@ -187,7 +187,7 @@ function planDhcp({ allocations }: PoolView, spec: LoadBalancerSpec): LoadBalanc
 
 /** What a Service asks MetalLB for, and does not have. */
 function listIgnored(
-  { pools }: AllocationsReader,
+  { pools }: Allocations,
   wishes: Wishes,
   addresses: readonly string[],
 ): LoadBalancerProblem[] {
@@ -292,7 +292,7 @@ function listParts({
   claim,
   wanted,
 }: {
-  readonly allocations: AllocationsReader;
+  readonly allocations: Allocations;
   readonly claim: LoadBalancerClaim;
   readonly wanted: ReadonlyMap<Family, string | undefined> | "unknown";
 }): LoadBalancerPart[] {

@@ -13,7 +13,7 @@ import type { AddressPool } from "./pool.ts";
 import type { Rival } from "./sharing.ts";
 
 /** The reasons of the Events, with what each means. */
-export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
+export const POOL_PROBLEMS = {
   AddressConflict:
     "Something else has the address of the Service, too: a Service that does not share it, a Node or a machine.",
   AddressNotAnnounced:
@@ -27,18 +27,10 @@ export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
   AddressWishInvalid: "An annotation of the Service cannot be used.",
   InvalidAnnotation: "An annotation has a value that Landfall does not understand.",
   NoAddressPool: "No address pool is for the Service.",
-};
+} as const;
 
 /** A reason of {@linkcode POOL_PROBLEMS}. */
-type PoolProblemReason =
-  | "AddressConflict"
-  | "AddressNotAnnounced"
-  | "AddressNotAvailable"
-  | "AddressOutsidePools"
-  | "AddressPoolExhausted"
-  | "AddressWishIgnored"
-  | "AddressWishInvalid"
-  | "NoAddressPool";
+type PoolProblemReason = keyof typeof POOL_PROBLEMS;
 
 /** The Service must wait. */
 export function toWaiting(reason: PoolProblemReason, message: string): LoadBalancerProblem {

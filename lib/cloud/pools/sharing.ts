@@ -4,7 +4,7 @@
  */
 import { type AddressHost, explainRefusal, toHost } from "../address_sharing.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
-import type { Hold, AllocationsReader } from "./allocations.ts";
+import type { Hold, Allocations } from "./allocations.ts";
 import { findSharedKey } from "./wishes.ts";
 
 const HOLDS: readonly Hold[] = ["recorded", "reserved", "shown"];
@@ -27,7 +27,7 @@ export interface Rival {
 
 /** The other Services that have an address and cannot share it with this one, by their names. */
 export function listRivals(
-  allocations: AllocationsReader,
+  allocations: Allocations,
   address: string,
   claim: LoadBalancerClaim,
 ): Rival[] {
@@ -49,7 +49,7 @@ export function listRivals(
 
 /** Why a Service may not come onto an address that it names, see {@linkcode explainRefusal}. */
 export function explainUse(
-  allocations: AllocationsReader,
+  allocations: Allocations,
   ip: string,
   claim: LoadBalancerClaim,
 ): string | undefined {
@@ -66,7 +66,7 @@ export function explainUse(
 
 /** A Service, and how it has an address, and the other Services that have it. */
 function findHolders(
-  allocations: AllocationsReader,
+  allocations: Allocations,
   address: string,
   { owner: { uid } }: LoadBalancerClaim,
 ): { readonly own: Rival | undefined; readonly others: readonly Rival[] } {

@@ -2,7 +2,7 @@
  * How full address pools are.
  * @module
  */
-import type { AllocationsReader } from "./allocations.ts";
+import type { Allocations } from "./allocations.ts";
 import { countAddresses, FAMILIES } from "./pool.ts";
 
 /** The addresses of one family of a pool. */
@@ -16,9 +16,7 @@ export interface PoolUsage {
 }
 
 /** Counts, for each pool and each family that it has addresses of, in the order of the settings. Pure. */
-export function listUsage(
-  allocations: Pick<AllocationsReader, "countUsed" | "pools">,
-): PoolUsage[] {
+export function listUsage(allocations: Pick<Allocations, "countUsed" | "pools">): PoolUsage[] {
   return allocations.pools.pools.flatMap((pool) =>
     FAMILIES.flatMap((family): PoolUsage[] => {
       const total = Number(countAddresses(pool, family));

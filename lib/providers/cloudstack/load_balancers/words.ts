@@ -126,24 +126,8 @@ export function isPolicyDescription(text: string | undefined): boolean {
   return text === POLICY_DESCRIPTION || text === APACHE;
 }
 
-/** Reasons of Events about load balancers of CloudStack. */
-type ProblemReason =
-  | "InvalidAnnotation"
-  | "UnsupportedService"
-  | "NetworkNotUsable"
-  | "NodesInOtherNetworks"
-  | "AddressNotUsable"
-  | "AddressNotOurs"
-  | "AddressNotShared"
-  | "AddressKept"
-  | "PortInUse"
-  | "SourceRangesNotPossible"
-  | "StickinessNotPossible"
-  | "UnreadableObject"
-  | "NotKnown";
-
 /** What each reason means, for the documentation. */
-export const PROBLEM_REASONS: Readonly<Record<ProblemReason, string>> = {
+export const PROBLEM_REASONS = {
   InvalidAnnotation: "An annotation has a value that Landfall does not understand.",
   UnsupportedService: "The Service asks for something that CloudStack's load balancers cannot do.",
   NetworkNotUsable: "The network of the Nodes cannot have the load balancer.",
@@ -161,7 +145,9 @@ export const PROBLEM_REASONS: Readonly<Record<ProblemReason, string>> = {
   UnreadableObject:
     "CloudStack shows an object that may be of this Service, and Landfall cannot read it.",
   NotKnown: "CloudStack did not show a part that the plan needs.",
-};
+} as const;
+
+type ProblemReason = keyof typeof PROBLEM_REASONS;
 
 /** A problem for which the Service must wait. */
 export function toWaiting(reason: ProblemReason, message: string): LoadBalancerProblem {
