@@ -134,12 +134,6 @@ export class ManagedServices {
     return managed;
   }
 
-  /** Notes that this process begins to change the load balancer of a Service, if it is managed. */
-  noteStart(key: Key): void {
-    const managed = this.#services.get(key);
-    if (managed !== undefined) managed.isStarted = true;
-  }
-
   /** Sets the state of a Service, if it is managed. */
   setState(
     key: Key,
@@ -170,12 +164,6 @@ export class ManagedServices {
     const before = managed.others ?? new Set();
     managed.others = keys;
     return keys.symmetricDifference(before);
-  }
-
-  /** Notes that a Service was reconciled without a failure. */
-  noteSuccess(key: Key): void {
-    const managed = this.#services.get(key);
-    if (managed !== undefined) managed.succeededAt = this.#clock.now();
   }
 
   /**

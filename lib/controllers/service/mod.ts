@@ -11,6 +11,7 @@ import { AddressPools } from "../../cloud/pools/address_pools.ts";
 import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { abortable } from "../../core/clock.ts";
+import { Converger } from "../../engine/converge.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
@@ -35,7 +36,7 @@ import { ManagedServices, ServiceTasks } from "./managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
 import { ServiceEvents } from "./events.ts";
 import { OccupiedAddresses } from "./occupied_addresses.ts";
-import { ServiceReconciler } from "./reconcile.ts";
+import { previewPlan, ServiceConvergence, type ServiceConvergenceOptions } from "./reconcile.ts";
 import { ServiceWriter } from "./service_writer.ts";
 import { needsUpdate } from "./node_set.ts";
 import { NAME } from "./words.ts";
@@ -74,7 +75,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   readonly #observations: Observations;
   readonly #leftovers: Leftovers;
   readonly #writer: ServiceWriter;
-  readonly #reconciler: ServiceReconciler;
+  readonly #converger: Converger;
+  readonly #convergence: ServiceConvergenceOptions;
   readonly #backends: Backends;
   /** Resolved when everything is known that a plan needs. */
   readonly #prepared = Promise.withResolvers<void>();
@@ -115,9 +117,9 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     this.#leftovers = new Leftovers({ ...shown, services: this.objects });
     this.#writer = new ServiceWriter({ client, inputs });
     this.#backends = new Backends({ cloud, clock });
-    this.#reconciler = new ServiceReconciler({
+    this.#converger = new Converger({ clock, fence });
+    this.#convergence = {
       clock,
-      fence,
       loadBalancers,
       services,
       managed,
@@ -130,7 +132,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       usesNodes: this.#pools === undefined,
       inputs,
       enqueue,
-    });
+    };
     const listOutdated = (): Key[] => this.#listOutdated();
     this.#nodePass = new NodePass({ clock, metrics, listOutdated, enqueue });
     this.#loop = new ObjectLoop({
@@ -202,7 +204,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     return describeService(service, {
       managed,
       failed: this.#loop.outcomes.get(key),
-      plan: this.#reconciler.preview(service),
+      plan: previewPlan(service, this.#convergence),
       nodes: this.#pools ? undefined : this.#backends.find(service),
       isLeaving: this.#tasks.findNeed(service) === "release",
       now: { monotonicMs: clock.monotonic(), ms: clock.now() },
@@ -238,8 +240,10 @@ export class ServiceController implements RunningController<LoadBalancerSettings
 
   async #reconcile(key: Key, signal: AbortSignal, detach: () => void): Promise<ReconcileResult> {
     try {
-      const result = await this.#reconciler.reconcile(key, signal, detach);
-      this.#managed.noteSuccess(key);
+      const work = new ServiceConvergence(key, this.#convergence);
+      const result = await this.#converger.reconcile(work, signal, detach);
+      const managed = this.#managed.get(key);
+      if (managed !== undefined) managed.succeededAt = this.#context.clock.now();
       this.#nodePass.noteEnd(key, true);
       return result;
     } catch (error) {

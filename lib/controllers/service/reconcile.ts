@@ -14,16 +14,13 @@ import type {
 import { RefusedStepError } from "../../cloud/capabilities/refused_errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
-import type { Fence } from "../../core/fence.ts";
 import {
   type Convergence,
-  Converger,
   type PassResult,
   type Plan,
   type Planned,
   type Step,
 } from "../../engine/converge.ts";
-import type { ReconcileResult } from "../../engine/workers.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { Service } from "../../kube/kinds/service.ts";
@@ -37,10 +34,9 @@ import { checkNodes, needsUpdate, type NodeSet } from "./node_set.ts";
 import { showsAnnotations, showsIngress, toClaim, toSpec } from "./spec.ts";
 import { RECORD } from "./words.ts";
 
-/** What a {@linkcode ServiceReconciler} needs. */
-interface ServiceReconcilerOptions {
+/** What a {@linkcode ServiceConvergence} needs. */
+export interface ServiceConvergenceOptions {
   readonly clock: Clock;
-  readonly fence: Fence;
   readonly loadBalancers: LoadBalancers;
   readonly services: StoreReader<Service>;
   readonly managed: ManagedServices;
@@ -104,42 +100,24 @@ type Use = Parameters<Observations["toSinceMs"]>[0];
 
 type PlannedService = Planned<Task, LoadBalancerObservation, ServicePlan>;
 
-/** Reconciles load balancers. */
-export class ServiceReconciler {
-  readonly #options: ServiceReconcilerOptions;
-  readonly #converger: Converger;
-
-  constructor(options: ServiceReconcilerOptions) {
-    this.#options = options;
-    this.#converger = new Converger(options);
-  }
-
-  /**
-   * Does all that one key needs.
-   *
-   * @param detach Gives the worker back
-   * @throws {CloudError} of the cloud, and {@linkcode KubeError} of Kubernetes
-   */
-  reconcile(key: Key, signal: AbortSignal, detach: () => void): Promise<ReconcileResult> {
-    return this.#converger.reconcile(new ServiceConvergence(key, this.#options), signal, detach);
-  }
-
-  /** The plan of a Service from the last observation; `undefined` if there is none. Reads only memory. */
-  preview(service: Service): LoadBalancerPlan | undefined {
-    const { loadBalancers, observations, tasks, backends } = this.#options;
-    const need = tasks.findNeed(service);
-    if (observations.last === undefined || need === "nothing") return undefined;
-    if (need !== "ensure") return loadBalancers.planRelease(observations.last, toClaim(service));
-    const nodes = backends.find(service);
-    if ("problem" in nodes) return undefined;
-    const reading = toSpec(service, nodes);
-    if ("problem" in reading) return undefined;
-    return planSpec(observations.last, { spec: reading.spec, nodes }, this.#options);
-  }
+/** The plan of a Service from the last observation; `undefined` if there is none. Reads only memory. */
+export function previewPlan(
+  service: Service,
+  options: ServiceConvergenceOptions,
+): LoadBalancerPlan | undefined {
+  const { loadBalancers, observations, tasks, backends } = options;
+  const need = tasks.findNeed(service);
+  if (observations.last === undefined || need === "nothing") return undefined;
+  if (need !== "ensure") return loadBalancers.planRelease(observations.last, toClaim(service));
+  const nodes = backends.find(service);
+  if ("problem" in nodes) return undefined;
+  const reading = toSpec(service, nodes);
+  if ("problem" in reading) return undefined;
+  return planSpec(observations.last, { spec: reading.spec, nodes }, options);
 }
 
 /** The work on the load balancer of one Service. */
-class ServiceConvergence implements Convergence<
+export class ServiceConvergence implements Convergence<
   Task,
   LoadBalancerObservation,
   ServiceStep,
@@ -147,7 +125,7 @@ class ServiceConvergence implements Convergence<
 > {
   readonly name: string;
   readonly #key: Key;
-  readonly #options: ServiceReconcilerOptions;
+  readonly #options: ServiceConvergenceOptions;
   /** Since when observations must be, by what they are for. One that was never ready needs those since its change. */
   readonly #sinceMs: Partial<Record<Use, number>>;
   /** Of the first plan that was followed. */
@@ -157,7 +135,7 @@ class ServiceConvergence implements Convergence<
   /** Whether a step was applied. */
   #isChanged = false;
 
-  constructor(key: Key, options: ServiceReconcilerOptions) {
+  constructor(key: Key, options: ServiceConvergenceOptions) {
     this.name = `Service ${key}`;
     this.#key = key;
     this.#options = options;
@@ -353,7 +331,8 @@ class ServiceConvergence implements Convergence<
     for (const other of managed.setOthers(this.#key, notices)) enqueue(other);
     if (this.#isStarted) return;
     this.#isStarted = true;
-    managed.noteStart(this.#key);
+    const started = managed.get(this.#key);
+    if (started !== undefined) started.isStarted = true;
     metrics.countSync();
     if (loadBalancers.leavesNothingBehind) return;
     serviceEvents.reportStart(service, this.#purpose ?? "ensure");
@@ -434,7 +413,7 @@ class ServiceConvergence implements Convergence<
 function planSpec(
   observation: LoadBalancerObservation,
   { spec, nodes }: { readonly spec: LoadBalancerSpec; readonly nodes: NodeSet },
-  { loadBalancers, usesNodes }: Pick<ServiceReconcilerOptions, "loadBalancers" | "usesNodes">,
+  { loadBalancers, usesNodes }: Pick<ServiceConvergenceOptions, "loadBalancers" | "usesNodes">,
 ): LoadBalancerPlan {
   const plan = loadBalancers.plan(observation, spec);
   const problems = usesNodes ? checkNodes(nodes) : [];
