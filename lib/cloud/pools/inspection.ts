@@ -7,9 +7,10 @@ import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Finding } from "../inspection.ts";
 import { joinFew } from "../../core/text/printable.ts";
 import { Allocations, listShown, type Occupied } from "./allocations.ts";
-import { type AddressPool, countAddresses, FAMILIES, type PoolMap } from "./pool.ts";
+import type { PoolMap } from "./pool.ts";
 import { describeUnknownPool, nameRivals, nameService } from "./problems.ts";
 import { isShown, listRivals } from "./sharing.ts";
+import { listUsage, type PoolUsage } from "./usage.ts";
 import { parseWishes } from "./wishes.ts";
 
 /** More conflicts than these are counted, and not named. */
@@ -17,7 +18,7 @@ const NAMED_MAX = 10;
 /** Of more Services than these, only the first ones are named. */
 const SERVICES_MAX = 5;
 /** A larger number is not written out. */
-const COUNTED_MAX = 1_000_000n;
+const COUNTED_MAX = 1_000_000;
 
 /** Looks at the pools, at the Services that have addresses, and at what else uses addresses. Pure. */
 export function inspectPools(
@@ -30,7 +31,7 @@ export function inspectPools(
   allocations.sync(all);
   allocations.setOccupied(occupied);
   return [
-    ...pools.pools.flatMap((pool) => toSizeFindings(allocations, pool)),
+    ...listUsage(allocations).map(toSizeFinding),
     ...listOccupied(allocations, occupied),
     ...listConflicts(allocations, all),
     ...listOutside(allocations, all),
@@ -97,17 +98,12 @@ function toUnserved(given: readonly string[]): Finding {
   return { level: "warning", code: "addressPoolUnserved", message, advice };
 }
 
-function toSizeFindings(allocations: Allocations, pool: AddressPool): Finding[] {
-  return FAMILIES.flatMap((family): Finding[] => {
-    const size = countAddresses(pool, family);
-    if (size === 0n) return [];
-    const used = allocations.countUsed(pool, family);
-    const all = size > COUNTED_MAX ? "more than a million" : size.toString();
-    const message = `address pool ${pool.name}: ${used} of ${all} IPv${family} addresses are in use`;
-    if (BigInt(used) < size) return [{ level: "ok", code: "addressPool", message }];
-    const advice = "add addresses to it, or delete Services that are not needed";
-    return [{ level: "warning", code: "addressPoolFull", message, advice }];
-  });
+function toSizeFinding({ pool, family, used, total }: PoolUsage): Finding {
+  const all = total > COUNTED_MAX ? "more than a million" : total;
+  const message = `address pool ${pool}: ${used} of ${all} ${family} addresses are in use`;
+  if (used < total) return { level: "ok", code: "addressPool", message };
+  const advice = "add addresses to it, or delete Services that are not needed";
+  return { level: "warning", code: "addressPoolFull", message, advice };
 }
 
 /** Says each conflict once, at the Service that comes first. */
