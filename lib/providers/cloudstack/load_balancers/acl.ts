@@ -4,7 +4,7 @@
  */
 import type { LoadBalancerProblem } from "../../../cloud/capabilities/load_balancers.ts";
 import { covers, EVERYONE, isSame, keepIpv4, toBlocks } from "./cidrs.ts";
-import type { GatePlan, GatePort, GateSite } from "./firewall.ts";
+import { type GatePlan, type GatePort, type GateSite, isAbout, listWider } from "./firewall.ts";
 import { isAclReason, isAclReasonOf, isOf1x, toAclReason, toNotice, toWaiting } from "./words.ts";
 import { isNameOf, type Scene, toGatePort, toIpProtocol, toStep } from "./scene.ts";
 import type { ChangeOf, Step } from "./steps.ts";
@@ -60,14 +60,10 @@ export function isAclWider(site: AclSite): boolean {
   const { sources, port, items } = site;
   if (sources === undefined) return false;
   const ownerless = findOwnerless(site);
-  return items.some(
-    (one) =>
-      !isMine(site, one) &&
-      one !== ownerless &&
-      isAllowing(one) &&
-      isAbout(one, port) &&
-      (one.cidrs === undefined || !covers(sources, toBlocks(one.cidrs))),
+  const others = items.filter(
+    (one) => !isMine(site, one) && one !== ownerless && isAllowing(one) && isAbout(one, port),
   );
+  return listWider(others, sources).length > 0;
 }
 
 /** Plans the deletion of the items of a load-balancer rule that goes, except those that stay for another one. */
@@ -191,15 +187,6 @@ function toCreation(site: AclSite, cidrs: readonly string[], number: number | un
     ...(number !== undefined && { number }),
   };
   return toStep(scene, summary, change, networkId);
-}
-
-/** Whether packets to the port meet an item. */
-function isAbout({ protocol, startPort, endPort }: AclItem, port: GatePort): boolean {
-  const number = port.ipProtocol === "tcp" ? "6" : "17";
-  if (![port.ipProtocol, number, "all"].includes(protocol)) return false;
-  const first = startPort ?? 1;
-  const last = endPort ?? startPort ?? 65_535;
-  return first <= port.publicPort && port.publicPort <= last;
 }
 
 /**

@@ -151,20 +151,24 @@ function listAbout({ scene, address, port }: Pick<GateSite, "scene" | "address" 
   };
 }
 
-/** Whether a firewall rule lets packets to the port through. */
-function isAbout({ protocol, startPort, endPort }: FirewallRule, port: GatePort): boolean {
-  if (protocol !== port.ipProtocol && protocol !== "all") return false;
+/** Whether packets to the port meet a firewall rule or an ACL item. CloudStack shows some protocols as numbers. */
+export function isAbout(
+  { protocol, startPort, endPort }: Pick<FirewallRule, "endPort" | "protocol" | "startPort">,
+  port: GatePort,
+): boolean {
+  const number = port.ipProtocol === "tcp" ? "6" : "17";
+  if (![port.ipProtocol, number, "all"].includes(protocol)) return false;
   const first = startPort ?? 1;
   const last = endPort ?? startPort ?? 65_535;
   return first <= port.publicPort && port.publicPort <= last;
 }
 
 /** Those that let in more clients than wanted, as far as can be read. */
-function listWider(
-  rules: readonly FirewallRule[],
+export function listWider<T extends Pick<FirewallRule, "cidrs">>(
+  all: readonly T[],
   wanted: readonly string[],
-): readonly FirewallRule[] {
-  return rules.filter(({ cidrs }) => cidrs === undefined || !covers(wanted, toBlocks(cidrs)));
+): readonly T[] {
+  return all.filter(({ cidrs }) => cidrs === undefined || !covers(wanted, toBlocks(cidrs)));
 }
 
 /** A list that cannot be read may have any block. */
