@@ -11,6 +11,7 @@ interface Sleeper {
 
 // A chain of promises and loopback-free callbacks needs a few turns of the event loop to come to rest.
 const SETTLE_TURNS = 4;
+const PASS_MS = 100;
 
 /** Time under the test's control: it moves only by {@linkcode ManualClock.advance}. */
 export class ManualClock implements Clock {
@@ -87,6 +88,21 @@ export class ManualClock implements Clock {
       if (one.dueMs <= endMs && (first === undefined || one.dueMs < first.dueMs)) first = one;
     }
     return first;
+  }
+}
+
+/**
+ * Lets time pass until some work is over. It passes only when nothing can go on without it: never for work that waits
+ * for real input or output.
+ */
+export async function passUntil<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const end = (): void => void (isOver = true);
+  work.then(end, end);
+  for (;;) {
+    await settle();
+    if (isOver) return await work;
+    await clock.advance(PASS_MS);
   }
 }
 

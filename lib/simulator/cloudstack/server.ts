@@ -13,7 +13,7 @@ interface CloudStackSimulatorOptions extends Omit<CloudStackOptions, "signal"> {
 }
 
 /** A running simulator. */
-export interface CloudStackSimulator extends Omit<CloudStack, "answer"> {
+export interface CloudStackSimulator extends Pick<CloudStack, keyof CloudStack> {
   /** The whole endpoint: `http://127.0.0.1:<port>/client/api`. */
   readonly url: string;
   /** Keys of the first user as they are now. */
@@ -51,6 +51,7 @@ export async function startCloudStackSimulator({
     get secretKey() {
       return user.secretKey;
     },
+    answer: (request, onWait) => cloud.answer(request, onWait),
     state,
     user,
     settings,

@@ -158,6 +158,8 @@ test.each(
 test("Vinos whose machines are made at the same time share what is read for them", async () => {
   await using rig = await startXenOrchestraStage();
   const { stage, simulator } = rig;
+  // As a real one, it takes time to answer: what is asked meanwhile is asked together.
+  simulator.faults.set({ kind: "delay", ms: 100 });
   const names = Array.from({ length: 6 }, (_, at) => `edge-${at}`);
   const spec = toLargeSpec(rig, 2);
   for (const name of names) stage.create(name, spec);

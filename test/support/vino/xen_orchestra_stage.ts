@@ -16,6 +16,7 @@ import {
   type XenOrchestraSimulatorOptions,
   type XoRecord,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { shorten } from "../net/short_way.ts";
 import { VinoStage } from "./stage.ts";
 
 /** A stage, and the cloud behind it. */
@@ -93,6 +94,7 @@ export async function startXenOrchestraStage(
   });
   if (simulator === undefined) throw new Error("Cannot test: there is no cloud");
   const cloud = simulator;
+  const way = shorten(cloud.url, (request) => cloud.cloud.answer(request));
   const list = (collection: "vdis" | "vm-templates" | "vms"): readonly XoRecord[] => [
     ...cloud.state.list(collection),
   ];
@@ -113,6 +115,7 @@ export async function startXenOrchestraStage(
     async [Symbol.asyncDispose]() {
       await stage[Symbol.asyncDispose]();
       stopped.abort(new Error("the test is over"));
+      way[Symbol.dispose]();
       await cloud.stop();
     },
   };

@@ -13,13 +13,16 @@ import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import { createRedfishMetrics } from "../../../../lib/http/redfish/metrics.ts";
 import { createRedfishService } from "../../../../lib/http/redfish/service.ts";
 import { loginOf, SecretsDouble } from "../../../support/vino/management_rig.ts";
+import { passUntil } from "../../../support/manual_clock.ts";
+import { shorten } from "../../../support/net/short_way.ts";
 import { OWNER, Rig, ROLE, USER } from "../../../providers/xenorchestra/machines/rig.ts";
 
 const IMAGE = new Uint8Array(3 * 1024 ** 2).fill(7);
 const SYSTEM = "/redfish/v1/Systems/";
 
 let rig: Rig;
-let source: ReturnType<typeof Bun.serve>;
+/** Where images are. */
+let source: { readonly url: string; readonly way: Disposable };
 /** How often each path was fetched. */
 let fetched: string[];
 /** Lets the slow path answer. */
@@ -34,11 +37,15 @@ interface Told {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-async function settle<T>(work: Promise<T>): Promise<T> {
+/** Lets time pass until some work is over. */
+let pass: <T>(work: Promise<T>) => Promise<T>;
+
+/** For work that waits for a socket, which may take a while on a busy machine. */
+async function passSlowly<T>(work: Promise<T>): Promise<T> {
   const late = Symbol("late");
   work.catch(() => {});
   for (;;) {
-    const first = await Promise.race([work, Bun.sleep(2).then(() => late)]);
+    const first = await Promise.race([work, Bun.sleep(20).then(() => late)]);
     if (first !== late) return await work;
     await rig.clock.advance(100);
   }
@@ -51,7 +58,7 @@ async function ask(id: string, path: string, body?: object): Promise<Told> {
     headers: { authorization, "content-type": "application/json" },
     ...(body && { method: path === "" ? "PATCH" : "POST", body: JSON.stringify(body) }),
   });
-  const response = await settle(Promise.resolve(service.fetch(request, { address: "192.0.2.1" })));
+  const response = await pass(Promise.resolve(service.fetch(request, { address: "192.0.2.1" })));
   const text = await response.text();
   return { status: response.status, json: text === "" ? {} : JSON.parse(text) };
 }
@@ -98,33 +105,46 @@ function lead(media: Partial<MediaSettings> = {}, others: readonly ManagedMachin
   service = createRedfishService({ management, metrics, clock, log, version: "1", signal });
 }
 
+function toRedirect(location: string): Response {
+  return new Response("", { status: 302, headers: { location } });
+}
+
 describe("virtual media", () => {
   beforeEach(async () => {
     fetched = [];
     lines = [];
     const gate = Promise.withResolvers<void>();
     open = () => gate.resolve();
-    source = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: async (request) => {
-        const { pathname, search } = new URL(request.url);
-        fetched.push(`${pathname}${search}`);
-        const redirect = /^\/ok\/to-(\w+)$/.exec(pathname)?.[1];
-        if (redirect === "ok") return Response.redirect("/ok/a.iso", 302);
-        if (redirect === "file")
-          return new Response("", { status: 302, headers: { location: "file:///etc/passwd" } });
-        if (redirect === "other") return Response.redirect("/other/a.iso", 302);
-        if (redirect === "itself") return Response.redirect("/ok/to-itself", 302);
-        if (pathname === "/ok/slow") await gate.promise;
-        if (pathname === "/ok/missing") return new Response("", { status: 404 });
-        if (pathname === "/ok/endless") {
-          return new Response(new ReadableStream({ pull: (c) => c.enqueue(IMAGE) }));
-        }
-        return new Response(IMAGE);
-      },
-    });
+    const answer = async (request: Request): Promise<Response> => {
+      const { pathname, search } = new URL(request.url);
+      fetched.push(`${pathname}${search}`);
+      const redirect = /^\/ok\/to-(\w+)$/.exec(pathname)?.[1];
+      if (redirect === "ok") return toRedirect("/ok/a.iso");
+      if (redirect === "file") return toRedirect("file:///etc/passwd");
+      if (redirect === "other") return toRedirect("/other/a.iso");
+      if (redirect === "itself") return toRedirect("/ok/to-itself");
+      if (pathname === "/ok/slow") await gate.promise;
+      if (pathname === "/ok/missing") return new Response("", { status: 404 });
+      if (pathname === "/ok/endless") {
+        return new Response(new ReadableStream({ pull: (c) => c.enqueue(IMAGE) }));
+      }
+      if (pathname === "/ok/held") {
+        const half = IMAGE.subarray(0, IMAGE.length / 2);
+        const body = new ReadableStream({ start: (c) => c.enqueue(half) });
+        return new Response(body, { headers: { "content-length": `${IMAGE.length}` } });
+      }
+      return new Response(IMAGE, { headers: { "content-length": `${IMAGE.length}` } });
+    };
+    // No program listens there once the way has ended.
+    const url = "http://127.0.0.1:1/";
+    const way = shorten(url, async (request) => ({
+      kind: "reply",
+      response: await answer(request),
+      isHalf: false,
+    }));
+    source = { url, way };
     rig = await Rig.start(ROLE);
+    pass = (work) => passUntil(rig.clock, work);
     rig.simulator.auth.setPrivileges(USER.username, ROLE, [rig.site.poolIds.paris]);
     ids = [];
     for (const index of [0, 1]) {
@@ -142,7 +162,7 @@ describe("virtual media", () => {
   });
   afterEach(async () => {
     ended.abort();
-    await source.stop(true);
+    source.way[Symbol.dispose]();
     await rig.stop();
   });
 
@@ -201,7 +221,7 @@ describe("virtual media", () => {
     await insert(a, "ok/a.iso");
     expect((await insert(a, "ok/to-ok")).status).toBe(204);
     expect(await drive(a)).toMatchObject({ Image: `${source.url}ok/to-ok` });
-    await settle(rig.clock.sleep(5_000, rig.signal));
+    await pass(rig.clock.sleep(5_000, rig.signal));
     expect(listImages()).toHaveLength(1);
   });
 
@@ -225,9 +245,9 @@ describe("virtual media", () => {
     ended.abort();
     // The drive was emptied by hand, so that an image is left over.
     const emptied = rig.machines.power.media?.eject(b, rig.fence, rig.signal);
-    await settle(Promise.resolve(emptied));
+    await pass(Promise.resolve(emptied));
     lead();
-    await settle(rig.clock.sleep(20_000, rig.signal));
+    await pass(rig.clock.sleep(20_000, rig.signal));
     expect(listImages()).toHaveLength(1);
     expect(await drive(a)).toMatchObject({ Inserted: true, Image: null });
     expect((await insert(a, "ok/a.iso")).status).toBe(204);
@@ -268,7 +288,8 @@ describe("virtual media", () => {
   test("puts nothing of a URL but its host into a log or an error", async () => {
     const told = await insert(ids[0] ?? "", "secret/a.iso?token=hunter2");
     expect(told.status).toBe(204);
-    await source.stop(true);
+    source.way[Symbol.dispose]();
+    pass = passSlowly;
     const later = await insert(ids[1] ?? "", "secret/b.iso?token=hunter3");
     expect(later.status).toBe(400);
     expect(JSON.stringify([lines, later.json])).not.toContain("hunter");
@@ -293,6 +314,7 @@ describe("virtual media", () => {
     const url = `http://127.0.0.1:${Object(broken.address()).port}/`;
     ended.abort();
     lead({ sources: [url] });
+    pass = passSlowly;
     const told = await insert(ids[0] ?? "", "", { Image: `${url}a.iso` });
     broken.close();
     expect([told.status, told.json]).toEqual([
@@ -322,7 +344,7 @@ describe("virtual media", () => {
     async (isoStorage, count) => {
       const { signal } = rig;
       const inspected = rig.machines.inspect?.({ isManaged: false, isoStorage }, signal);
-      const found = (await settle(Promise.resolve(inspected))) ?? [];
+      const found = (await pass(Promise.resolve(inspected))) ?? [];
       const own = found.filter(({ code }) => code === "machines.isoStorage");
       expect(own.map(({ level }) => level)).toEqual(Array.from({ length: count }, () => "warning"));
       expect(own.every(({ message }) => message.includes(isoStorage))).toBe(true);
@@ -333,7 +355,7 @@ describe("virtual media", () => {
     const [, b = ""] = ids;
     await insert(b, "ok/b.iso");
     ended.abort();
-    await settle(Promise.resolve(rig.machines.power.media?.eject(b, rig.fence, rig.signal)));
+    await pass(Promise.resolve(rig.machines.power.media?.eject(b, rig.fence, rig.signal)));
     const uid = "aaaaaaaa-2fa1-41d2-883f-0016d3cca427";
     lead({}, [
       {
@@ -346,7 +368,7 @@ describe("virtual media", () => {
         overrideName: "gone-o",
       },
     ]);
-    await settle(rig.clock.sleep(20_000, rig.signal));
+    await pass(rig.clock.sleep(20_000, rig.signal));
     expect(listImages()).toEqual([]);
     expect(lines.filter((line) => line.includes("no machine of a Vino has"))).toHaveLength(1);
   });
@@ -360,7 +382,7 @@ describe("virtual media", () => {
     const last = insert(a, "ok/slow?last");
     open();
     expect((await last).status).toBe(204);
-    await settle(rig.clock.sleep(5_000, rig.signal));
+    await pass(rig.clock.sleep(5_000, rig.signal));
     expect(listImages()).toHaveLength(2);
   });
 
@@ -368,36 +390,26 @@ describe("virtual media", () => {
     const [a = ""] = ids;
     expect((await insert(a, "ok/slow")).status).toBe(503);
     open();
-    await settle(rig.clock.sleep(5_000, rig.signal));
+    await pass(rig.clock.sleep(5_000, rig.signal));
     expect(listImages()).toHaveLength(1);
     expect((await insert(a, "ok/a.iso")).status).toBe(204);
-    await settle(rig.clock.sleep(5_000, rig.signal));
+    await pass(rig.clock.sleep(5_000, rig.signal));
     expect(listImages()).toHaveLength(1);
     expect(await drive(a)).toMatchObject({ Image: `${source.url}ok/a.iso` });
   });
 
   test("says how much of an image is copied when a client has to ask again", async () => {
-    const held = createServer((_request, response) => {
-      response.writeHead(200, { "content-length": IMAGE.length });
-      response.write(IMAGE.subarray(0, IMAGE.length / 2));
-    });
-    await new Promise<void>((resolve) => held.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${Object(held.address()).port}/`;
-    ended.abort();
-    lead({ sources: [url] });
-    const told = await insert(ids[0] ?? "", "", { Image: `${url}a.iso` });
+    const told = await insert(ids[0] ?? "", "ok/held");
     expect([told.status, JSON.stringify(told.json)]).toEqual([
       503,
       expect.stringMatching(/to the cloud: [1-9]\d? %; ask again/),
     ]);
-    held.closeAllConnections();
-    held.close();
   });
 
   test("gives a copy up of which nothing comes for a minute", async () => {
     const [a = ""] = ids;
     expect((await insert(a, "ok/slow")).status).toBe(503);
-    await settle(rig.clock.sleep(35_000, rig.signal));
+    await pass(rig.clock.sleep(35_000, rig.signal));
     const told = await insert(a, "ok/slow");
     expect([told.status, JSON.stringify(told.json)]).toEqual([
       400,

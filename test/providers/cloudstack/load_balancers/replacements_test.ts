@@ -24,18 +24,15 @@ import { type PublicIp, toPublicIp } from "../../../../lib/simulator/cloudstack/
 import { toAclItem } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
 import { createChanging } from "../../../support/cloud/changing_provider.ts";
 import { readExtent } from "../../../support/extent.ts";
-import { PacedClock } from "../../../support/paced_clock.ts";
+import { ManualClock, passUntil } from "../../../support/manual_clock.ts";
+import { shorten } from "../../../support/net/short_way.ts";
 import { listClients } from "../../../simulation/cloudstack/services/router.ts";
 import { toDeps } from "../fake_server.ts";
 import { annotate, LB_NAME, toSpec } from "./cloud/services.ts";
 import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
 
 const signal = new AbortController().signal;
-/** A pause of the machine must not look like a server that does not answer. */
-const PACE = 4;
 const STEPS_MAX = 40;
-/** Cases that are told at the same time: each waits most of the time. */
-const AT_ONCE = 32;
 /** Of the user: in the network of the Nodes, and in another one. */
 const PINNED_IP = "203.0.113.21";
 const OTHER_IP = "203.0.113.22";
@@ -172,11 +169,20 @@ class Stage implements AsyncDisposable {
   readonly simulator: CloudStackSimulator;
   readonly #kinds: Kinds;
   readonly #loadBalancers: LoadBalancers;
+  readonly #clock: ManualClock;
+  readonly #way: Disposable;
   #record: string | undefined;
   #ingress: LoadBalancerSpec["ingress"] = [];
 
-  private constructor(simulator: CloudStackSimulator, kinds: Kinds, loadBalancers: LoadBalancers) {
+  private constructor(
+    simulator: CloudStackSimulator,
+    kinds: Kinds,
+    loadBalancers: LoadBalancers,
+    clock: ManualClock,
+  ) {
     this.simulator = simulator;
+    this.#clock = clock;
+    this.#way = shorten(simulator.url, (request) => simulator.answer(request));
     this.#kinds = kinds;
     this.#loadBalancers = loadBalancers;
   }
@@ -203,7 +209,7 @@ class Stage implements AsyncDisposable {
         toOwned(ELSEWHERE_IP, { networkId: kinds.networks.simple.id }),
       ],
     };
-    const clock = new PacedClock(PACE);
+    const clock = new ManualClock();
     const settings = { version, jobMs: 1 };
     const simulator = await startCloudStackSimulator({ clock, world, settings });
     const { url: apiUrl, apiKey, secretKey } = simulator;
@@ -214,8 +220,8 @@ class Stage implements AsyncDisposable {
     if (loadBalancers === undefined) throw new Error("there are no load balancers");
     loadBalancers.setClusterIds([CLUSTER]);
     const nodes = kinds.vms[network].map(({ name }) => ({ name }));
-    await provider.listInventory(nodes, signal);
-    const stage = new Stage(simulator, kinds, loadBalancers);
+    const stage = new Stage(simulator, kinds, loadBalancers, clock);
+    await passUntil(clock, provider.listInventory(nodes, signal));
     if (adopted !== undefined) stage.#adopt(network, adopted, ports);
     return stage;
   }
@@ -298,12 +304,14 @@ class Stage implements AsyncDisposable {
 
   /** Works as the controller does, until a plan has no steps, or a step is refused. */
   reconcile(wish: LoadBalancerSpec): Promise<Rest> {
-    return this.#work(wish, (view, spec) => this.#loadBalancers.plan(view, spec));
+    const work = this.#work(wish, (view, spec) => this.#loadBalancers.plan(view, spec));
+    return passUntil(this.#clock, work);
   }
 
   /** The same for a Service that goes. */
   release(wish: LoadBalancerSpec): Promise<Rest> {
-    return this.#work(wish, (view, spec) => this.#loadBalancers.planRelease(view, spec));
+    const work = this.#work(wish, (view, spec) => this.#loadBalancers.planRelease(view, spec));
+    return passUntil(this.#clock, work);
   }
 
   async #work(
@@ -349,6 +357,7 @@ class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#way[Symbol.dispose]();
     await this.simulator.stop();
   }
 }
@@ -505,21 +514,16 @@ function listTables(): readonly Table[] {
 
 test.each([...listTables()])(
   "no edit leaves less service than before, unless the next request makes it again: %s",
-  async (_name, told, endings) => {
-    const cases = [...told];
+  async (_name, cases, endings) => {
     const count = { nothing: 0, inPlace: 0, replaced: 0, moved: 0, refused: 0 };
     const failures: string[] = [];
-    const work = async (): Promise<void> => {
-      for (let one = cases.pop(); one !== undefined; one = cases.pop()) {
-        try {
-          const ending = await tell(one);
-          count[ending] += 1;
-        } catch (error) {
-          failures.push(`${JSON.stringify(one)}: ${String(error)}`);
-        }
+    for (const one of cases) {
+      try {
+        count[await tell(one)] += 1;
+      } catch (error) {
+        failures.push(`${JSON.stringify(one)}: ${String(error)}`);
       }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    }
     expect(failures).toEqual([]);
     expect(count).toEqual(endings);
   },

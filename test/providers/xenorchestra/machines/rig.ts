@@ -29,6 +29,7 @@ import {
   USER_ID as USER_ID_WORD,
 } from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
 import type { ManualClock } from "../../../support/manual_clock.ts";
+import { shorten } from "../../../support/net/short_way.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 
 const GIB = 1024 ** 3;
@@ -87,6 +88,7 @@ export class Rig {
   readonly done: string[] = [];
   /** What steps failed with. */
   readonly errors: string[] = [];
+  readonly #way: Disposable;
 
   constructor(
     site: MachineSite,
@@ -96,6 +98,7 @@ export class Rig {
     this.site = site;
     this.simulator = simulator;
     this.clock = deps.clock;
+    this.#way = shorten(simulator.url, (request) => simulator.cloud.answer(request));
     [this.provider, this.machines] = createProvider(simulator, deps);
   }
 
@@ -243,6 +246,7 @@ export class Rig {
   }
 
   async stop(): Promise<void> {
+    this.#way[Symbol.dispose]();
     await this.simulator.stop();
   }
 }
