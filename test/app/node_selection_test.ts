@@ -47,6 +47,9 @@ describe("nodes.selector", () => {
     await until("the others are initialised", () => isDone(rig.readNode("left")));
     // It leaves the selector, and its machine goes: nothing of that matters any more.
     objects.patchNode("left", { metadata: { labels: BARE } });
+    const foreign = 'landfall_instances{presence="foreign"} 2';
+    // Before the process knows of the label, it would ask the cloud for a machine that is missing.
+    await until("it is left alone", () => rig.metrics.render().includes(foreign));
     objects.patchNodeStatus("left", { conditions: [{ type: "Ready", status: "False" }] });
     provider.instances.delete("left");
     const { lists } = provider;
@@ -56,7 +59,7 @@ describe("nodes.selector", () => {
     expect(requests.count({ verb: "patch", name: "bare" })).toBe(0);
     expect(rig.listEvents("bare")).toEqual([]);
     expect(rig.listEvents("left").map(({ reason }) => reason)).toEqual(["Synced"]);
-    expect(rig.metrics.render()).toContain('landfall_instances{presence="foreign"} 2');
+    expect(rig.metrics.render()).toContain(foreign);
 
     mount.update({ "config.yaml": toText("kubernetes.io/os notin (windows)") });
     await until("the one waits, and says so", () => rig.listEvents("bare").length > 0);
