@@ -23,6 +23,7 @@ import {
 } from "../../lib/simulator/kubernetes/mod.ts";
 import { until } from "./nodes/rig.ts";
 import { connect } from "./kube/connect.ts";
+import { toMemoryTransport } from "./kube/memory_transport.ts";
 
 /** What a {@linkcode ControllerStage} is of. */
 interface StageOptions {
@@ -183,9 +184,10 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
     this.#stopping = new AbortController();
     this.metrics = new MetricsRegistry();
     const { metrics } = this;
+    const transport = toMemoryTransport(this.kubernetes);
     const options = {
       ...(provider && { provider }),
-      client: await connect({ master: this.kubernetes.url }, { clock, metrics }),
+      client: await connect({ master: this.kubernetes.url }, { clock, metrics, transport }),
       clock,
       log: silentLogger,
       metrics,

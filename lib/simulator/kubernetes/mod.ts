@@ -38,6 +38,8 @@ export interface KubernetesSimulator {
   readonly requests: RequestLog;
   /** How many watches are open. */
   readonly openWatches: number;
+  /** Answers a request of this process, without a socket. */
+  readonly answer: (request: Request) => Promise<Response>;
   /** Serves one more kind from now on, like a CustomResourceDefinition. */
   installKind(kind: CustomKind): void;
   /** Removes an installed kind with all its objects, and ends its watches. @throws TypeError when there is none */
@@ -62,12 +64,13 @@ export function startKubernetesSimulator(options: KubernetesSimulatorOptions): K
   const requests = new RequestLog();
   const watches = new Watches({ clock, registry, faults });
   const context = { clock, registry, watches, faults, requests };
+  const answer = (request: Request): Promise<Response> => handle(context, request);
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: options.port ?? 0,
     // A silent watch is not a dead connection.
     idleTimeout: 0,
-    fetch: (request) => handle(context, request),
+    fetch: answer,
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
@@ -77,6 +80,7 @@ export function startKubernetesSimulator(options: KubernetesSimulatorOptions): K
     get openWatches(): number {
       return watches.count;
     },
+    answer,
     installKind: (kind) => registry.install(kind),
     removeKind: (plural) => watches.endOf(registry.uninstall(plural)),
     dropWatches: () => watches.drop(),

@@ -121,8 +121,11 @@ test("an error that passes replaces no host, and a status that says so goes", as
   const before = stage.listHosts("a");
   breakHost(stage.kubernetes.objects, toPath("r1-worker-1"), "the BMC does not answer");
   await until("it is noted", () => findErrorSince(stage, "r1-worker-1") !== undefined);
-  const message = await stage.untilCondition("a", "Scheduled", "True HostsLabelled");
-  expect(message).toContain(`In error, and replaced if that lasts: ${HOSTS}/r1-worker-1`);
+  const told = `In error, and replaced if that lasts: ${HOSTS}/r1-worker-1`;
+  const readMessage = (): Promise<string> =>
+    stage.untilCondition("a", "Scheduled", "True HostsLabelled");
+  // The status has it before the condition.
+  await until("it is told", async () => (await readMessage()).includes(told));
   mendHost(stage.kubernetes.objects, toPath("r1-worker-1"));
   await until("it is mended", () => findErrorSince(stage, "r1-worker-1") === undefined);
   await stage.untilQuiet();

@@ -22,6 +22,7 @@ import {
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
 import { connect } from "../kube/connect.ts";
+import { toMemoryTransport } from "../kube/memory_transport.ts";
 
 /** What a test may choose. */
 interface RigOptions {
@@ -67,7 +68,8 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const { clock = systemClock } = options;
   const kubernetes = startKubernetesSimulator({ clock });
   const metrics = new MetricsRegistry();
-  const client = await connect({ master: kubernetes.url }, { clock, metrics });
+  const transport = toMemoryTransport(kubernetes);
+  const client = await connect({ master: kubernetes.url }, { clock, metrics, transport });
   const stopping = new AbortController();
   const {
     controllers: chosen = ["cloud-node"],
