@@ -49,6 +49,8 @@ export class Registry {
   /** What each manager applied last, by UID and manager. */
   readonly #applied = new Map<string, JsonObject>();
   readonly #collections = new Map<Kind, Collection>();
+  /** The keys of the collections, which each request asks for. */
+  #kinds: readonly Kind[] = KINDS;
   readonly #completion: Completion;
 
   /** @param historyMax Number of changes of each kind to keep */
@@ -68,7 +70,7 @@ export class Registry {
 
   /** The kinds that the server has now: the built-in ones, then the installed ones. */
   get kinds(): readonly Kind[] {
-    return [...this.#collections.keys()];
+    return this.#kinds;
   }
 
   /** Serves one more kind from now on. */
@@ -77,6 +79,7 @@ export class Registry {
       defineCustomKind(custom),
       new Collection(this.versions, this.#historyMax),
     );
+    this.#kinds = [...this.#collections.keys()];
   }
 
   /** Removes an installed kind and all its objects, even with finalizers. @throws TypeError when there is none */
@@ -86,6 +89,7 @@ export class Registry {
     const collection = this.collection(kind);
     for (const [key] of collection.entries()) collection.remove(key);
     this.#collections.delete(kind);
+    this.#kinds = [...this.#collections.keys()];
     return kind;
   }
 

@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import { MissedHosts } from "../../../../lib/controllers/sipcluster/hosts/missed_hosts.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
+import { readExtent } from "../../../support/extent.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 
 interface Stage extends Disposable {
@@ -56,14 +57,15 @@ test("a Secret that never comes is read more and more rarely, down to twice a mi
   expect(times.length).toBeLessThan(180);
 });
 
-test("10,000 hosts without a Secret take five requests in a second, and each gets its turn", async () => {
+test("thousands of hosts without a Secret take five requests in a second, and each gets its turn", async () => {
+  const count = readExtent() === "all" ? 10_000 : 2_000;
   using stage = start();
   const { clock, missed, reads } = stage;
-  const hosts = Array.from({ length: 10_000 }, (_, at) => `h${at}`);
+  const hosts = Array.from({ length: count }, (_, at) => `h${at}`);
   missed.note("tenant/a", hosts);
-  await clock.advance(2_000_000);
-  expect([...reads.values()].flat()).toHaveLength(10_000);
-  expect(reads.size).toBe(10_000);
+  await clock.advance(count * 200);
+  expect([...reads.values()].flat()).toHaveLength(count);
+  expect(reads.size).toBe(count);
 });
 
 test("nothing is read, and no timer runs, while no cluster misses a host", async () => {
