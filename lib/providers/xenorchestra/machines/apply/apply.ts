@@ -156,8 +156,13 @@ async function addDisk(change: ChangeOf<"addDisk">, { changes, save }: Acting): 
   const storage = { id: storageId, poolId };
   const disk = { name: names.name_label, sizeBytes };
   const diskId = change.diskId ?? (await changes.makeDisk(storage, disk));
-  await changes.attachDisk(vmId, diskId, { position, mode: "RW" });
-  await changes.patchDisk(diskId, names);
+  try {
+    await changes.attachDisk(vmId, diskId, { position, mode: "RW" });
+    await changes.patchDisk(diskId, names);
+  } catch (error) {
+    // Xen Orchestra knows a disk that it made only some 200 ms later. The next look goes on with it.
+    if (!(error instanceof ChangeRefusal && error.isMissing)) throw error;
+  }
 }
 
 /** Uploads the seed, and attaches it. A crash in between leaves a disk that nothing uses: it is deleted later. */

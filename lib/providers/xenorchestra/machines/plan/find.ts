@@ -65,7 +65,7 @@ const HIDDEN_MS = 600_000;
 const SLOW_MS = 900_000;
 /** For so long after an attempt that failed reads may show more. */
 const TAKEN_BACK_MS = 1_000;
-/** For so long after an attempt that succeeded reads may show less. */
+/** For so long after an attempt began, or succeeded, reads may show less. */
 const FRESH_MS = 10_000;
 /** When to look again for what reads do not show yet. */
 export const FRESH_PERIOD_MS = 500;
@@ -110,7 +110,11 @@ export function judgeAttempt(name: string, stock: Stock, record: VmRecord, nowMs
   if (record.task === undefined) {
     return ageMs >= LOST_MS ? { kind: "over" } : { kind: "running", againMs: LOST_MS - ageMs };
   }
-  if (ageMs >= HIDDEN_MS) return { kind: "over" };
+  // The list of tasks follows the answer that names a new one, by milliseconds.
+  if (ageMs < FRESH_MS) return { kind: "running", againMs: PENDING_MS };
+  // If others are shown, xo-server died before it kept this one.
+  const isLost = ageMs >= LOST_MS && stock.tasks.size > 0;
+  if (isLost || ageMs >= HIDDEN_MS) return { kind: "over" };
   const advice = "check that the user has the privilege task read for its own tasks";
   const message = `Xen Orchestra does not show the task ${record.task} that creates ${name}: ${advice}`;
   return { kind: "running", againMs: 10_000, problem: toRetry("TaskNotShown", message) };

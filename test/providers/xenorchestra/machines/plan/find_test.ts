@@ -279,13 +279,21 @@ describe("judgeAttempt()", () => {
     ["finds the task of a lost answer", [FAILED], { at: NOW, prior: "t0" }, "over t1"],
     ["gives a lost request up", [], { at: NOW - 31_000 }, "over none"],
     ["waits for nothing after a refusal", [], { at: NOW, refused: true }, "over none"],
+    ["waits for a task that is not shown yet", [], { at: NOW, task: "t9" }, "running 2000"],
     [
-      "waits for a task that is not shown",
+      "says that a task is not shown",
       [],
-      { at: NOW, task: "t9" },
+      { at: NOW - 10_000, task: "t9" },
       "running 10000 TaskNotShown",
     ],
     ["gives a task up that is not shown", [], { at: NOW - 6e5, task: "t9" }, "over none"],
+    [
+      "waits for one that is not shown although others are",
+      [DONE],
+      { at: NOW - 29_000, task: "t9" },
+      "running 10000 TaskNotShown",
+    ],
+    ["gives it up soon if others are shown", [DONE], { at: NOW - 3e4, task: "t9" }, "over none"],
     ["takes a time in the future for now", [], { at: NOW + 9e9 }, "running 30000"],
   ])("%s", (_what, tasks, record, judged) => {
     expect(judge(tasks, record)).toBe(judged);
