@@ -51,6 +51,7 @@ const WORDS: Readonly<Record<string, string>> = {
   $DOM0: String((await place.list("vm-controllers"))[0]?.id),
   $TEMPLATE: String(site.template["uuid"]),
   $NETWORK: site.networkId,
+  $SR: site.srId,
   $USER: me,
   $TOKEN: place.token,
 };
@@ -401,6 +402,7 @@ describe("changes", () => {
       const error = { code: "VM_BAD_POWER_STATE", params: [S, "halted", "running"] };
       expect(result).toEqual(some({ ...error, message: S, name: S }));
       const list = "GET /tasks?fields=id,status&filter=status:failure";
+      await place.wait(100);
       const { id } = task;
       const href = `/rest/v0/tasks/${id}`;
       expect((await send(list)).body).toContainEqual({ id, status: "failure", href });
@@ -482,8 +484,18 @@ describe("a user who only reads", () => {
       ["GET /srs", 200, []],
       [`GET /vms/${NOWHERE}`, 404, noSuch("VM", NOWHERE)],
       ["PUT /vms/$VM/tags/x", 403, ofVm("update:tags")],
-      // Rights come before what the body says.
-      ["PATCH /vms/$VM", 403, ofVm("update"), { body: { nope: 1 } }],
+      // A right for each field that is known; then what the body says.
+      [
+        "PATCH /vms/$VM",
+        403,
+        lacking(
+          { objectId: "$VM", action: "update:cpus", resource: "vm" },
+          { objectId: "$VM", action: "update:tags", resource: "vm" },
+        ),
+        { body: { tags: 5, nope: 1, cpus: 3 } },
+      ],
+      ["PATCH /vms/$VM", 422, failed(excess("nope")), { body: { nope: 1 } }],
+      ["PATCH /vms/$VM", 204, "", { body: {} }],
       ["DELETE /vms/$VM", 403, ofVm("delete")],
     ],
     { as: readOnly },
@@ -528,6 +540,29 @@ describe("a user without rights", () => {
       ["POST /vms/$VM/actions/start", 403, ofVm("start")],
       [CREATE, 403, needed, { body: creation }],
       [CREATE, 403, needed, { body: { ...creation, nope: 1 } }],
+      // What is named must be there, before rights are asked.
+      [CREATE, 404, failed("no such object x", { id: "x" }), { body: { template: "x" } }],
+      [CREATE, 404, noSuch("host", NOWHERE), { body: { ...creation, affinity: NOWHERE } }],
+      ["POST /vms/$VM/actions/start", 404, noSuch("host", NOWHERE), { body: { hostId: NOWHERE } }],
+      [
+        "POST /vms/$VM/actions/start",
+        403,
+        lacking(
+          { objectId: "$VM", action: "start", resource: "vm" },
+          { objectId: "$HOST", action: "allow-vm", resource: "host" },
+        ),
+        { body: { hostId: "$HOST" } },
+      ],
+      [
+        "POST /vdis",
+        403,
+        lacking(
+          { objectId: "$SR", action: "import:vdi", resource: "sr" },
+          { action: "create", resource: "vdi" },
+        ),
+        { body: { srId: "$SR", virtual_size: 1, name_label: "d" } },
+      ],
+      ["POST /vdis", 404, noSuch("SR", NOWHERE), { body: { srId: NOWHERE, virtual_size: 1 } }],
     ],
     { as: noRights },
   );

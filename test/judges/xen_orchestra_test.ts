@@ -128,6 +128,9 @@ describe("a creation", () => {
     const { taskId } = Object(taken.body);
     expect([taken.status, taken.location]).toEqual([202, `/rest/v0/tasks/${taskId}`]);
     const byName = `properties:args:name_label:/^${asked.name_label}$/`;
+    // Alone it is shown at once, in lists some milliseconds later.
+    expect((await ask("GET", `/tasks/${taskId}`)).status).toBe(200);
+    await wait(100);
     expect((await place.list("tasks", byName)).map(({ id }) => id)).toEqual([taskId]);
     const task = await untilEnded(taskId);
     expect(task).toMatchObject({
@@ -558,6 +561,30 @@ describe("changes", () => {
       await until(async () => await place.read("vdis", disk), isGone);
     },
   );
+
+  holds("do not find an empty disk until reads show it, but an uploaded one at once", async () => {
+    const id = await createVm();
+    const attach = async (VDI: string): Promise<number> =>
+      (await ask("POST", "/vbds", { VM: id, VDI })).status;
+    const make = async (path: string, body: unknown): Promise<string> => {
+      const disk = idOf(await ask("POST", path, body));
+      made.push(() => ask("DELETE", `/vdis/${disk}`));
+      return disk;
+    };
+    const empty = { srId: site.srId, virtual_size: MIB, name_label: toName() };
+    const late = await make("/vdis", empty);
+    const tried: number[] = [];
+    await until(
+      async () => tried.push(await attach(late)),
+      () => tried.at(-1) === 201,
+    );
+    // A real server may just have looked.
+    expect([[], [404]]).toContainEqual([...new Set(tried.slice(0, -1))]);
+    if (place.isDouble) expect(tried.length).toBeGreaterThan(1);
+    const raw = `/srs/${site.srId}/vdis?raw=true&name_label=${toName()}`;
+    expect(await attach(await make(raw, new Uint8Array(MIB)))).toBe(201);
+    await wait(300);
+  });
 
   holds("that delete a machine take its disks along, but none detached or shared", async () => {
     const id = await createVm({ vdis: [{ name_label: "more", size: MIB }] });

@@ -72,6 +72,11 @@ export class XenOrchestraState {
     return this.#toVisible(collection, this.#store.listShown(collection));
   }
 
+  /** Lets reads show an object as it is, for a request that waits for it. */
+  catchUp(id: string): void {
+    this.#store.catchUp(id);
+  }
+
   /** What a read answers now: the same, late. */
   readShown(collection: Collection, id: string): XoRecord | undefined {
     const record = this.#store.readShown(collection, id);

@@ -48,9 +48,17 @@ export class Work {
 
   /** An object that clients see now. @throws {XoError} 404 */
   find(collection: Collection, id: string | undefined, type?: string): XoRecord {
-    const found = id === undefined ? undefined : this.state.read(collection, id);
+    const found =
+      id === undefined || this.#isLate(collection, id)
+        ? undefined
+        : this.state.read(collection, id);
     if (found === undefined) throw noSuchObject(id, type);
     return found;
+  }
+
+  /** Whether it is a disk that no read shows yet: only `POST /vdis` answers before its object is known. */
+  #isLate(collection: Collection, id: string): boolean {
+    return collection === "vdis" && this.state.readShown(collection, id) === undefined;
   }
 }
 

@@ -23,7 +23,7 @@ import { noSuchObject, XapiError } from "./errors.ts";
 import { changeFields, type FieldChange, toFieldChange } from "./fields.ts";
 import { createInterface, destroyInterface, listInterfaces, putInterface } from "./interfaces.ts";
 import { destroyMachine, startVm } from "./power.ts";
-import type { BodyShape } from "./route.ts";
+import { type BodyShape, toHostNeeds } from "./route.ts";
 
 /** Runs the action. @returns the ID of the machine @throws {XoError | XapiError | SocketError} */
 export async function createVm(
@@ -32,7 +32,6 @@ export async function createVm(
   body: CreateBody,
 ): Promise<{ readonly id: string }> {
   const template = findTemplate(work, body.template);
-  if (body.affinity !== undefined) work.find("hosts", body.affinity, "host");
   const clone = await cloneTemplate(work, template, body.name_label, body.clone === false);
   try {
     await finish(work, clone, body, { poolId, templateId: String(template["uuid"]) });
@@ -187,26 +186,20 @@ export const CREATE_SHAPE: BodyShape = {
 export function toCreateNeeds(work: Work, poolId: string, body: unknown): readonly Need[] {
   const pool = work.find("pools", poolId, "pool");
   const { template: uuid, affinity, vdis, vifs }: Record<string, unknown> = Object(body);
-  const template = work.state.list("vm-templates").find((one) => one["uuid"] === uuid);
-  const host = typeof affinity === "string" ? work.state.read("hosts", affinity) : undefined;
+  // What is named must be there: that comes before rights and the rest of the body.
+  const template = findTemplate(work, typeof uuid === "string" ? uuid : undefined);
   return [
     { resource: "pool", action: "create:vm", objectId: poolId, object: pool },
-    ...(template === undefined
-      ? []
-      : [
-          {
-            resource: "vm-template",
-            action: "instantiate",
-            objectId: String(uuid),
-            object: template,
-          },
-        ]),
+    {
+      resource: "vm-template",
+      action: "instantiate",
+      objectId: String(uuid),
+      object: template,
+    },
     // Selectors look at the entries of the body.
     ...toEntries(vdis).map((object) => ({ resource: "vdi", action: "create", object })),
     ...toEntries(vifs).map((object) => ({ resource: "vif", action: "create", object })),
-    ...(host === undefined
-      ? []
-      : [{ resource: "host", action: "allow-vm", objectId: host.id, object: host }]),
+    ...toHostNeeds(work, affinity),
   ];
 }
 

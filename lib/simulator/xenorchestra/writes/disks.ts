@@ -2,12 +2,22 @@
  * Disks and their attachments: the routes, and what the hypervisor makes, attaches, detaches, grows and destroys.
  * @module
  */
+import type { Need } from "../access/privileges.ts";
 import type { XoRecord } from "../records.ts";
 import type { XenOrchestraState } from "../state.ts";
 import { toVbd, toVdi } from "../world/storage.ts";
 import { type Backend, readIds, toOperation, type Work } from "./backend.ts";
 import { XapiError } from "./errors.ts";
-import { BASE, type BodyShape, createRoute, type Env, toDone, toMade, toNeed } from "./route.ts";
+import {
+  BASE,
+  type BodyShape,
+  createRoute,
+  type Env,
+  toChangeNeeds,
+  toDone,
+  toMade,
+  toNeed,
+} from "./route.ts";
 import type { Context, Hono } from "hono";
 
 interface VdiBody {
@@ -70,7 +80,10 @@ function addCreation(app: Hono<Env>, backend: Backend): void {
   app.post(
     `${BASE}/vdis`,
     createRoute<VdiBody>(backend, {
-      toNeeds: (_c, _work, object) => [{ resource: "vdi", action: "create", object }],
+      toNeeds: (_c, work, object) => [
+        ...toImportNeeds(work, Object(object).srId),
+        { resource: "vdi", action: "create", object },
+      ],
       shape: CREATE,
       handle: async (_c, work, body) => {
         const disk = await createDisk(work, {
@@ -87,18 +100,25 @@ function addCreation(app: Hono<Env>, backend: Backend): void {
   );
 }
 
+/** What a disk in a repository needs. @param srId As the body has it; absent: it names none @throws {XoError} 404 */
+function toImportNeeds(work: Work, srId: unknown): readonly Need[] {
+  return typeof srId === "string" ? [toNeed("sr", "import:vdi", work.find("srs", srId, "SR"))] : [];
+}
+
 function addContents(app: Hono<Env>, backend: Backend): void {
   const findSr = (c: Context<Env>, work: Work) => work.find("srs", c.req.param("id"), "SR");
   app.post(
     `${BASE}/srs/:id/vdis`,
     createRoute(backend, {
-      toNeeds: (c, work) => [toNeed("sr", "import:vdi", findSr(c, work))],
+      toNeeds: (c, work) => toImportNeeds(work, c.req.param("id")),
       handle: async (c, work) => {
         const content = new Uint8Array(await c.req.arrayBuffer());
         const name = c.req.query("name_label") ?? "";
         const description = c.req.query("name_description") ?? "";
         const wish = { name, sizeBytes: content.length, sr: findSr(c, work), description };
-        return toMade("vdis", await createFilled(work, wish, content), true);
+        const disk = await createFilled(work, wish, content);
+        work.state.catchUp(disk.id);
+        return toMade("vdis", disk, true);
       },
     }),
   );
@@ -141,7 +161,7 @@ function addChanges(app: Hono<Env>, backend: Backend): void {
   app.patch(
     `${BASE}/vdis/:id`,
     createRoute<VdiPatch>(backend, {
-      toNeeds: (c, work) => [toNeed("vdi", "update", find(c, work))],
+      toNeeds: (c, work, body) => toChangeNeeds("vdi", find(c, work), { body, shape: PATCH }),
       shape: PATCH,
       handle: async (c, work, { size, ...texts }) => {
         const disk = find(c, work);

@@ -15,7 +15,17 @@ import {
   type PowerRule,
   takeSnapshot,
 } from "./power.ts";
-import { BASE, type BodyShape, createRoute, type Env, runAction, toDone, toNeed } from "./route.ts";
+import {
+  BASE,
+  type BodyShape,
+  createRoute,
+  type Env,
+  runAction,
+  toChangeNeeds,
+  toDone,
+  toHostNeeds,
+  toNeed,
+} from "./route.ts";
 import type { Context, Hono } from "hono";
 
 /** Adds them. */
@@ -55,7 +65,8 @@ function addChanges(app: Hono<Env>, backend: Backend): void {
   app.patch(
     `${BASE}/vms/:id`,
     createRoute<object>(backend, {
-      toNeeds: (c, work) => [toNeed("vm", "update", findVm(c, work))],
+      toNeeds: (c, work, body) =>
+        toChangeNeeds("vm", findVm(c, work), { body, shape: PATCH_SHAPE }),
       shape: PATCH_SHAPE,
       handle: async (c, work, body) => {
         const changes = Object.entries(body).map(([field, value]) => toFieldChange(field, value));
@@ -91,7 +102,10 @@ function addPower(app: Hono<Env>, backend: Backend, action: string, rule: PowerR
   app.post(
     `${BASE}/vms/:id/actions/${action}`,
     createRoute<{ readonly hostId?: string }>(backend, {
-      toNeeds: (c, work) => [toNeed("vm", rule.privilege, findVm(c, work))],
+      toNeeds: (c, work, body) => [
+        toNeed("vm", rule.privilege, findVm(c, work)),
+        ...(action === "start" ? toHostNeeds(work, Object(body).hostId) : []),
+      ],
       shape,
       handle: async (c, work, body) => {
         const vm = findVm(c, work);

@@ -24,7 +24,7 @@ type Handler<T> = (c: Context<Env>, work: Work, body: T) => Promise<Response>;
 
 /** A route, except how it is reached. */
 interface RouteOptions<T> {
-  /** Rights that it needs. The body is not checked yet. */
+  /** Rights that it needs. The body is not checked yet. @throws {XoError} if what is named is not there */
   readonly toNeeds: (c: Context<Env>, work: Work, body: unknown) => readonly Need[];
   /** What the body may have. Absent: it is not looked at. */
   readonly shape?: BodyShape;
@@ -62,6 +62,23 @@ export function createRoute<T = undefined>(
 /** What a request needs for one object. */
 export function toNeed(resource: string, action: string, object: XoRecord): Need {
   return { resource, action, objectId: object.id, object };
+}
+
+/** What a request needs to use a host. @param id As the body has it; absent: it names no host @throws {XoError} 404 */
+export function toHostNeeds(work: Work, id: unknown): readonly Need[] {
+  return typeof id === "string" ? [toNeed("host", "allow-vm", work.find("hosts", id, "host"))] : [];
+}
+
+/** What a change of fields needs: a right for each. Fields that are not known need none; they are refused later. */
+export function toChangeNeeds(
+  resource: string,
+  object: XoRecord,
+  { body, shape }: { readonly body: unknown; readonly shape: BodyShape },
+): readonly Need[] {
+  return Object.keys(Object(body))
+    .filter((field) => Object.hasOwn(shape, field))
+    .toSorted()
+    .map((field) => toNeed(resource, `update:${field}`, object));
 }
 
 /** Done, nothing to say. */

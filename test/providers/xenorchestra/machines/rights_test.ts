@@ -119,7 +119,9 @@ async function attachForeignDisk(
   };
   const srId = one.list("vdis")[0]?.["$SR"];
   const disk = { srId, virtual_size: GIB, name_label: "of a person" };
-  await post("/vbds", { VM: vmId, VDI: await post("/vdis", disk) });
+  const VDI = await post("/vdis", disk);
+  await one.clock.advance(250);
+  await post("/vbds", { VM: vmId, VDI });
   auth.setPrivileges(USER.username, role);
 }
 
