@@ -258,6 +258,22 @@ describe("the fleet limit", () => {
     expect(rig.events).not.toContain("CloudUnreachable");
   });
 
+  test("does not count machines whose records are saved while their Vino is reconciled", async () => {
+    const rig = await startReady(2);
+    rig.fleetShare = 0.34;
+    const [saved, step] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    rig.objects.onWrite = (what) => (what.startsWith("create") ? saved.promise : undefined);
+    rig.cloud.onStep = ({ kind }) => (kind === "configure" ? step.promise : undefined);
+    rig.edit({ spec: toVinoSpec(8, { deletionPolicy: "Delete" }) });
+    await using _ = rig.run();
+    await rig.clock.advance(6_000);
+    saved.resolve();
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+    await rig.clock.advance(60_000);
+    expect([rig.cloud.world.size, blocked(rig)]).toEqual([2, "NothingBlocked"]);
+    step.resolve();
+  });
+
   test("counts machines of which a restart forgot that, and does not call the cloud silent", async () => {
     const rig = await undo(true);
     expect([rig.cloud.world.size, blocked(rig)]).toEqual([8, "FleetLimit"]);

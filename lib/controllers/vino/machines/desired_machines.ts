@@ -150,6 +150,8 @@ export class DesiredMachines {
     const result = this.#takeSnapshot(input, view);
     if (result.kind === "refused") return result;
     const { snapshot } = result;
+    const working = new Set(this.#options.work.listWorking(snapshot.owner.uid));
+    this.#removals.neverComplete.review(snapshot.known, working);
     const wanted = await this.#prepareWanted(input, snapshot, signal);
     const leaving = await this.#removals.findLeaving(input, snapshot, signal);
     const hosts = await this.#publish(

@@ -173,13 +173,15 @@ describe("NeverComplete", () => {
   ])("reviews a machine that %s", (_title, change, expected) => {
     const never = begin();
     const { entry: _entry, ...known } = toKnown("worker", 0);
-    never.review([{ ...known, ...change }]);
+    never.review([{ ...known, ...change }], new Set());
     expect(never.has(TASK.name)).toBe(expected);
   });
 
-  test("forgets a machine that is not known any more", () => {
+  test("forgets a machine that is neither known nor worked on any more", () => {
     const never = begin();
-    never.review([]);
+    never.review([], new Set([TASK.name]));
+    expect(never.has(TASK.name)).toBe(true);
+    never.review([], new Set());
     expect(never.has(TASK.name)).toBe(false);
   });
 });

@@ -22,10 +22,17 @@ export class NeverComplete {
     else if (goal.kind === "exist" && isProvenAbsent) this.#names.add(name);
   }
 
-  /** Forgets those that something shows to be complete or in use, and those that are not known any more. */
-  review(known: readonly KnownMachine[]): void {
-    const open = new Set(known.filter((one) => !mayHaveData(one)).map(({ name }) => name));
-    for (const name of this.#names) if (!open.has(name)) this.#names.delete(name);
+  /**
+   * Forgets those that something shows to be complete or in use, and those that are not known any more.
+   *
+   * @param working Names of machines that are worked on: what was begun of them may not be known yet
+   */
+  review(known: readonly KnownMachine[], working: ReadonlySet<string>): void {
+    const shown = new Map(known.map((one) => [one.name, one]));
+    for (const name of this.#names) {
+      const one = shown.get(name);
+      if (one === undefined ? !working.has(name) : mayHaveData(one)) this.#names.delete(name);
+    }
   }
 
   /** Whether a machine was never complete, for sure. */

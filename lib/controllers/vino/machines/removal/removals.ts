@@ -71,7 +71,6 @@ export class Removals {
   ): Promise<Leaving> {
     const { surplus } = snapshot.placement;
     const { findLimit } = this.#options;
-    this.neverComplete.review(snapshot.known);
     this.#limit.load(input.vino.status?.removals ?? [], this.#now, findLimit());
     const limit = await this.#findLimit(input, snapshot, signal);
     if (limit === undefined) return { machines: surplus, limit };
