@@ -20,7 +20,7 @@ import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { createLoopMetrics, WorkQueue } from "../../../lib/engine/work_queue.ts";
-import { type ReconcileResult, Workers } from "../../../lib/engine/workers.ts";
+import { type ReconcileResult, Workers, type WorkersOptions } from "../../../lib/engine/workers.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
@@ -160,13 +160,16 @@ export class ReconcilerRig {
     const metrics = createLoopMetrics(new MetricsRegistry());
     const start = (
       name: string,
-      reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>,
+      reconcile: WorkersOptions["reconcile"],
     ): { readonly queue: WorkQueue; readonly workers: Workers } => {
       const queue = new WorkQueue({ name, clock, metrics, backoffMs: 5_000, random: () => 0 });
       const options = { name, noun: name, queue, workers: 8, sliceMs: 10_000, clock, metrics };
       return { queue, workers: new Workers({ ...options, reconcile, log: silentLogger }) };
     };
-    const machines = start("machine", (key, signal) => this.#machines.reconcile(key, signal));
+    const machines = start("machine", (key, signal, detach) => {
+      detach();
+      return this.#machines.reconcile(key, signal);
+    });
     const vino = start("vino", (key, signal) => this.#reconciler.reconcile(key, signal));
     const add = (queue: WorkQueue) => (keys: Iterable<string>) => {
       for (const key of keys) queue.add(key);
