@@ -96,7 +96,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
   {
     id: "pool-gone-without-a-person",
     rule: "only a person says that a pool is gone for good",
-    file: "lib/controllers/vino/machines/removal/lost_pool.ts",
+    file: "lib/controllers/vino/machines/removal/removals.ts",
     from: "({ missingPoolId }) => missingPoolId !== undefined && gone.has(missingPoolId),",
     to: "({ missingPoolId }) => missingPoolId !== undefined,",
     caughtBy: "test/controllers/vino/machines/removal_test.ts",
@@ -120,7 +120,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
   {
     id: "remove-a-machine-in-use",
     rule: "a VM is removed only after its BareMetalHost is gone",
-    file: "lib/controllers/vino/machines/removal/decision.ts",
+    file: "lib/controllers/vino/machines/removal/removals.ts",
     from: '} else if (host !== undefined && host.state !== "Gone") {',
     to: '} else if (host !== undefined && host.state === "Removing") {',
     caughtBy: "test/controllers/vino/machines/removal_test.ts",

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
 import { checkSpec } from "../../lib/controllers/vino/resource/check_spec.ts";
-import { listUnsupportedFields } from "../../lib/controllers/vino/resource/unsupported_fields.ts";
+import { listUnsupportedFields } from "../../lib/controllers/vino/resource/conditions.ts";
 import type { Vino, VinoSpec } from "../../lib/controllers/vino/resource/vino.ts";
 import { CONDITION_WORDS } from "../../lib/controllers/vino/resource/words.ts";
 import { listCode, listCodeBlocks, checkQuotes } from "../support/markdown_links.ts";

@@ -7,7 +7,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toBareMetalHost } from "../../lib/controllers/vino/hosts/bare_metal_host_object.ts";
+import { toBareMetalHost } from "../../lib/controllers/vino/hosts/publish/host_writer.ts";
 import { toCredentialsName } from "../../lib/controllers/vino/hosts/names.ts";
 import { DEX_PROGRAM_KINDS } from "../../lib/controllers/sipcluster/services/auth/dex_crds.ts";
 import { ClusterApi } from "../../lib/simulator/metal3/cluster_api.ts";

@@ -13,7 +13,7 @@ import { capitalize, describeConsumer } from "../kinds/problems.ts";
 import { HOST_CLUSTER_NAME } from "../words.ts";
 import type { VinoState } from "./metrics.ts";
 import { compareKnown } from "./placement/known.ts";
-import { MACHINE_CONDITION_WORDS } from "./resource/machine_words.ts";
+import { MACHINE_CONDITION_WORDS, CONDITION_WORDS } from "./resource/words.ts";
 import type { Vino } from "./resource/vino.ts";
 import {
   type MachineEntry,
@@ -21,7 +21,6 @@ import {
   type VinoMachine,
   type VinoMachineStatus,
 } from "./resource/vino_machine.ts";
-import { CONDITION_WORDS } from "./resource/words.ts";
 
 /** A machine on the pages. */
 interface MachineView extends Omit<MachineEntry, "record"> {

@@ -20,8 +20,7 @@ import {
   type RunningController,
 } from "../definition.ts";
 import { findCondition } from "../kinds/conditions.ts";
-import { IpPools } from "./addresses/ip_pools.ts";
-import { listPoolUsage } from "./addresses/pools/usage.ts";
+import { IpPools, listPoolUsage } from "./addresses/ip_pools.ts";
 import { VinoAddresses } from "./addresses/vino_addresses.ts";
 import type { AddressAllocator } from "./addresses/types.ts";
 import { describeVino, judgeState, type VinoReport } from "./describe.ts";
@@ -32,7 +31,7 @@ import { PUBLISH_AGAIN } from "./hosts/words.ts";
 import { fromInventory, readLastView, untilInventory } from "./inventory.ts";
 import { MachineEvents } from "./machines/events.ts";
 import { MachineReconciler } from "./machines/machine_reconciler.ts";
-import { readSeed } from "./machines/seed.ts";
+import { readSeed } from "./guest/cloud_init.ts";
 import { VinoMachines } from "./machines/vino_machines.ts";
 import { WorkList } from "./machines/work_list.ts";
 import { createVinoMetrics } from "./metrics.ts";

@@ -10,24 +10,24 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { type KubeClient, readIfPresent } from "../../kube/api/client.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import { IpPoolError } from "./addresses/pools/pool_error.ts";
+import { IpPoolError } from "./addresses/ip_pools.ts";
 import {
   DesiredMachines,
   type DesiredMachinesOptions,
   type MachinesResult,
+  WAITING_MESSAGE,
 } from "./machines/desired_machines.ts";
 import type { ReconcileInput } from "./machines/types.ts";
-import { MachineObjectError } from "./machines/object_error.ts";
-import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
+import { MachineObjectError } from "./machines/vino_machines.ts";
 import { isBegun } from "./placement/known.ts";
-import { readRoles } from "./placement/roles.ts";
+import { readRoles } from "./resource/role_form.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { describeCause } from "../kinds/problems.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import type { MachinesReport, Obstacle, Outcome } from "./status/outcome.ts";
-import { findWarning } from "./status/warning.ts";
+import { findWarning } from "./status/status.ts";
 import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
@@ -240,17 +240,10 @@ class VinoConvergence implements Convergence<Task, undefined> {
   }
 
   async #advance(input: ReconcileInput): Promise<MachinesResult> {
-    const { vino, desired } = input;
+    const { vino } = input;
     return await this.#options.known.machines.advance(input, {
       signal: this.#options.signal,
       confirm: async () => (await this.#requireCurrent(vino)) && this.#findSame(vino) !== undefined,
-      announce: async (report) => {
-        const same = this.#findSame(vino);
-        if (same && desired) {
-          await this.#writeReport(same, report, { kind: "served", spec: desired.spec, report });
-        }
-        return same !== undefined;
-      },
     });
   }
 

@@ -24,9 +24,11 @@ import {
 import { toRoot, toServiceDocument } from "./resources.ts";
 import { renderMetadata } from "./schemas.ts";
 import { listSessionEndpoints } from "./login/session_endpoints.ts";
-import { listManagerEndpoints } from "./manager_endpoints.ts";
-import { listMediaEndpoints } from "./media_endpoints.ts";
-import { listSystemEndpoints } from "./system_endpoints.ts";
+import {
+  listManagerEndpoints,
+  listMediaEndpoints,
+  listSystemEndpoints,
+} from "./system_endpoints.ts";
 import { ROOT } from "./words.ts";
 
 /** What the service needs. */

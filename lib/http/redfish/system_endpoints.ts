@@ -1,8 +1,8 @@
 /**
- * Systems: what they are like, and what can be changed.
+ * Systems, their managers and their media: what they are like, and what can be changed.
  * @module
  */
-import { parseReset, parseSystemChange, readFields } from "./bodies.ts";
+import { parseReset, parseSystemChange, readFields, parseInsertion } from "./bodies.ts";
 import type {
   MachineManagement,
   ManagedReading,
@@ -19,8 +19,23 @@ import {
   replyTagged,
   requireDone,
 } from "./replies.ts";
-import { toCollection, toInterface, toProcessor, toSystem } from "./resources.ts";
-import { RESET_TYPES, ROOT, toSystemPath, toWord } from "./words.ts";
+import {
+  toCollection,
+  toInterface,
+  toProcessor,
+  toSystem,
+  toManager,
+  toVirtualMedia,
+} from "./resources.ts";
+import {
+  RESET_TYPES,
+  ROOT,
+  toSystemPath,
+  toWord,
+  MANAGER_RESET_TYPES,
+  toManagerPath,
+} from "./words.ts";
+import type { Access } from "./login/access.ts";
 
 const SYSTEM = toSystemPath(":system");
 const INCOMPLETE = "The machine does not exist, or is not complete";
@@ -147,10 +162,94 @@ async function readInterfaces(
 }
 
 /** The ID in the path. A visitor without a right to that machine does not come here. */
-export function requireOwn({ params: { system = "" } }: KnownVisit): string {
+function requireOwn({ params: { system = "" } }: KnownVisit): string {
   return system;
 }
 
 function toMissing(message: string): RedfishError {
   return new RedfishError(404, "ResourceMissingAtURI", message);
+}
+
+const MANAGER = toManagerPath(":system");
+
+/** The endpoints. @param version Of Landfall */
+export function listManagerEndpoints(
+  { media }: Pick<MachineManagement, "media">,
+  access: Access,
+  version: string,
+): Endpoint[] {
+  const hasMedia = media !== undefined;
+  return [
+    {
+      path: `${ROOT}/Managers`,
+      known: {
+        GET: ({ visitor: { systems } }) =>
+          reply(toCollection("Manager", `${ROOT}/Managers`, systems.map(toManagerPath))),
+      },
+    },
+    {
+      path: MANAGER,
+      known: { GET: (visit) => reply(toManager(requireOwn(visit), version, hasMedia)) },
+    },
+    {
+      path: `${MANAGER}/Actions/Manager.Reset`,
+      known: {
+        POST: async ({ request, visitor }) => {
+          parseReset(await readFields(request), MANAGER_RESET_TYPES);
+          // What one machine has of this service. The service itself is there for others, too.
+          for (const session of access.list(visitor)) access.end(session);
+          return replyDone();
+        },
+      },
+    },
+  ];
+}
+
+/** The endpoints; none if machines have no virtual media. */
+export function listMediaEndpoints({ media }: Pick<MachineManagement, "media">): Endpoint[] {
+  if (media === undefined) return [];
+  return [toSystemPath, toManagerPath].flatMap((toPath): Endpoint[] => {
+    const path = `${toPath(":system")}/VirtualMedia`;
+    return [
+      {
+        path,
+        known: {
+          GET: (visit) => {
+            const own = `${toPath(requireOwn(visit))}/VirtualMedia`;
+            return reply(toCollection("VirtualMedia", own, [`${own}/Cd`]));
+          },
+        },
+      },
+      {
+        path: `${path}/Cd`,
+        known: {
+          GET: async (visit) => {
+            const id = requireOwn(visit);
+            const held = requireDone(await media.read(id, visit.signal));
+            return reply(toVirtualMedia(`${toPath(id)}/VirtualMedia/Cd`, held));
+          },
+        },
+      },
+      {
+        path: `${path}/Cd/Actions/VirtualMedia.InsertMedia`,
+        known: {
+          POST: async (visit) => {
+            const url = parseInsertion(await readFields(visit.request));
+            requireDone(await media.insert(requireOwn(visit), url, visit.signal));
+            return replyDone();
+          },
+        },
+      },
+      {
+        path: `${path}/Cd/Actions/VirtualMedia.EjectMedia`,
+        known: {
+          POST: async (visit) => {
+            await readFields(visit.request);
+            requireDone(await media.eject(requireOwn(visit), visit.signal));
+            return replyDone();
+          },
+        },
+      },
+    ];
+  });
 }

@@ -5,12 +5,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AddressReader } from "../../../lib/controllers/sipcluster/hosts/address_reader.ts";
-import { toBareMetalHost } from "../../../lib/controllers/vino/hosts/bare_metal_host_object.ts";
+import { toBareMetalHost } from "../../../lib/controllers/vino/hosts/publish/host_writer.ts";
 import type {
   Published,
   PublishRequest,
 } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
-import { toSecretBody, toSecrets } from "../../../lib/controllers/vino/hosts/secrets.ts";
+import {
+  toSecretBody,
+  toSecrets,
+} from "../../../lib/controllers/vino/hosts/publish/secret_writer.ts";
 import type { WantedHost } from "../../../lib/controllers/vino/hosts/types.ts";
 import { VINO_KIND } from "../../../lib/controllers/vino/resource/crd.ts";
 import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";

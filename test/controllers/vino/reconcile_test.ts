@@ -2,10 +2,10 @@
  * Reconciles of one Vino, one by one: what a process may not do while it knows too little.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { RefusedMachineError } from "../../../lib/cloud/capabilities/refused_errors.ts";
-import { IpPoolError } from "../../../lib/controllers/vino/addresses/pools/pool_error.ts";
+import { IpPoolError } from "../../../lib/controllers/vino/addresses/ip_pools.ts";
 import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
@@ -13,6 +13,9 @@ import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double
 import { toEntry, toObject } from "../../support/vino/known.ts";
 import { settle } from "../../support/manual_clock.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
+
+// Twenty minutes of a clock have many turns.
+setDefaultTimeout(20_000);
 
 /** Starts with machines that are made and published. */
 async function startReady(

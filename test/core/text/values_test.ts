@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toBytes } from "../../../lib/controllers/vino/resource/quantity.ts";
+import { toBytes } from "../../../lib/controllers/vino/resource/schema/fields.ts";
 import {
   describeDurationRange,
   formatAbout,

@@ -4,7 +4,7 @@
  */
 import type { AddressRequest } from "../../../lib/controllers/vino/addresses/ipam.ts";
 import type { PoolFacts } from "../../../lib/controllers/vino/addresses/pools/pool_set.ts";
-import { toSeenMacs } from "../../../lib/controllers/vino/addresses/seen_macs.ts";
+import { toSeenMacs } from "../../../lib/controllers/vino/addresses/macs.ts";
 import type { VinoNetwork } from "../../../lib/controllers/vino/resource/vino.ts";
 
 /** A network with fifteen static addresses, as the sample of the original operator has it. */

@@ -3,15 +3,18 @@
  * @module
  */
 import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
-import { MachineGroup } from "../../../lib/controllers/vino/machines/machine_group.ts";
+import { MachineGroup, WorkList } from "../../../lib/controllers/vino/machines/work_list.ts";
 import { MachineReconciler } from "../../../lib/controllers/vino/machines/machine_reconciler.ts";
-import { NeverComplete } from "../../../lib/controllers/vino/machines/removal/never_complete.ts";
-import { pickDue } from "../../../lib/controllers/vino/machines/steps/pick_due.ts";
-import { ProgressTracker } from "../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
-import { toMachineSpec } from "../../../lib/controllers/vino/machines/steps/spec.ts";
-import type { MachineTask } from "../../../lib/controllers/vino/machines/steps/tasks.ts";
+import { NeverComplete } from "../../../lib/controllers/vino/machines/removal/limit.ts";
+import {
+  pickDue,
+  ProgressTracker,
+} from "../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import {
+  toMachineSpec,
+  type MachineTask,
+} from "../../../lib/controllers/vino/machines/steps/tasks.ts";
 import type { MachineReconcilerOptions } from "../../../lib/controllers/vino/machines/types.ts";
-import { WorkList } from "../../../lib/controllers/vino/machines/work_list.ts";
 import type { HostFacts } from "../../../lib/controllers/vino/hosts/host_facts.ts";
 import type { VinoMachine } from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";

@@ -5,15 +5,22 @@
 import { type Clock, startDeadline, toBackoffMs } from "../../../core/clock.ts";
 import { Limiter } from "../../../core/concurrency.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
-import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
-import type { StoreReader } from "../../../kube/cache/store.ts";
+import { isKubeError, KubeError, type KubeErrorKind } from "../../../kube/api/errors.ts";
+import { type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import { checkPoolSpec } from "../resource/check_spec.ts";
 import { IP_POOLS, type IpPool, type IpPoolSpec } from "../resource/ip_pool.ts";
 import { type AddressPlan, type AddressRequest, planAddresses, releaseAddresses } from "./ipam.ts";
-import { type AddressOwner, parseOwner } from "./owners.ts";
-import { PoolIndexes } from "./pools/pool_index.ts";
-import { explainRefusal } from "./pools/pool_error.ts";
-import type { PoolFacts, Pools } from "./pools/pool_set.ts";
+import {
+  type AddressOwner,
+  parseOwner,
+  PoolIndexes,
+  type PoolFacts,
+  type Pools,
+} from "./pools/pool_set.ts";
+import { describeError } from "../../../core/errors.ts";
+import type { PoolUsage } from "../../../cloud/pools/usage.ts";
+import { parseCidr } from "../../../core/net/ip.ts";
+import { joinSpans, parseSubnet, toSpan } from "./subnets.ts";
 
 /** What {@linkcode IpPools} need. */
 interface IpPoolsOptions {
@@ -192,4 +199,55 @@ export class IpPools {
     }
     return { pools, damaged, versions };
   }
+}
+
+/** Kubernetes refuses IPPools, and will do so until a person changes something. No full stop at the end. */
+export class IpPoolError extends Error {
+  override readonly name = "IpPoolError";
+}
+
+const FINAL: ReadonlySet<KubeErrorKind> = new Set(["forbidden", "invalid", "notFound"]);
+
+/**
+ * Says of a refusal what a person can do.
+ *
+ * @param namespace Of all pools
+ * @returns The error itself if a try again may help
+ */
+export function explainRefusal(error: unknown, namespace: string): unknown {
+  if (!(error instanceof KubeError) || !FINAL.has(error.kind)) return error;
+  if (error.message.includes(`namespaces "${namespace}" not found`)) {
+    const message =
+      `namespace ${namespace} does not exist, and --ip-pool-namespace says that all IPPools are there. ` +
+      "Correct the flag, or create the namespace";
+    return new IpPoolError(message, { cause: error });
+  }
+  const message = `the API server refuses the IPPools in namespace ${namespace}: ${describeError(error)}`;
+  const advice =
+    error.kind === "invalid" ? "" : ". Run landfall check, which names what is missing";
+  return new IpPoolError(`${message}${advice}`, { cause: error });
+}
+
+/**
+ * Counts, for each pool that can be read, in the order of their namespaces and names: the addresses that are given
+ * out, and all that its ranges have. Addresses that the ranges do not have any more count as long as they have an
+ * owner.
+ */
+export function listPoolUsage(pools: Iterable<IpPool>): PoolUsage[] {
+  return [...pools]
+    .toSorted((a, b) => (toKey(a) < toKey(b) ? -1 : 1))
+    .flatMap(({ metadata, spec }) => {
+      const subnet = parseSubnet(spec?.subnet ?? "");
+      if (spec === undefined || subnet === undefined) return [];
+      const { ranges = [], allocatedIPs = [] } = spec;
+      const spans = joinSpans(ranges.flatMap((range) => toSpan(range) ?? []));
+      const size = spans.reduce((sum, { first, last }) => sum + (last - first + 1n), 0n);
+      const outside = allocatedIPs.filter(({ ip }) => {
+        const at = parseCidr(ip)?.first;
+        return at !== undefined && !spans.some(({ first, last }) => first <= at && at <= last);
+      });
+      const family = subnet.block.family === 4 ? "IPv4" : "IPv6";
+      const total = Number(size) + outside.length;
+      return [{ pool: toKey({ metadata }), family, used: allocatedIPs.length, total }];
+    });
 }

@@ -9,15 +9,27 @@ import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
 import { overlaps, parseCidr } from "../../../core/net/ip.ts";
 import type { IpPoolSpec } from "../resource/ip_pool.ts";
 import type { VinoNetwork } from "../resource/vino.ts";
-import { hasPrefix, isNarrow, toMac } from "./macs.ts";
-import type { SeenMacs } from "./seen_macs.ts";
-import { listNotices } from "./notices.ts";
-import { formatOwner } from "./owners.ts";
-import type { PoolDraft } from "./pools/pool_draft.ts";
-import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pools/pool_set.ts";
-import { toMoved, toTaken } from "./differences.ts";
-import { type AddressProblem, toExhausted, toFull, toNoMac } from "./problems.ts";
+import { hasPrefix, isNarrow, toMac, type SeenMacs } from "./macs.ts";
+import {
+  formatOwner,
+  type PoolDraft,
+  type NetworkPool,
+  type PoolFacts,
+  type Pools,
+  PoolSet,
+  type OpenPool,
+  isIn,
+} from "./pools/pool_set.ts";
+import {
+  type AddressProblem,
+  toExhausted,
+  toFull,
+  toNoMac,
+  toReserved,
+  toStrays,
+} from "./problems.ts";
 import type { MachineRequest, RestoredAddress } from "./types.ts";
+import { parseSubnet, findSpan, findSubnet } from "./subnets.ts";
 
 /** The machines of one Vino that need addresses. */
 export interface AddressRequest {
@@ -225,4 +237,107 @@ const NATURAL = new Intl.Collator("en", { numeric: true });
 /** `worker-2` comes before `worker-10`. */
 function byName({ name: one }: MachineRequest, { name: other }: MachineRequest): number {
   return NATURAL.compare(one, other) || (one < other ? -1 : 1);
+}
+
+/** Which interface of which machine. */
+interface InterfacePlace {
+  readonly machine: string;
+  /** Of the interface. */
+  readonly name: string;
+}
+
+/** What an interface has. */
+export interface HeldAddress {
+  readonly ip: string;
+  /** Name of the IPPool that lists it. Absent: it was deleted. */
+  readonly pool?: string;
+  /** The subnet of that IPPool. */
+  readonly subnet?: string;
+}
+
+/**
+ * An interface has an address of another subnet than that of its network. Either the interface changed its network, or
+ * the network its subnet, or the IPPool its subnet.
+ *
+ * @param network Where the spec puts the interface
+ * @param networks All networks of the Vino
+ */
+export function toMoved(
+  network: VinoNetwork,
+  place: InterfacePlace,
+  { ip, pool, subnet }: HeldAddress,
+  networks: readonly VinoNetwork[],
+): AddressProblem {
+  const who = toWho(place);
+  if (pool !== undefined && isInNetwork(ip, network)) {
+    const what = `IPPool ${pool} lists ${ip} of ${who}, and has the subnet ${subnet} now`;
+    return toDifference(network, `${what}. Set its spec.subnet back to ${network.subnet}`);
+  }
+  const other = networks.find((one) => one.name !== network.name && isInNetwork(ip, one));
+  if (other !== undefined) {
+    const what = `${who} has ${ip} of network ${other.name}, but the spec puts it into network ${network.name}`;
+    const advice = `Set the name and the network of the interface back to ${place.name} and ${other.name}`;
+    return toDifference(network, `${what}. ${advice}, or remove the machine`);
+  }
+  const what = `${who} has ${ip}, but the subnet of network ${network.name} is ${network.subnet} now`;
+  const back = subnet === undefined ? "" : ` to ${subnet}`;
+  return toDifference(network, `${what}. Set the subnet back${back}, or remove the machine`);
+}
+
+/** An interface has an address that the IPPool lists for another owner. */
+export function toTaken(
+  network: VinoNetwork,
+  place: InterfacePlace,
+  ip: string,
+  owner: string,
+): AddressProblem {
+  const what = `${toWho(place)} has ${ip}, but the IPPool of network ${network.name} lists that for ${owner}`;
+  return toDifference(network, `${what}. Correct the IPPool, or remove one of the machines`);
+}
+
+function toWho({ machine, name }: InterfacePlace): string {
+  return `interface ${name} of ${machine}`;
+}
+
+function toDifference({ name }: VinoNetwork, message: string): AddressProblem {
+  return { network: name, message, isDifference: true };
+}
+
+function isInNetwork(ip: string, { subnet = "" }: VinoNetwork): boolean {
+  const [address, block] = [parseCidr(ip), parseSubnet(subnet)?.block];
+  return address !== undefined && block !== undefined && overlaps(address, block);
+}
+
+/** Lists addresses that the networks do not give out any more, or that are something else there. */
+function listNotices(
+  vino: string,
+  networks: readonly VinoNetwork[],
+  pools: Iterable<OpenPool>,
+): AddressProblem[] {
+  return Array.from(pools).flatMap((pool) => {
+    const own = networks.filter((network) => findSubnet(network)?.text === pool.subnet.text);
+    const [network] = own;
+    if (network === undefined) return [];
+    const spans = own.flatMap((one) => findSpan(one) ?? []);
+    const used = listUsed(vino, pool);
+    const strays = used.filter(({ address }) => !isIn(address, spans));
+    const clashes = used.flatMap(({ address, ip, machine }) => {
+      const what = pool.reserved.get(address);
+      return what === undefined ? [] : [toReserved(network, ip, machine, what)];
+    });
+    return [...(strays.length > 0 ? [toStrays(network, strays)] : []), ...clashes];
+  });
+}
+
+interface Used {
+  readonly address: bigint;
+  readonly ip: string;
+  readonly machine: string;
+}
+
+/** What machines of a Vino had before in a pool. */
+function listUsed(vino: string, { index: { byOwner } }: OpenPool): Used[] {
+  return Array.from(byOwner.values()).flatMap(({ address, ip, owner }) =>
+    owner?.vino === vino ? [{ address, ip, machine: owner.machine }] : [],
+  );
 }

@@ -2,7 +2,7 @@
  * The addresses of the machines of a Vino: requests, and answers.
  * @module
  */
-import type { ReadMacs } from "./seen_macs.ts";
+import type { ReadMacs } from "./macs.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { Vino, VinoInterface, VinoSpec } from "../resource/vino.ts";
 

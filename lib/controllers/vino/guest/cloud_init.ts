@@ -1,12 +1,17 @@
 /**
- * The files that cloud-init reads at the first start of a machine, in the form of its data source NoCloud. Pure.
+ * The files that cloud-init reads at the first start of a machine, in the form of its data source NoCloud, and
+ * where they come from.
  * @module
  */
 import type { MachineSeed } from "../../../cloud/capabilities/machines.ts";
 import type { GuestAddress, GuestInterface, GuestRoute } from "./types.ts";
+import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
+import { findSecretText, SECRETS } from "../../../kube/kinds/secret.ts";
+import type { RoleForm } from "../resource/role_form.ts";
+import type { MachineStart } from "../machines/steps/tasks.ts";
 
 /** User data of a Secret. It may hold secrets itself: never show it. */
-export interface UserData {
+interface UserData {
   readonly text: string;
   /** Name of the Secret. */
   readonly secret: string;
@@ -100,4 +105,56 @@ function toGateway6(
 /** YAML reads JSON, too, and never takes a text in quotes for a number, as it can take a MAC address. */
 function toJson(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** What a seed is made from. */
+interface SeedSource {
+  readonly namespace: string;
+  /** In the cloud. */
+  readonly machine: string;
+  /** Of the BareMetalHost. */
+  readonly host: string;
+  /** Absent: it goes, and is never started. */
+  readonly start: MachineStart | undefined;
+}
+
+/**
+ * Reads what a machine gets. Its content may be secret: it is never logged.
+ *
+ * @returns `undefined` if it needs none: metal3 installs it, or it has no user data and no static address
+ * @throws {Error} if the Secret or its key is missing, or is not for cloud-init; {@linkcode KubeError} if Kubernetes
+ * refuses
+ */
+export async function readSeed(
+  client: Pick<KubeClient, "read">,
+  { namespace, machine, host, start }: SeedSource,
+  signal: AbortSignal,
+): Promise<MachineSeed | undefined> {
+  if (start === undefined) return undefined;
+  const { form, interfaces } = start;
+  if (form.boot !== "Template") return undefined;
+  const isStatic = interfaces.some(({ addresses }) => addresses.length > 0);
+  if (form.userDataSecret === undefined && !isStatic) return undefined;
+  const userData = await readUserData(client, namespace, form, signal);
+  const names = { machine, hostname: host };
+  const { seed, problem } = toCloudInit({ ...names, interfaces, ...(userData && { userData }) });
+  if (problem !== undefined) throw new Error(`Cannot use user data: ${problem}`);
+  return seed;
+}
+
+async function readUserData(
+  client: Pick<KubeClient, "read">,
+  namespace: string,
+  { userDataSecret }: RoleForm,
+  signal: AbortSignal,
+): Promise<UserData | undefined> {
+  if (userDataSecret === undefined) return undefined;
+  const { name, key } = userDataSecret;
+  const secret = await readIfPresent(client, SECRETS, { namespace, name }, signal);
+  if (secret === undefined) throw new Error(`Cannot read user data: there is no Secret "${name}"`);
+  const text = findSecretText(secret, key);
+  if (text === undefined) {
+    throw new Error(`Cannot read user data: Secret "${name}" has no key "${key}"`);
+  }
+  return { text, secret: name, key };
 }

@@ -3,13 +3,12 @@
  * @module
  */
 import type { Machine, MachineHost, MachineOwner } from "../../../cloud/capabilities/machines.ts";
-import { isLabelValue, shortenName } from "../../../core/text/label.ts";
+import { isLabelValue, shortenName, isWithin, OWN_PREFIX } from "../../../core/text/label.ts";
 import { quote, shorten } from "../../../core/text/printable.ts";
 import { VINO_UID } from "../../../kube/kinds/bare_metal_host.ts";
 import { toInstanceLabels } from "../../instance_labels.ts";
 import { TOPOLOGY_LABELS } from "../../words.ts";
 import type { XenOrchestraBlock } from "../resource/vino.ts";
-import { isReservedForLandfall } from "./reserved_labels.ts";
 import { FAILURE_DOMAIN, FLAVOR, HOST, NETWORK_PREFIX, ROLE, VINO_NAME } from "./words.ts";
 
 /** What the labels of one host come from. */
@@ -169,4 +168,14 @@ function readTag(tags: readonly string[], key: string): TagReading {
   if (isLabelValue(value)) return { kind: "value", value };
   const shown = quote(shorten(value, SHOWN_MAX));
   return { kind: "missing", why: `has a tag ${prefix}… whose value ${shown} is no label value` };
+}
+
+/** Labels of SIPClusters say whose a host is: no Vino gives hosts away. */
+const CLAIM_DOMAINS = ["sip.airshipit.org"];
+const OWN_DOMAIN = OWN_PREFIX.slice(0, -1);
+
+/** Whether only Landfall sets a label. */
+export function isReservedForLandfall(key: string): boolean {
+  const [domain = ""] = key.split("/");
+  return key === VINO_NAME || isWithin(domain, [OWN_DOMAIN, ...CLAIM_DOMAINS]);
 }

@@ -7,12 +7,11 @@
  */
 import { quote } from "../../../core/text/printable.ts";
 import type { HostState } from "../resource/vino_machine.ts";
-import { listHostDifferences } from "./differences.ts";
 import { explainLostLabel, type HostFacts } from "./host_facts.ts";
-import { formatHardwareDetails } from "./hardware_details.ts";
 import { isNetworkLabel } from "./labels.ts";
 import type { HostOutcome, WantedHost } from "./types.ts";
 import { PUBLISH_AGAIN, VINO_NAME } from "./words.ts";
+import type { GuestInterface } from "../guest/types.ts";
 
 /** Labels to write; `null` removes one. */
 type LabelChanges = Readonly<Record<string, string | null>>;
@@ -206,4 +205,83 @@ function toPlan(
 
 function isSameSet(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return one.size === other.size && [...one].every((key) => other.has(key));
+}
+
+const MEBIBYTE = 1_048_576;
+
+/**
+ * The value of the annotation.
+ *
+ * @returns `undefined` if metal3 inspects the host itself: it can start it, and is to install it
+ */
+export function formatHardwareDetails(host: WantedHost): string | undefined {
+  if (host.bmc !== undefined && !host.isExternallyProvisioned) return undefined;
+  return JSON.stringify(toHardwareDetails(host));
+}
+
+/** metal3 refuses fields that it does not know. */
+function toHardwareDetails({
+  hardware,
+  interfaces,
+  bootMac,
+  machineId,
+  rootDeviceName,
+  name,
+}: WantedHost): object {
+  const storage = hardware.disks.map(({ sizeBytes }, at) => ({
+    name: at === 0 ? rootDeviceName : toDeviceName(at),
+    rotational: false,
+    sizeBytes,
+  }));
+  return {
+    systemVendor: { manufacturer: "Xen", productName: "HVM domU", serialNumber: machineId },
+    ramMebibytes: Math.floor(hardware.memoryBytes / MEBIBYTE),
+    nics: interfaces.flatMap((one) => toNics(one, bootMac)),
+    // Older versions of metal3 want the field, also while the disks are not known.
+    storage,
+    cpu: { arch: "x86_64", count: hardware.cpus },
+    hostname: name,
+  };
+}
+
+/** metal3 has one entry for each address of an interface. */
+function toNics({ name, mac, addresses }: GuestInterface, bootMac: string | undefined): object[] {
+  const nic = { name, mac, pxe: mac === bootMac };
+  return addresses.length === 0 ? [nic] : addresses.map(({ ip }) => ({ ...nic, ip }));
+}
+
+/** As the driver of Xen names disks. A machine has at most 16. */
+function toDeviceName(at: number): string {
+  return `/dev/xvd${(at + 10).toString(36)}`;
+}
+
+type Wanted = Pick<WantedHost, "bmc" | "bootMac" | "interfaces" | "isBuilt" | "name">;
+type Live = Pick<HostFacts, "bmcAddress" | "bootMac" | "isBmcOpen" | "use">;
+
+/** @returns Sentences without a full stop, each with the host, its value, the right one, and what a person can do */
+export function listHostDifferences(wanted: Wanted, live: Live): string[] {
+  return [...listWrongMac(wanted, live), ...listWrongAddress(wanted, live)];
+}
+
+function listWrongMac(
+  { name, isBuilt, interfaces, bootMac }: Wanted,
+  { bootMac: has, use }: Live,
+): string[] {
+  if (!isBuilt || has === undefined || interfaces.some(({ mac }) => mac === has)) return [];
+  const what = `BareMetalHost ${name} has the bootMACAddress ${has}, and no interface of its machine has it`;
+  return [`${what}: ${toWay(use, bootMac === undefined ? "without one" : `with ${bootMac}`)}`];
+}
+
+function listWrongAddress(
+  { name, bmc }: Wanted,
+  { bmcAddress: has, isBmcOpen, use }: Live,
+): string[] {
+  if (!bmc || has === undefined || has === bmc.address || isBmcOpen) return [];
+  const what = `BareMetalHost ${name} has the bmc.address ${has}, and metal3 does not let it change`;
+  return [`${what}: ${toWay(use, `with ${bmc.address}`)}`];
+}
+
+function toWay(use: string | undefined, how: string): string {
+  const way = `delete the BareMetalHost, then Landfall makes it again ${how}`;
+  return use === undefined ? way : `it ${use}: take it from there first, then ${way}`;
 }

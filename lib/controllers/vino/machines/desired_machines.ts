@@ -12,20 +12,20 @@ import type { KnownMachine } from "../placement/known.ts";
 import { type Snapshot, type SnapshotResult, takeSnapshot } from "../placement/snapshot.ts";
 import { makeReport } from "../status/machines_report.ts";
 import type { MachinesReport } from "../status/outcome.ts";
-import { findHostUse } from "./host_use.ts";
-import { MachineGroup } from "./machine_group.ts";
-import { type HostsPass, publishMachines } from "./publish_hosts.ts";
-import { decideRemovals } from "./removal/decision.ts";
-import { CloudDeadline } from "./removal/cloud_deadline.ts";
-import { Removals, type RemovalTasks } from "./removal/removals.ts";
-import { ProgressTracker } from "./steps/progress_tracker.ts";
-import type { MachineTask } from "./steps/tasks.ts";
-import { pickDue } from "./steps/pick_due.ts";
-import { toOwner } from "./steps/spec.ts";
-import { toMachineRequests, toWantedTasks, type WantedTasks } from "./steps/tasks.ts";
+import { findHostUse, type HostsPass, publishMachines } from "./publish_hosts.ts";
+import { MachineGroup, type WorkList } from "./work_list.ts";
+import { decideRemovals, Removals, type RemovalTasks } from "./removal/removals.ts";
+import { ProgressTracker, pickDue } from "./steps/progress_tracker.ts";
+import {
+  type MachineTask,
+  toMachineRequests,
+  toWantedTasks,
+  type WantedTasks,
+  toOwner,
+} from "./steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "./types.ts";
-import type { WorkList } from "./work_list.ts";
 import { GONE_POOLS } from "../words.ts";
+import type { Clock } from "../../../core/clock.ts";
 
 /** What the machines came to. */
 export type MachinesResult =
@@ -74,18 +74,6 @@ interface Parts {
   readonly wanted: Wanted;
   readonly hosts: HostsPass;
   readonly removal: RemovalTasks;
-}
-
-/** All machines, in the order in which they are to be made, and what is reported of them now. */
-interface Decided {
-  readonly input: ReconcileInput;
-  readonly tasks: readonly MachineTask[];
-  readonly toReport: () => MachinesReport;
-}
-
-/** Whether it is the first step of the removal of a machine. */
-function isBeginning({ goal, known }: MachineTask): boolean {
-  return goal.kind === "remove" && known !== undefined && known.entry?.state !== "Removing";
 }
 
 /** Whether a Vino ends and keeps its machines, so that it needs no answer of the cloud. */
@@ -167,8 +155,7 @@ export class DesiredMachines {
     const tasks = [...wanted.tasks, ...removal.all];
     this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
     const parts = { wanted, hosts, removal };
-    const toReport = (): MachinesReport => this.#toReport(input, snapshot, parts);
-    if (!(await this.#handOver({ input, tasks, toReport }, context))) return { kind: "again" };
+    if (!(await this.#handOver(input, tasks, context))) return { kind: "again" };
     // What ended meanwhile may have been seen for another goal, which proves nothing.
     this.#review(input, removal.all, snapshot);
     const isMoving = this.#group.isWorking;
@@ -182,7 +169,8 @@ export class DesiredMachines {
     const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
     const isOver = end === "over";
     const isDoubtful = (isMoving || this.#group.hasFailed) && !this.#group.hasAnswered;
-    return { kind: "done", report: toReport(), isMoving, isDoubtful, hasGone, isOver, nextMs };
+    const report = this.#toReport(input, snapshot, parts);
+    return { kind: "done", report, isMoving, isDoubtful, hasGone, isOver, nextMs };
   }
 
   /**
@@ -210,15 +198,18 @@ export class DesiredMachines {
     return { kind: "done", report, isMoving, ...silence, isOver, nextMs: hosts.againMs };
   }
 
-  /** @returns `false` if the Vino changed meanwhile */
+  /**
+   * @param tasks All machines, in the order in which they are to be made
+   * @returns `false` if the Vino changed meanwhile
+   */
   async #handOver(
-    { input, tasks, toReport }: Decided,
+    input: ReconcileInput,
+    tasks: readonly MachineTask[],
     context: ReconcileContext,
   ): Promise<boolean> {
     const due = pickDue(tasks, this.#options);
     if (due.length === 0 || !this.#group.takesMore()) return true;
     if (!(await context.confirm())) return false;
-    if (due.some(isBeginning) && !(await context.announce(toReport()))) return false;
     this.#options.work.start(input, due, this.#group);
     return true;
   }
@@ -338,5 +329,31 @@ export class DesiredMachines {
     const nowMs = this.#options.clock.monotonic();
     const dueMs = tasks.map(({ name }) => this.#tracker.find(name)?.dueMs ?? Infinity);
     return Math.min(...dueMs.filter((ms) => ms > nowMs)) - nowMs;
+  }
+}
+
+const MINUTES = 10;
+/** Longer than an upgrade of the cloud: without an answer, addresses stay taken that no machine ever used. */
+const WAIT_MS = MINUTES * 60_000;
+
+/** What the status says while the Vino waits; a sentence without a full stop. */
+export const WAITING_MESSAGE: string =
+  "Its machines stay, because deletionPolicy is Retain: " +
+  `Landfall waits ${MINUTES} minutes for the cloud, and then goes on without it`;
+
+/** Remembers since when the cloud does not answer. */
+export class CloudDeadline {
+  readonly #clock: Pick<Clock, "monotonic">;
+  #sinceMs: number | undefined;
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  /** Notes whether the cloud answered now. @returns Whether it did not for so long that the Vino waits no more */
+  hasPassed(isSilent: boolean): boolean {
+    const nowMs = this.#clock.monotonic();
+    this.#sinceMs = isSilent ? (this.#sinceMs ?? nowMs) : undefined;
+    return this.#sinceMs !== undefined && nowMs - this.#sinceMs >= WAIT_MS;
   }
 }

@@ -12,21 +12,15 @@ import {
   type MachineStep,
 } from "../../../cloud/capabilities/machines.ts";
 import { RefusedMachineError } from "../../../cloud/capabilities/refused_errors.ts";
-import {
-  type Convergence,
-  Converger,
-  type PassResult,
-  type Plan,
-  type Planned,
-  type Step,
-} from "../../../engine/converge.ts";
+import { startDeadline } from "../../../core/clock.ts";
+import { LeadershipLostError } from "../../../core/fence.ts";
 import type { ReconcileResult } from "../../../engine/workers.ts";
 import { type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import { describeCause } from "../../kinds/problems.ts";
 import { describeForeign } from "../hosts/plan.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
-import { findForeignHost, findHostUse } from "./host_use.ts";
+import { findForeignHost, findHostUse } from "./publish_hosts.ts";
 import type { Progress, StepFailure } from "./steps/progress_tracker.ts";
 import type { MachineReconcilerOptions } from "./types.ts";
 import { describeForeign as describeForeignObject, isReleased } from "./vino_machines.ts";
@@ -41,14 +35,15 @@ interface ReconcilerOptions extends Pick<
   readonly work: WorkList;
 }
 
+/** A step has a deadline of its own; this one only ends what ignores it. */
+const STEP_TIMEOUT_MS = 1_800_000;
+
 /** Reconciles machines that are handed over. */
 export class MachineReconciler {
   readonly #options: ReconcilerOptions;
-  readonly #converger: Converger;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    this.#converger = new Converger(options);
   }
 
   /** Does what can be done now for a machine. @throws {LeadershipLostError} if this process does not lead */
@@ -57,22 +52,12 @@ export class MachineReconciler {
     const found = work.find(key);
     if (found === undefined) return {};
     try {
-      const convergence = new MachineConvergence(key, found, this.#options);
-      return await this.#converger.reconcile(convergence, signal);
+      await new MachinePass(key, found, this.#options).run(signal);
     } finally {
       work.end(key, found);
     }
+    return {};
   }
-}
-
-/** A machine that must exist, or must go. */
-interface Task {
-  readonly kind: "exist" | "remove";
-}
-
-/** The next steps of a machine, which are made without another observation between them. */
-interface Steps extends Step {
-  readonly steps: readonly MachineStep[];
 }
 
 /** What there is to do for a machine. */
@@ -84,101 +69,98 @@ interface Observation {
   readonly obstacle?: string;
 }
 
-type PlannedMachine = Planned<Task, Observation, Plan<Steps>>;
-
-/** The work on one machine. */
-class MachineConvergence implements Convergence<Task, Observation, Steps> {
+/** The work on one machine: an observation, and the steps that are made without another one between them. */
+class MachinePass {
   readonly #key: WorkKey;
   readonly #work: MachineWork;
   readonly #options: ReconcilerOptions;
-  readonly #task: Task;
   /** The step that is being made. */
   #step: MachineStep | undefined;
-  #hasStepped = false;
 
   constructor(key: WorkKey, work: MachineWork, options: ReconcilerOptions) {
     this.#key = key;
     this.#work = work;
     this.#options = options;
-    this.#task = { kind: work.task.goal.kind };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      if (this.#isOver) return;
+      await this.#announce(signal);
+      const observation = await this.#observe(signal);
+      if (!this.#isOver) await this.#follow(observation, signal);
+    } catch (error) {
+      if (signal.aborted || error instanceof LeadershipLostError) throw error;
+      this.#fail(error);
+    }
   }
 
   /** Nothing is done any more once the Vino is not as the decision knew it, or if others cannot go on either. */
-  find(): Task | undefined {
+  get #isOver(): boolean {
     const { input, group } = this.#work;
     const { uid, generation } = input.vino.metadata;
     const now = this.#options.vinoes.get(toKey(input.vino))?.metadata;
-    const isSame = now?.uid === uid && now?.generation === generation;
-    return isSame && !group.hasFailed ? this.#task : undefined;
+    return now?.uid !== uid || now?.generation !== generation || group.hasFailed;
   }
 
-  /** The next observation serves others, too. */
-  async prepare(): Promise<PassResult | undefined> {
-    if (!this.#hasStepped) return undefined;
-    this.#recordFailure();
-    return {};
+  /** A machine that goes is soon not whole any more, which another process must know. A Vino that ends stays so. */
+  async #announce(signal: AbortSignal): Promise<void> {
+    const { input, task } = this.#work;
+    if (task.goal.kind === "exist" || input.desired === undefined || !task.known) return;
+    await this.#options.objects.noteRemoving(input.vino, task, signal);
   }
 
-  async observe(_task: Task, signal: AbortSignal): Promise<Observation> {
+  async #observe(signal: AbortSignal): Promise<Observation> {
     const { task, group, input } = this.#work;
     const { objects, work } = this.#options;
     const view = await work.observation.observe(this.#key, task.identity, signal);
     const { text } = objects.record(input.vino, task);
     const { plan } = group.tracker.look(task, view, text);
     if (plan.steps.length === 0) return { plan };
-    const seed = needsSeed(this.#task, plan) ? await this.#readSeed(signal) : undefined;
+    // Only a machine that is not complete reads a seed.
+    const needsSeed = task.goal.kind === "exist" && plan.machine?.isComplete !== true;
+    const seed = needsSeed ? await this.#readSeed(signal) : undefined;
     if (seed === FAILED) return { plan: { ...plan, steps: [] } };
     const next = seed === undefined ? plan : group.tracker.look(task, view, text, seed).plan;
     return { plan: next, ...this.#judge(next) };
   }
 
-  plan(_task: Task, { plan, obstacle }: Observation): Plan<Steps> {
-    const [first] = plan.steps;
-    if (first === undefined || obstacle !== undefined) return { steps: [] };
-    return { steps: [{ summary: first.summary, steps: listNextSteps(plan) }] };
+  async #follow(observation: Observation, signal: AbortSignal): Promise<void> {
+    const { plan, obstacle: message } = observation;
+    this.#noteVanished(observation);
+    if (message !== undefined) this.#noteFailure({ kind: "decision", message });
+    else if (plan.steps.length > 0) await this.#makeSteps(plan, signal);
+    this.#recordFailure();
+    this.#work.group.noteAnswer();
   }
 
-  async apply(
-    { steps }: Steps,
-    { observation }: PlannedMachine,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { machines, objects, fence } = this.#options;
+  async #makeSteps(plan: MachinePlan, signal: AbortSignal): Promise<void> {
+    const { clock, machines, objects, fence } = this.#options;
     const { task, group, input } = this.#work;
-    const { plan } = observation;
-    this.#noteVanished(observation);
+    fence.check();
     group.noteSteps(task, plan);
-    for (const step of steps) {
+    using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
+    for (const step of listNextSteps(plan)) {
       this.#step = step;
-      await machines.apply(step, { record: objects.record(input.vino, task), fence }, signal);
+      const record = objects.record(input.vino, task);
+      await machines.apply(step, { record, fence }, deadline.signal);
       this.#record(step, plan);
     }
     this.#step = undefined;
-    this.#hasStepped = true;
     group.tracker.noteStep(task.name);
-    group.noteAnswer();
-  }
-
-  async report({ observation }: PlannedMachine): Promise<PassResult> {
-    const { obstacle: message } = observation;
-    this.#noteVanished(observation);
-    if (message !== undefined) this.#noteFailure({ kind: "decision", message });
-    this.#recordFailure();
-    this.#work.group.noteAnswer();
-    return {};
   }
 
   /**
    * A machine whose step failed waits by itself; others go on, unless they cannot either. What failed for another spec
    * says nothing: it is tried again for this one.
    */
-  async fail(error: unknown): Promise<ReconcileResult> {
+  #fail(error: unknown): void {
+    const { group } = this.#work;
     if (this.#step !== undefined && this.#options.machines.mayGoOn(error)) {
       this.#noteFailure(toFailure(this.#step, error));
       this.#recordFailure();
-      this.#work.group.noteAnswer();
-    } else if (this.find() !== undefined) this.#work.group.fail(error);
-    return {};
+      group.noteAnswer();
+    } else if (!this.#isOver) group.fail(error);
   }
 
   get #progress(): Progress | undefined {
@@ -294,11 +276,6 @@ const LEFT_MESSAGE =
   "Delete it in the cloud if you do not need its data, or set deletionPolicy to Delete";
 
 const FAILED = Symbol("failed");
-
-/** Only a machine that is not complete reads a seed. */
-function needsSeed({ kind }: Task, { machine }: MachinePlan): boolean {
-  return kind === "exist" && machine?.isComplete !== true;
-}
 
 /** Landfall tries again in any case; but some refusals only a person can end. */
 function toFailure({ summary }: MachineStep, error: unknown): StepFailure {

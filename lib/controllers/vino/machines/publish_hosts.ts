@@ -16,7 +16,8 @@ import type { KnownMachine } from "../placement/known.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
 import type { ProgressTracker } from "./steps/progress_tracker.ts";
 import type { MachineTask } from "./steps/tasks.ts";
-import type { Role } from "../placement/roles.ts";
+import type { Role } from "../resource/role_form.ts";
+import { hasLostLabel, type HostFacts } from "../hosts/host_facts.ts";
 
 /** A complete machine. */
 export interface CompleteMachine {
@@ -146,4 +147,41 @@ function zip<T>(names: readonly string[], values: readonly T[]): ReadonlyMap<str
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
+}
+
+/**
+ * Finds what uses the host of a machine. A host that names the machine counts also if a person took the Vino's label
+ * from it, or changed it.
+ *
+ * @returns The end of a sentence, such as `is used by Metal3Machine "a"`; `undefined` if nothing does
+ */
+export function findHostUse(
+  hosts: Pick<BareMetalHosts, "find">,
+  vino: Vino,
+  { role, index }: { readonly role: string; readonly index: number },
+): string | undefined {
+  const host = findHost(hosts, vino, { role, index });
+  return host !== undefined && isOurs(host, vino) ? host.use : undefined;
+}
+
+/** The host that has the name which the host of a machine would have, and that is not this Vino's. */
+export function findForeignHost(
+  hosts: Pick<BareMetalHosts, "find">,
+  vino: Vino,
+  machine: { readonly role: string; readonly index: number },
+): HostFacts | undefined {
+  const host = findHost(hosts, vino, machine);
+  return host === undefined || isOurs(host, vino) ? undefined : host;
+}
+
+function findHost(
+  hosts: Pick<BareMetalHosts, "find">,
+  { metadata: { name, namespace = "" } }: Vino,
+  { role, index }: { readonly role: string; readonly index: number },
+): HostFacts | undefined {
+  return hosts.find(namespace, toHostName({ vino: name, role, index }));
+}
+
+function isOurs(host: HostFacts, { metadata: { uid = "" } }: Vino): boolean {
+  return host.vinoUid === uid || hasLostLabel(host, uid);
 }

@@ -8,9 +8,8 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
 import type { AddressAllocator } from "../addresses/types.ts";
 import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
-import type { Role } from "../placement/roles.ts";
+import type { Role } from "../resource/role_form.ts";
 import type { Vino, VinoSpec } from "../resource/vino.ts";
-import type { MachinesReport } from "../status/outcome.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import type { MachineEvents } from "./events.ts";
 import type { VinoMachines } from "./vino_machines.ts";
@@ -58,10 +57,4 @@ export interface ReconcileContext {
    * @returns Whether the Vino is as the reconciler knows it; if not, nothing may change, and it must look again
    */
   confirm(): Promise<boolean>;
-  /**
-   * Keeps in their objects that machines are not whole any more, so that another process knows it, too.
-   *
-   * @returns As {@linkcode ReconcileContext.confirm}
-   */
-  announce(report: MachinesReport): Promise<boolean>;
 }

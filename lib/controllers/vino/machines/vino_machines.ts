@@ -11,10 +11,10 @@ import {
 } from "../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { forEachAtOnce, Locks } from "../../../core/concurrency.ts";
-import { assert } from "../../../core/errors.ts";
+import { assert, describeError } from "../../../core/errors.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
-import { isKubeError } from "../../../kube/api/errors.ts";
+import { isKubeError, KubeError, type KubeErrorKind } from "../../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { trimObject } from "../../../kube/kinds/resource.ts";
@@ -28,13 +28,12 @@ import {
   toEntry,
   VINO_MACHINES,
   type VinoMachine,
+  type VinoMachineStatus,
 } from "../resource/vino_machine.ts";
 import { toChange, toForm, toSpec, toStatus } from "../status/machine_status.ts";
 import type { MachineReport } from "../status/outcome.ts";
 import { EVENT_WORDS, FINALIZER } from "../words.ts";
-import { explainRefusal } from "./object_error.ts";
-import { toOwner } from "./steps/spec.ts";
-import type { MachineTask } from "./steps/tasks.ts";
+import { toOwner, type MachineTask } from "./steps/tasks.ts";
 
 /** What {@linkcode VinoMachines} need. */
 interface VinoMachinesOptions {
@@ -134,8 +133,20 @@ export class VinoMachines implements KeySource {
     const { name, identity } = task;
     return {
       text: this.readText(vino, { name, ...identity }),
-      save: (text, signal) => this.#save(vino, task, text, signal),
+      save: async (text, signal) => {
+        assert(
+          text === undefined || Buffer.byteLength(text) <= RECORD_BYTES_MAX,
+          "a record of a machine must have at most 1 KiB",
+        );
+        await this.#save(vino, task, { record: text }, signal);
+      },
     };
+  }
+
+  /** Says of a machine that its removal begins. */
+  async noteRemoving(vino: Vino, task: MachineTask, signal: AbortSignal): Promise<void> {
+    if (this.find(vino, task.identity)?.status?.state === "Removing") return;
+    await this.#save(vino, task, { state: "Removing" }, signal);
   }
 
   /** Makes objects say what is reported of their machines. A Vino that is being deleted gets no new ones. */
@@ -231,13 +242,9 @@ export class VinoMachines implements KeySource {
   async #save(
     vino: Vino,
     task: MachineTask,
-    text: string | undefined,
+    change: Pick<VinoMachineStatus, "state"> & { readonly record?: string | undefined },
     signal: AbortSignal,
   ): Promise<void> {
-    assert(
-      text === undefined || Buffer.byteLength(text) <= RECORD_BYTES_MAX,
-      "a record of a machine must have at most 1 KiB",
-    );
     const { vinoes } = this.#options;
     using _ = await this.#locks.take(toMachineKey(vino, task.identity), signal);
     let object = this.find(vino, task.identity);
@@ -246,10 +253,18 @@ export class VinoMachines implements KeySource {
       if (now?.metadata.uid !== vino.metadata.uid) {
         throw new Error("Cannot keep the record of a machine: the Vino is gone, or another one");
       }
-      if (object === undefined && now && isEnding(now)) return this.#keep(vino, task.name, text);
+      if (object === undefined && now && isEnding(now)) {
+        if ("record" in change) this.#keep(vino, task.name, change.record);
+        return;
+      }
       try {
         object ??= await this.#create(vino, task, signal);
-        await this.#writer.patchStatus(object, { record: text ?? null }, signal);
+        const { record = null } = change;
+        await this.#writer.patchStatus(
+          object,
+          { ...change, ...("record" in change && { record }) },
+          signal,
+        );
         return;
       } catch (error) {
         const isOvertaken = OVERTAKEN.some((kind) => isKubeError(error, kind));
@@ -410,4 +425,33 @@ function isGone({ metadata: { deletionTimestamp, finalizers = [] } }: VinoMachin
 function toOwnerReference({ name, uid }: Pick<MachineOwner, "name" | "uid">): object {
   const { apiVersion, kind } = VINOES;
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** Kubernetes refuses an object of a machine, and not only for a moment. No full stop at the end. */
+export class MachineObjectError extends Error {
+  override readonly name = "MachineObjectError";
+}
+
+/** The answers that may pass by themselves: another program was faster, the watch is late, the server is busy. */
+const PASSING: ReadonlySet<KubeErrorKind> = new Set([
+  "alreadyExists",
+  "conflict",
+  "notFound",
+  "unavailable",
+]);
+const LASTING_MS = 15_000;
+
+/**
+ * Says which object Kubernetes refuses.
+ *
+ * @param name Of the object
+ * @param forMs How long it has been refused
+ * @returns The error itself if it is of another kind, or may pass
+ */
+function explainRefusal(error: unknown, name: string, forMs: number): unknown {
+  if (!(error instanceof KubeError)) return error;
+  const isLasting = PASSING.has(error.kind) ? forMs >= LASTING_MS : error.kind === "invalid";
+  if (!isLasting) return error;
+  const message = `the API server refuses VinoMachine ${name}: ${describeError(error)}`;
+  return new MachineObjectError(message, { cause: error });
 }

@@ -2,13 +2,19 @@
  * The machines that Vinos handed over: each is worked on by a reconcile of its own. Then its Vino is reconciled again.
  * @module
  */
-import type { MachineIdentity, Machines } from "../../../cloud/capabilities/machines.ts";
+import type {
+  MachineIdentity,
+  Machines,
+  MachinesView,
+  MachinePlan,
+} from "../../../cloud/capabilities/machines.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import type { MachineGroup } from "./machine_group.ts";
-import { SharedObservation } from "./shared_observation.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import type { ReconcileInput } from "./types.ts";
+import { abortable, type Clock } from "../../../core/clock.ts";
+import type { NeverComplete } from "./removal/limit.ts";
+import type { ProgressTracker } from "./steps/progress_tracker.ts";
 
 /** A machine that is worked on. */
 export interface MachineWork {
@@ -102,4 +108,174 @@ function toSource(listeners: Set<Listener>): KeySource {
       return () => listeners.delete(listener);
     },
   };
+}
+
+/** A machine that waits for an observation. */
+interface Waiting {
+  readonly machine: MachineIdentity;
+  readonly signal: AbortSignal;
+  readonly answer: PromiseWithResolvers<MachinesView>;
+}
+
+/** See the module. */
+class SharedObservation {
+  readonly #machines: Pick<Machines, "observe">;
+  /** Machines that are about to ask: those that wait, wait for them, too. */
+  readonly #expected = new Set<Key>();
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+
+  constructor(machines: Pick<Machines, "observe">) {
+    this.#machines = machines;
+  }
+
+  /** Notes that a machine is about to ask. */
+  expect(key: Key): void {
+    this.#expected.add(key);
+  }
+
+  /** Notes that a machine does not ask any more. */
+  leave(key: Key): void {
+    this.#expected.delete(key);
+    this.#startIfComplete();
+  }
+
+  /**
+   * Observes a machine for a change, together with all others that wait, or are about to ask.
+   *
+   * @returns What was seen after this call, never before
+   * @throws {CloudError} when the cloud cannot answer
+   */
+  async observe(key: Key, machine: MachineIdentity, signal: AbortSignal): Promise<MachinesView> {
+    const answer = Promise.withResolvers<MachinesView>();
+    this.#waiting.push({ machine, signal, answer });
+    this.leave(key);
+    return await abortable(answer.promise, signal);
+  }
+
+  /** Those who ask while an observation runs wait for the next one. */
+  #startIfComplete(): void {
+    if (this.#expected.size > 0 || this.#isRunning) return;
+    const waiting = this.#waiting.filter(({ signal }) => !signal.aborted);
+    this.#waiting = [];
+    const [first] = waiting;
+    // The signals of all end with the process.
+    if (first !== undefined) void this.#answer(waiting, first.signal);
+  }
+
+  async #answer(waiting: readonly Waiting[], signal: AbortSignal): Promise<void> {
+    this.#isRunning = true;
+    const question = { isForChange: true, machines: waiting.map(({ machine }) => machine) };
+    try {
+      const view = await this.#machines.observe(question, signal);
+      for (const { answer } of waiting) answer.resolve(view);
+    } catch (error) {
+      for (const { answer } of waiting) answer.reject(error);
+    }
+    this.#isRunning = false;
+    this.#startIfComplete();
+  }
+}
+
+/** What a {@linkcode MachineGroup} needs. */
+interface MachineGroupOptions {
+  readonly clock: Clock;
+  readonly tracker: ProgressTracker;
+  /** Learns which machines are begun, and which become complete. */
+  readonly neverComplete: NeverComplete;
+  /** Whether machines are worked on now. */
+  readonly isWorking: () => boolean;
+}
+
+/**
+ * How long machines that are due, and what stopped one, wait for others that are worked on: one observation costs many
+ * requests, and a machine more in it costs none.
+ */
+const OTHERS_MS = 15_000;
+
+/** See the module. */
+export class MachineGroup {
+  readonly tracker: ProgressTracker;
+  readonly #neverComplete: NeverComplete;
+  readonly #clock: Clock;
+  readonly #isWorking: () => boolean;
+  /** Since when machines wait for others. */
+  #waitingMs: number | undefined;
+  #failure: { readonly error: unknown; readonly atMs: number } | undefined;
+  #hasAnswered = false;
+
+  constructor({ clock, tracker, neverComplete, isWorking }: MachineGroupOptions) {
+    this.tracker = tracker;
+    this.#neverComplete = neverComplete;
+    this.#clock = clock;
+    this.#isWorking = isWorking;
+  }
+
+  /** Whether machines are worked on. */
+  get isWorking(): boolean {
+    return this.#isWorking();
+  }
+
+  /** Whether something stopped all machines. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Whether work on a machine came to a good end since the last error that stops all. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered && !this.hasFailed;
+  }
+
+  /** Whether machines that are due may be worked on now. If not, they wait for others, and not for long. */
+  takesMore(): boolean {
+    if (this.hasFailed) return false;
+    if (!this.isWorking) return true;
+    this.#waitingMs ??= this.#clock.monotonic();
+    return this.#hasPassed(this.#waitingMs);
+  }
+
+  /** Notes that machines are worked on from now on. */
+  begin(): void {
+    this.#waitingMs = undefined;
+  }
+
+  /** Notes that a machine is not worked on any more. */
+  noteEnd(): void {
+    this.#waitingMs ??= this.#clock.monotonic();
+  }
+
+  /** Notes that the next steps of a machine are about to be made: from now on, something of it may be there. */
+  noteSteps(task: MachineTask, plan: MachinePlan): void {
+    this.#neverComplete.noteSteps(task, plan);
+    if (task.goal.kind === "exist") this.tracker.sightings.noteBegun(task.name);
+  }
+
+  /** Notes that the steps of a machine were made, or that there are none to make. */
+  noteAnswer(): void {
+    this.#hasAnswered = true;
+  }
+
+  /** Notes that the Vino could not go on: what answered before says nothing about now. */
+  noteDoubt(): void {
+    this.#hasAnswered = false;
+  }
+
+  /** Notes an error because of which others cannot go on either. The first one counts. */
+  fail(error: unknown): void {
+    this.#failure ??= { error, atMs: this.#clock.monotonic() };
+    this.noteDoubt();
+  }
+
+  /** Throws what stopped the machines, once: as soon as none is worked on, or after a while. */
+  throwFailure(): void {
+    if (this.#failure === undefined) return;
+    const { error, atMs } = this.#failure;
+    if (this.isWorking && !this.#hasPassed(atMs)) return;
+    this.#failure = undefined;
+    throw error;
+  }
+
+  #hasPassed(sinceMs: number): boolean {
+    return this.#clock.monotonic() - sinceMs >= OTHERS_MS;
+  }
 }

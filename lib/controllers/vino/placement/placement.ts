@@ -8,11 +8,9 @@
 import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
 import type { VinoNode } from "../resource/vino.ts";
 import { findUnmatched, isChosen, isExcluded } from "./choice.ts";
-import { compareKnown, type KnownMachine } from "./known.ts";
-import { HostSlots } from "./host_slots.ts";
-import type { RoleDemand } from "./roles.ts";
+import { compareKnown, type KnownMachine, wasComplete } from "./known.ts";
+import type { RoleDemand } from "../resource/role_form.ts";
 import { explainShortage, type Shortage } from "./shortages.ts";
-import { pickSurplus, type SurplusLimit } from "./surplus.ts";
 
 /** What placement is decided from. */
 export interface PlacementInput {
@@ -208,4 +206,121 @@ function toPlaced(known: KnownMachine): PlacedMachine {
 function compareHosts(a: MachineHost, b: MachineHost): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1;
   return a.id < b.id ? -1 : 1;
+}
+
+/** The enabled hosts of a role. */
+export class HostSlots {
+  readonly #hosts: readonly MachineHost[];
+  /** Machines of all roles by host. */
+  readonly #usage: Map<string, number>;
+  readonly #perHost: number;
+  /** Machines of this role by host. */
+  readonly #own = new Map<string, number>();
+
+  /**
+   * @param hosts In the order in which equal ones are chosen
+   * @param usage Machines of all roles so far by host. Machines of this role are added
+   * @param perHost How many machines of the role a host may have
+   */
+  constructor(hosts: readonly MachineHost[], usage: Map<string, number>, perHost: number) {
+    this.#hosts = hosts.filter(({ isEnabled }) => isEnabled);
+    this.#usage = usage;
+    this.#perHost = perHost;
+  }
+
+  /** Whether there are hosts, and each has as many machines as it may have. */
+  get isFull(): boolean {
+    return this.#hosts.length > 0 && this.#hosts.every(({ id }) => !this.#hasRoom(id));
+  }
+
+  /** Counts a machine on a host. */
+  take(hostId: string): void {
+    this.#own.set(hostId, (this.#own.get(hostId) ?? 0) + 1);
+    this.#usage.set(hostId, (this.#usage.get(hostId) ?? 0) + 1);
+  }
+
+  /** Takes the least used host for a machine. @returns `undefined` if no host may have another one */
+  give(): string | undefined {
+    let best: MachineHost | undefined;
+    for (const host of this.#hosts) {
+      if (!this.#hasRoom(host.id)) continue;
+      if (best === undefined || this.#isLess(host, best)) best = host;
+    }
+    if (best !== undefined) this.take(best.id);
+    return best?.id;
+  }
+
+  #hasRoom(hostId: string): boolean {
+    return (this.#own.get(hostId) ?? 0) < this.#perHost;
+  }
+
+  #isLess(a: MachineHost, b: MachineHost): boolean {
+    const [ownA, ownB] = [a, b].map(({ id }) => this.#own.get(id) ?? 0);
+    if (ownA !== ownB) return (ownA ?? 0) < (ownB ?? 0);
+    return (this.#usage.get(a.id) ?? 0) < (this.#usage.get(b.id) ?? 0);
+  }
+}
+
+/** How many machines of a role may stay. */
+type SurplusLimit =
+  | { readonly total: number }
+  | {
+      /** For each host. Machines without a known host stay, because they may be those that a host lacks. */
+      readonly perHost: (hostId: string) => number;
+      /** Whether no host may have any: then the others go, too. */
+      readonly isNone: boolean;
+    };
+
+/**
+ * Picks the machines that are too many, in the order in which they should go: those whose removal has begun; then those
+ * that no object uses; then those that were never complete; then those on the host with the most; then the highest
+ * index.
+ */
+export function pickSurplus(
+  machines: readonly KnownMachine[],
+  limit: SurplusLimit,
+): KnownMachine[] {
+  const removing = machines
+    .filter(({ isRemoving }) => isRemoving)
+    .toSorted((a, b) => b.index - a.index);
+  const others = machines.filter(({ isRemoving }) => !isRemoving);
+  if ("total" in limit) return [...removing, ...pick(others, others.length - limit.total)];
+  const byHost = Map.groupBy(others, ({ hostId }) => hostId);
+  const surplus = [...byHost].flatMap(([hostId, here]) => {
+    const most = hostId === undefined ? (limit.isNone ? 0 : Infinity) : limit.perHost(hostId);
+    return pick(here, here.length - most);
+  });
+  return [...removing, ...surplus.toSorted((a, b) => b.index - a.index)];
+}
+
+function pick(machines: readonly KnownMachine[], count: number): KnownMachine[] {
+  const left = new Set(machines);
+  const crowd = new Map<string, number>();
+  for (const { hostId = "" } of left) crowd.set(hostId, (crowd.get(hostId) ?? 0) + 1);
+  const picked: KnownMachine[] = [];
+  while (picked.length < count) {
+    let next: KnownMachine | undefined;
+    for (const one of left) if (next === undefined || goesBefore(one, next, crowd)) next = one;
+    if (next === undefined) break;
+    left.delete(next);
+    picked.push(next);
+    const { hostId = "" } = next;
+    crowd.set(hostId, (crowd.get(hostId) ?? 0) - 1);
+  }
+  return picked;
+}
+
+function goesBefore(a: KnownMachine, b: KnownMachine, crowd: ReadonlyMap<string, number>): boolean {
+  const ranks = [a, b].map((one) => [
+    one.isConsumed ? 1 : 0,
+    one.machine !== undefined && wasComplete(one) ? 1 : 0,
+    -(crowd.get(one.hostId ?? "") ?? 0),
+    -one.index,
+  ]);
+  const [of = [], than = []] = ranks;
+  for (const [at, rank] of of.entries()) {
+    const other = than[at] ?? 0;
+    if (rank !== other) return rank < other;
+  }
+  return false;
 }

@@ -5,7 +5,7 @@
 import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
 import { nameSome } from "../../kinds/problems.ts";
 import type { Unmatched } from "./choice.ts";
-import type { RoleDemand } from "./roles.ts";
+import type { RoleDemand } from "../resource/role_form.ts";
 
 /** Machines that are wanted, and cannot be begun now. */
 export interface Shortage {

@@ -9,7 +9,7 @@ import {
   type PowerRefusal,
   RefusedPowerError,
 } from "../../../cloud/capabilities/machine_power.ts";
-import { isSameOrder, type OverrideRecord, toOverrideOrder } from "./override_record.ts";
+import { isSameOrder, type OverrideRecord, toOverrideOrder } from "./override_store.ts";
 
 /** What is known right after a refusal. */
 interface AfterRefusal {

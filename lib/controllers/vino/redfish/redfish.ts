@@ -2,7 +2,7 @@
  * Management controllers of the machines of Vinos, put together: hosts get their addresses, clients get a listener.
  * @module
  */
-import { parseMachineName } from "../../../cloud/capabilities/machines.ts";
+import { parseMachineName, toMachineName } from "../../../cloud/capabilities/machines.ts";
 import type { MachinePower } from "../../../cloud/capabilities/machine_power.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
@@ -16,13 +16,14 @@ import type { ManagementListener } from "../../definition.ts";
 import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
 import type { VinoMachines } from "../machines/vino_machines.ts";
-import type { Vino } from "../resource/vino.ts";
+import type { Vino, MachineForm, VinoSpec } from "../resource/vino.ts";
 import { HostCredentialsSource, SHARED_MS } from "./host_credentials.ts";
 import { type RedfishSettings, toBmcAddress, toManagementPlace } from "./flags.ts";
 import { runLeaderEndpoint } from "./leader_endpoint.ts";
-import { listManagedMachines } from "./managed_machines.ts";
 import { VinoManagement } from "./management.ts";
 import { EVENT_WORDS } from "../words.ts";
+import { toBootOverrideName, toCredentialsName, toHostName } from "../hosts/names.ts";
+import type { ManagedMachine } from "./secret_cache.ts";
 
 /** What {@linkcode createRedfish} needs. */
 interface RedfishOptions {
@@ -114,4 +115,40 @@ async function addBmc(
     ...(notice !== undefined && { bmcNotice: notice }),
     ...(wanted?.secretRef && { bmcAgainMs: SHARED_MS }),
   };
+}
+
+/**
+ * Lists the machines of Vinos. The name of a machine comes from the UID of its Vino, its role and its index, and the
+ * cloud must show the same name for the ID: an object alone gives no access to the machine of another Vino.
+ */
+export function listManagedMachines(
+  vinos: Iterable<Vino>,
+  objects: Pick<VinoMachines, "listEntries">,
+): readonly ManagedMachine[] {
+  const found: ManagedMachine[] = [];
+  for (const one of vinos) {
+    const { metadata, spec } = one;
+    const { name: vino, namespace = "", uid } = metadata;
+    if (uid === undefined) continue;
+    for (const { machineId, name, role, index } of objects.listEntries(one)) {
+      if (machineId === undefined || name !== toMachineName({ owner: { uid }, role, index }))
+        continue;
+      const host = toHostName({ vino, role, index });
+      found.push({
+        id: machineId,
+        name,
+        namespace,
+        secretName: toCredentialsName(host),
+        overrideName: toBootOverrideName(host),
+        vino: { name: vino, uid },
+        isInstalled: findBoot(spec, role) === "Network",
+      });
+    }
+  }
+  return found;
+}
+
+function findBoot(spec: VinoSpec | undefined, role: string): MachineForm["boot"] {
+  const node = spec?.nodes?.find(({ name }) => name === role);
+  return { ...spec?.xenOrchestra, ...node?.xenOrchestra }.boot;
 }

@@ -11,7 +11,7 @@ import type {
 import { type Finding, toConditions, toFinding } from "../../kinds/conditions.ts";
 import type { ReasonWord } from "../../kinds/words.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
-import { MACHINE_CONDITION_WORDS } from "../resource/machine_words.ts";
+import { MACHINE_CONDITION_WORDS } from "../resource/words.ts";
 import {
   type HostState,
   type MachineEntry,

@@ -2,27 +2,34 @@
  * Puts together what the status and the pages say about the machines of a Vino. Pure.
  * @module
  */
-import { type MachinePool, toMachineName } from "../../../cloud/capabilities/machines.ts";
+import {
+  type MachinePool,
+  type MachineProblem,
+  toMachineName,
+} from "../../../cloud/capabilities/machines.ts";
+import { formatTime } from "../../../core/clock.ts";
+import { toMessage } from "../../../core/text/printable.ts";
 import type { Addresses } from "../addresses/types.ts";
+import type { GuestInterface } from "../guest/types.ts";
 import { type ShownHost, toShownState } from "../hosts/host_facts.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
-import type { HostState } from "../resource/vino_machine.ts";
-import { describeAlike } from "./alike.ts";
+import type { Moment } from "../machines/removal/limit.ts";
+import {
+  describeIdlePools,
+  describeWayOut,
+  type RemovalDecision,
+} from "../machines/removal/removals.ts";
+import type { Progress, ProgressTracker } from "../machines/steps/progress_tracker.ts";
+import type { IdleMachine, MachineTask } from "../machines/steps/tasks.ts";
+import { compareKnown, type KnownMachine } from "../placement/known.ts";
+import { describeOtherPool, type Snapshot } from "../placement/snapshot.ts";
+import type { Role } from "../resource/role_form.ts";
+import type { VinoNode, VinoRemoval } from "../resource/vino.ts";
+import { EVENT_WORDS } from "../words.ts";
+import { describeAlike } from "./status.ts";
 import { toForm } from "./machine_status.ts";
 import type { MachineReport, MachinesReport } from "./outcome.ts";
-import type { ProgressTracker } from "../machines/steps/progress_tracker.ts";
-import type { MachineTask } from "../machines/steps/tasks.ts";
-import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
-import { compareKnown } from "../placement/known.ts";
-import { describeOtherPool } from "../placement/place_messages.ts";
-import type { RemovalDecision } from "../machines/removal/decision.ts";
-import type { Moment } from "../machines/removal/limit.ts";
-import { describeIdlePools } from "../machines/removal/lost_pool.ts";
-import type { Snapshot } from "../placement/snapshot.ts";
-import type { IdleMachine } from "../machines/steps/tasks.ts";
-import type { VinoRemoval } from "../resource/vino.ts";
-import type { Role } from "../placement/roles.ts";
 
 /** What a report is made from. */
 interface ReportInput {
@@ -53,36 +60,49 @@ interface ReportInput {
 
 /** Makes a report. */
 export function makeReport(input: ReportInput): MachinesReport {
-  const { snapshot, idle, decision, addresses, hosts } = input;
-  const { placement, owner } = snapshot;
+  const { snapshot, decision, addresses, hosts } = input;
+  const { placement, owner, view } = snapshot;
   const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
-  const shown = new Map(input.shown.map((one) => [one.name, one]));
-  const nameOf = new Map(snapshot.view.hosts.map(({ id, name }) => [id, name]));
-  const poolOf = toPools(input);
   const machines: MachineReport[] = [
     ...input.wanted.flatMap((task) => reportWanted(task, input)),
-    ...idle.map(({ name, placed, why, differs = false }) =>
-      placed.known === undefined
-        ? reportAbsent(name, placed, why)
-        : reportIdle(placed.known, true, why, differs),
+    ...input.idle.map(({ name, placed: { known, ...place }, why, differs }) =>
+      reportIdle({ ...place, ...known, name, isPlanned: known === undefined }, why, differs),
     ),
-    ...decision.reports,
+    ...decision.staying.map(({ machine, why, isKept }) => ({
+      ...reportIdle(machine, why),
+      isWanted: false,
+      isKept,
+    })),
     ...input.removals.flatMap((task) => reportRemoval(task, input)),
   ];
+  const shown = new Map(input.shown.map((one) => [one.name, one]));
+  const hostNames = new Map(view.hosts.map(({ id, name }) => [id, name]));
+  const pools = toPools(input);
   const { contraction } = decision;
   return {
     wantedCount: placement.wantedCount,
     machines: machines
-      .map((one) => addHost(one, findState(one, owner.name, { hosts, shown })))
-      .map((one) => addDisplayName(one, nameOf))
-      .map((one) => addSilence(one, poolOf.get(one.entry.name), snapshot.view.pools))
+      .map((one): MachineReport => {
+        const { entry } = one;
+        const hostDisplayName = hostNames.get(entry.host ?? "");
+        const state = findState(one, owner.name, { hosts, shown });
+        return {
+          ...one,
+          entry: {
+            ...entry,
+            ...(hostDisplayName !== undefined && { hostDisplayName }),
+            ...(state !== undefined && state !== "Gone" && { bareMetalHost: state }),
+          },
+          isSilent: isSilent(one, pools.get(entry.name), view.pools),
+        };
+      })
       .toSorted((a, b) => compareKnown(a.entry, b.entry)),
     shortages: placement.shortages,
     ...describeProblems(addresses, names),
     notices: [
       ...placement.notices,
       ...addresses.notices,
-      ...describeIdlePools(input.gonePools, snapshot.view.pools, machines),
+      ...describeIdlePools(input.gonePools, view.pools, machines),
     ],
     hosts: input.wanted.flatMap(({ name }) => hosts.get(name) ?? []),
     ...(contraction && { contraction }),
@@ -104,12 +124,6 @@ function describeProblems(
   };
 }
 
-function addDisplayName(report: MachineReport, nameOf: ReadonlyMap<string, string>): MachineReport {
-  const hostDisplayName = nameOf.get(report.entry.host ?? "");
-  if (hostDisplayName === undefined) return report;
-  return { ...report, entry: { ...report.entry, hostDisplayName } };
-}
-
 /** The pools that have machines, or are to have them, by name of the machine. Those that are not known are missing. */
 function toPools({ snapshot: { poolId, known }, wanted, idle }: ReportInput): Map<string, string> {
   const pools = new Map<string, string>();
@@ -120,17 +134,26 @@ function toPools({ snapshot: { poolId, known }, wanted, idle }: ReportInput): Ma
 }
 
 /** A machine that is only not shown yet says nothing about the cloud. */
-function addSilence(
-  report: MachineReport,
+function isSilent(
+  { entry }: MachineReport,
   poolId: string | undefined,
   pools: readonly MachinePool[],
-): MachineReport {
-  if (report.entry.state !== "Unknown") return report;
-  const answers =
-    poolId === undefined
-      ? pools.length > 0 && pools.every(({ isComplete }) => isComplete)
-      : pools.some(({ id, isComplete }) => id === poolId && isComplete);
-  return answers ? report : { ...report, isSilent: true };
+): boolean {
+  if (entry.state !== "Unknown") return false;
+  const asked = poolId === undefined ? pools : pools.filter(({ id }) => id === poolId);
+  return asked.length === 0 || !asked.every(({ isComplete }) => isComplete);
+}
+
+/** How far the host of a machine is: what this round did with it, otherwise what is shown. */
+function findState(
+  { entry, isWanted }: MachineReport,
+  vino: string,
+  { hosts, shown }: Pick<ReportInput, "hosts"> & { readonly shown: ReadonlyMap<string, ShownHost> },
+): HostOutcome["state"] | undefined {
+  const outcome = hosts.get(entry.name);
+  if (outcome !== undefined) return outcome.state;
+  const host = shown.get(toHostName({ vino, ...entry }));
+  return host && toShownState(host, isWanted);
 }
 
 function reportWanted(
@@ -140,15 +163,27 @@ function reportWanted(
   const progress = tracker.find(task.name);
   const node = roles?.get(task.identity.role)?.node;
   if (progress === undefined || node === undefined) return [];
-  const address = findAddress(addresses.machines.get(task.name) ?? [], node);
-  const host = hosts.get(task.name);
-  const { differences, error, notices = [] } = host ?? {};
+  const { differences, error, notices = [], message } = hosts.get(task.name) ?? {};
   const broken = error && `metal3 reports an error of its BareMetalHost: ${error}`;
-  const remark = host?.message ?? broken ?? notices[0];
-  const place = task.known && describeOtherPool(task.known, snapshot);
-  const isWorking = tracker.isWorking(task);
-  const options = { isWanted: true, address, remark, differences, place, isWorking, now };
-  return [{ ...reportProgress(progress, options), form: toForm(task) }];
+  const report = reportProgress(progress, {
+    isWanted: true,
+    address: findAddress(addresses.machines.get(task.name) ?? [], node),
+    remark: message ?? broken ?? notices[0],
+    differences,
+    place: task.known && describeOtherPool(task.known, snapshot),
+    isWorking: tracker.isWorking(task),
+    now,
+  });
+  return [{ ...report, form: toForm(task) }];
+}
+
+/** The address by which people know a machine: of the interface that boots, otherwise the first there is. */
+export function findAddress(
+  interfaces: readonly GuestInterface[],
+  { bootInterfaceName }: Pick<VinoNode, "bootInterfaceName">,
+): string | undefined {
+  const boot = interfaces.find(({ name }) => name === bootInterfaceName);
+  return [...(boot ? [boot] : []), ...interfaces].flatMap(({ addresses }) => addresses)[0]?.ip;
 }
 
 function reportRemoval(
@@ -168,19 +203,157 @@ function reportRemoval(
 
 const LEFT_MESSAGE = "What exists of it stays in the cloud, because deletionPolicy is Retain";
 
-/** How far the host of a machine is: what this round did with it, otherwise what is shown. */
-function findState(
-  { entry, isWanted }: MachineReport,
-  vino: string,
-  { hosts, shown }: Pick<ReportInput, "hosts"> & { readonly shown: ReadonlyMap<string, ShownHost> },
-): HostState | undefined {
-  const outcome = hosts.get(entry.name);
-  if (outcome !== undefined) return outcome.state;
-  const host = shown.get(toHostName({ vino, ...entry }));
-  return host && toShownState(host, isWanted);
+/** What is reported besides the plan. */
+interface ReportOptions {
+  readonly isWanted: boolean;
+  readonly address?: string | undefined;
+  /** What is worth knowing, if the plan itself says nothing. */
+  readonly remark?: string | undefined;
+  /** As in the outcome of its host. */
+  readonly differences?: readonly string[] | undefined;
+  /** What is worth knowing about its place. */
+  readonly place?: MachineProblem | undefined;
+  /** Whether it is worked on now. @default {false} */
+  readonly isWorking?: boolean;
+  /** When it is reported. */
+  readonly now: Moment;
 }
 
-function addHost(report: MachineReport, state: HostState | undefined): MachineReport {
-  if (state === undefined || state === "Gone") return report;
-  return { ...report, entry: { ...report.entry, bareMetalHost: state } };
+/** Reports on a machine with a plan. */
+export function reportProgress(
+  progress: Progress,
+  { isWanted, address, remark, differences = [], place, isWorking = false, now }: ReportOptions,
+): MachineReport {
+  const { task, plan, failure, setbacks } = progress;
+  const { name, identity, hostId: host, known, goal } = task;
+  const { role, index } = identity;
+  const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
+  const present = [...own, ...plan.problems, ...(place ? [place] : [])];
+  const past = present.some(({ kind }) => kind !== "notice") ? [] : setbacks;
+  const ofMachine = [...past, ...present].map((one) => addWayOut(addUse(one, known), task));
+  const problems = [...ofMachine, ...differences.map(toHostProblem)];
+  const isBlocked = failure?.kind === "decision";
+  // Until it is proven gone, its removal goes on; also while its pool is lost, or others would be removed in its place.
+  const isLost = plan.state === "Unknown" && known?.isRemoving === true;
+  const isGoing = goal.kind === "remove" && (plan.state === "Absent" || isLost);
+  const planned = isGoing ? "Removing" : plan.state;
+  // A complete machine stays complete.
+  const state = isBlocked && planned !== "Ready" ? "Blocked" : planned;
+  // A cloud that does not answer does not make a machine forgotten.
+  const machineId =
+    plan.machine?.id ?? (plan.state === "Unknown" ? known?.entry?.machineId : undefined);
+  const first = ofMachine.slice(0, 1).map((one) => one.message);
+  const isRetried = ofMachine[0]?.kind === "retry" && progress.retryMs > now.monotonicMs;
+  const message =
+    problems.length === 0
+      ? (remark ?? describeWait(progress, isWorking, now))
+      : [...first, ...differences].join(". ");
+  return {
+    entry: dropAbsent({ name, role, index, host, machineId, address, state, message }),
+    isWanted,
+    problems,
+    parts: plan.parts,
+    ...(plan.machine && { power: plan.machine.power }),
+    ...(isRetried && { retryAt: toTime(progress.retryMs, now) }),
+  };
+}
+
+/** What a machine waits for of which nothing is there, or nothing is known. */
+function describeWait(
+  { plan, task, dueMs }: Progress,
+  isWorking: boolean,
+  now: Moment,
+): string | undefined {
+  if (plan.state === "Unknown") return "Landfall asks the cloud whether it exists";
+  if (plan.state !== "Absent" || task.goal.kind !== "exist" || isWorking) return undefined;
+  // It is due, and others were before it.
+  if (dueMs <= now.monotonicMs)
+    return "Landfall makes it after others: it makes only a few at once";
+  return dueMs === Infinity ? undefined : `Landfall makes it at ${toTime(dueMs, now)}`;
+}
+
+function toTime(atMs: number, { monotonicMs, wallMs }: Moment): string {
+  return formatTime(Math.ceil((wallMs + atMs - monotonicMs) / 1_000) * 1_000);
+}
+
+const REASONS = { decision: "DecisionNeeded", retry: "StepFailed" } as const;
+
+/** The machine can be used, but not by metal3. */
+function toHostProblem(message: string): MachineProblem {
+  return { reason: EVENT_WORDS.hostDiffers.reason, kind: "notice", message };
+}
+
+/** Before a person deletes a machine, they must know whether something works on it. */
+function addUse(
+  problem: MachineProblem,
+  known: Pick<KnownMachine, "isConsumed"> | undefined,
+): MachineProblem {
+  if (problem.losesMachine !== true) return problem;
+  const use =
+    known?.isConsumed === true
+      ? "An object uses its BareMetalHost: keep the machine until none does"
+      : "No object uses its BareMetalHost now";
+  return { ...problem, message: `${problem.message}. ${use}` };
+}
+
+/** A machine that must exist may be made again elsewhere: then a person changes the spec. */
+function addWayOut(problem: MachineProblem, { identity, goal }: MachineTask): MachineProblem {
+  const { missingPoolId } = problem;
+  if (missingPoolId === undefined || goal.kind !== "remove") return problem;
+  const way = describeWayOut(identity.owner, missingPoolId, goal.gonePools);
+  return way === undefined ? problem : { ...problem, message: `${problem.message}. ${way}` };
+}
+
+/** A machine with which nothing is done. */
+interface IdleSubject extends Pick<
+  KnownMachine,
+  "entry" | "hostId" | "index" | "machine" | "name" | "role"
+> {
+  /** Whether it was never begun. @default {false} */
+  readonly isPlanned?: boolean;
+}
+
+/**
+ * Reports on a machine with which nothing is done. The spec wants it.
+ *
+ * @param message Why
+ * @param differs Whether it has other addresses than the spec gives it
+ */
+export function reportIdle(
+  { name, role, index, hostId: host, machine, entry, isPlanned = false }: IdleSubject,
+  message: string,
+  differs = false,
+): MachineReport {
+  const unseen = isPlanned ? "Absent" : "Unknown";
+  const state = machine === undefined ? unseen : machine.isComplete ? "Ready" : "Unfinished";
+  const { reason } = EVENT_WORDS.addressesDiffer;
+  const machineId = machine?.id ?? entry?.machineId;
+  const { address } = entry ?? {};
+  return {
+    entry: dropAbsent({ name, role, index, host, machineId, address, state, message }),
+    isWanted: true,
+    problems: differs && state === "Ready" ? [{ reason, kind: "notice", message }] : [],
+    parts: [],
+  };
+}
+
+type Entry = MachineReport["entry"];
+
+/** An entry without the fields that have no value. */
+function dropAbsent({
+  host,
+  machineId,
+  address,
+  message,
+  ...rest
+}: Omit<Entry, "address" | "host" | "machineId" | "message"> & {
+  readonly [Key in "address" | "host" | "machineId" | "message"]: string | undefined;
+}): Entry {
+  return {
+    ...rest,
+    ...(host !== undefined && { host }),
+    ...(machineId !== undefined && { machineId }),
+    ...(address !== undefined && { address }),
+    ...(message !== undefined && { message: toMessage(message) }),
+  };
 }

@@ -4,14 +4,16 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { Clock } from "../../../core/clock.ts";
-import { Attempts } from "./attempts.ts";
 import type {
   MachineCredentials,
   MachineManagement,
 } from "../../../cloud/capabilities/machine_management.ts";
 import type { RedfishMetrics } from "../metrics.ts";
 import { RedfishError, requireDone } from "../replies.ts";
-import { type Session, Sessions } from "./sessions.ts";
+import { createHmac, randomBytes, createHash, randomUUID } from "node:crypto";
+import { RateBudget } from "../../../core/concurrency.ts";
+import { parseCidr, parseIp } from "../../../core/net/ip.ts";
+import { remember } from "../../../core/maps.ts";
 
 /** Who asks. */
 export interface Visitor {
@@ -151,4 +153,155 @@ export function toCredentials(
   if (username === "" || username.length > CHARS_MAX || password.length > CHARS_MAX)
     return undefined;
   return { username, password };
+}
+
+/**
+ * More than all hosts behind one address ask for with a password that is about to change. Below it a client that is
+ * right is let in among others that are wrong, also by a process that does not know it yet.
+ */
+const LIMITS = { max: 100, perSecond: 10 } as const;
+const CLIENTS_MAX = 4_096;
+const GOOD_MAX = 8_192;
+/** A client can have as many addresses of IPv6 as it likes, with so many bits in common. */
+const COMMON_BITS = 64;
+
+/**
+ * Failed attempts by the address of the client and the user name. After too many, only credentials are looked at that
+ * were right before from there: a client that guesses locks out no other.
+ */
+class Attempts {
+  readonly #clock: Clock;
+  readonly #budgets = new Map<string, RateBudget>();
+  /** Hashes, so that no password stays in memory. */
+  readonly #good = new Map<string, true>();
+  readonly #salt = randomBytes(32);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Whether these credentials may be looked at.
+   *
+   * @param system The machine that is asked for: what is wrong for one that is gone stays right for another
+   */
+  mayTry(address: string, { username, password }: MachineCredentials, system = ""): boolean {
+    const client = toClient(address);
+    if (this.#good.has(this.#toHash(client, username, password, system))) return true;
+    return this.#budgets.get(this.#toHash(client, username))?.hasRoom ?? true;
+  }
+
+  /** Notes whether the credentials were right. */
+  note(
+    address: string,
+    { username, password }: MachineCredentials,
+    isRight: boolean,
+    system = "",
+  ): void {
+    const client = toClient(address);
+    const hash = this.#toHash(client, username, password, system);
+    if (isRight) {
+      remember(this.#good, hash, true, GOOD_MAX);
+      return;
+    }
+    this.#good.delete(hash);
+    const key = this.#toHash(client, username);
+    const budget = this.#budgets.get(key) ?? new RateBudget(this.#clock, LIMITS);
+    budget.spend();
+    remember(this.#budgets, key, budget, CLIENTS_MAX);
+  }
+
+  #toHash(...parts: readonly string[]): string {
+    return createHmac("sha256", this.#salt).update(JSON.stringify(parts)).digest("base64");
+  }
+}
+
+function toClient(address: string): string {
+  const ip = parseIp(address);
+  if (ip === undefined) return address;
+  if (ip.family === 4) return ip.text;
+  return String(parseCidr(`${ip.text}/${COMMON_BITS}`)?.first);
+}
+
+/** A session that began. */
+export interface Session {
+  /** Names it in its path; no secret. */
+  readonly id: string;
+  readonly credentials: MachineCredentials;
+}
+
+interface Kept extends Session {
+  usedMs: number;
+}
+
+/** How long a session lives without a request, in seconds. */
+export const SESSION_SECONDS = 1_800;
+/** A client of many machines has a session for each. */
+const SESSIONS_MAX = 2_048;
+/** Clients forget to end theirs. */
+const SESSIONS_OF_ONE_MAX = 32;
+const TOKEN_BYTES = 32;
+
+/**
+ * All sessions, in memory only: a client of another process signs in again. If there are too many, the one that was not
+ * used for the longest time ends, first of those with the same user and password.
+ */
+class Sessions {
+  readonly #clock: Clock;
+  /** By the hash of the token, the one used last at the end. */
+  readonly #sessions = new Map<string, Kept>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Begins a session. Who calls this has checked the credentials. */
+  begin(credentials: MachineCredentials): { readonly session: Session; readonly token: string } {
+    const [first, ...own] = this.list(credentials);
+    if (first && own.length + 1 >= SESSIONS_OF_ONE_MAX) this.end(first);
+    const [oldest] = this.#sessions.values();
+    if (oldest && this.#sessions.size >= SESSIONS_MAX) this.end(oldest);
+    const token = randomBytes(TOKEN_BYTES).toString("base64url");
+    const session = { id: randomUUID(), credentials, usedMs: this.#clock.monotonic() };
+    this.#sessions.set(toHash(token), session);
+    return { session, token };
+  }
+
+  /** Finds the session of a token, which thereby lives longer. */
+  find(token: string): Session | undefined {
+    this.#forgetOld();
+    const hash = toHash(token);
+    const session = this.#sessions.get(hash);
+    if (session === undefined) return undefined;
+    session.usedMs = this.#clock.monotonic();
+    this.#sessions.delete(hash);
+    this.#sessions.set(hash, session);
+    return session;
+  }
+
+  /** Lists the sessions with these credentials. */
+  list({ username, password }: MachineCredentials): readonly Session[] {
+    this.#forgetOld();
+    return [...this.#sessions.values()].filter(
+      ({ credentials }) => credentials.username === username && credentials.password === password,
+    );
+  }
+
+  /** Ends a session. */
+  end({ id }: Pick<Session, "id">): void {
+    for (const [hash, one] of this.#sessions) if (one.id === id) this.#sessions.delete(hash);
+  }
+
+  #forgetOld(): void {
+    const earliestMs = this.#clock.monotonic() - SESSION_SECONDS * 1_000;
+    for (const [hash, { usedMs }] of this.#sessions) {
+      if (usedMs >= earliestMs) return;
+      this.#sessions.delete(hash);
+    }
+  }
+}
+
+/** Finding a hash in a map says nothing about how much of a token is right. */
+function toHash(token: string): string {
+  return createHash("sha256").update(token).digest("base64");
 }

@@ -2,7 +2,7 @@
  * The session service with the sessions of the visitor, and the roles that there are.
  * @module
  */
-import { type Access, toCredentials } from "./access.ts";
+import { type Access, toCredentials, type Session, SESSION_SECONDS } from "./access.ts";
 import { readFields } from "../bodies.ts";
 import type { Endpoint, KnownVisit, Visit } from "../endpoints.ts";
 import { RedfishError, reply, replyDone } from "../replies.ts";
@@ -13,7 +13,6 @@ import {
   toSession,
   toSessionService,
 } from "../resources.ts";
-import { type Session, SESSION_SECONDS } from "./sessions.ts";
 import { ACCOUNTS_PATH, type RoleId, ROOT, SESSIONS_PATH } from "../words.ts";
 
 const ROLE_IDS: readonly RoleId[] = ["Administrator", "Operator", "ReadOnly"];

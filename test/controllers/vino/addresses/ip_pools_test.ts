@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { GivenAddresses } from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
 import {
+  type GivenAddresses,
   explainRefusal,
   IpPoolError,
-} from "../../../../lib/controllers/vino/addresses/pools/pool_error.ts";
+  listPoolUsage,
+} from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
 import type { AddressRequest } from "../../../../lib/controllers/vino/addresses/ipam.ts";
 import type { IpPool, IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
 import { isTimeout, systemClock } from "../../../../lib/core/clock.ts";
@@ -22,13 +23,12 @@ import {
   type PoolRig,
   startPools,
 } from "../../../support/vino/pool_rig.ts";
-import { PoolDraft } from "../../../../lib/controllers/vino/addresses/pools/pool_draft.ts";
 import {
+  PoolDraft,
   PoolIndexes,
   toIndex,
-} from "../../../../lib/controllers/vino/addresses/pools/pool_index.ts";
+} from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import { toSpan } from "../../../../lib/controllers/vino/addresses/subnets.ts";
-import { listPoolUsage } from "../../../../lib/controllers/vino/addresses/pools/usage.ts";
 
 const { signal } = new AbortController();
 const MANAGEMENT_POOL = "ippool-192-168-0-0-20";

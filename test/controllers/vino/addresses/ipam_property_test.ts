@@ -10,9 +10,11 @@ import {
   planAddresses,
   releaseAddresses,
 } from "../../../../lib/controllers/vino/addresses/ipam.ts";
-import { toSeenMacs } from "../../../../lib/controllers/vino/addresses/seen_macs.ts";
-import { parseOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
-import type { Pools } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
+import { toSeenMacs } from "../../../../lib/controllers/vino/addresses/macs.ts";
+import {
+  parseOwner,
+  type Pools,
+} from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { checkPoolSpec } from "../../../../lib/controllers/vino/resource/check_spec.ts";
 import { parseCidr } from "../../../../lib/core/net/ip.ts";

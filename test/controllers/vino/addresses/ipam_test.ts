@@ -5,9 +5,13 @@ import {
   planAddresses,
   releaseAddresses,
 } from "../../../../lib/controllers/vino/addresses/ipam.ts";
-import type { PoolFacts } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
-import { toSeenMacs } from "../../../../lib/controllers/vino/addresses/seen_macs.ts";
-import { parseOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
+import {
+  type PoolFacts,
+  isIn,
+  toPoolName,
+  parseOwner,
+} from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
+import { toSeenMacs } from "../../../../lib/controllers/vino/addresses/macs.ts";
 import type { AllocatedIp, IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";
 import {
@@ -619,4 +623,23 @@ test("planAddresses() gives 8,000 addresses, although others have a half of a su
   expect(listIps(first)[0]).toBe("2001:db8:0:1:8000::");
   const again = plan(request, { pools: first.changed });
   expect(again.machines).toEqual(first.machines);
+});
+
+test("isIn() counts both ends", () => {
+  const spans = [{ first: 5n, last: 9n }];
+  expect([4n, 5n, 9n, 10n].map((address) => isIn(address, spans))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test.each([
+  ["192.168.0.0/20", "ippool-192-168-0-0-20"],
+  ["2001:db8:0:1::/64", "ippool-2001-db8-0-1---64"],
+  ["::/0", "ippool----0"],
+])("toPoolName() names the pool of %s as the original operator did", (subnet, name) => {
+  expect(toPoolName(subnet)).toBe(name);
+  expect(name).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
 });

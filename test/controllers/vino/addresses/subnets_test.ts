@@ -11,7 +11,7 @@ import {
   type HeldAddress,
   toMoved,
   toTaken,
-} from "../../../../lib/controllers/vino/addresses/differences.ts";
+} from "../../../../lib/controllers/vino/addresses/ipam.ts";
 import type {
   Vino,
   VinoNetwork,
@@ -34,10 +34,11 @@ import {
   isNarrow,
   type MacOwner,
   toMac,
+  type ReadMacs,
+  toSeenMacs,
 } from "../../../../lib/controllers/vino/addresses/macs.ts";
-import { type ReadMacs, toSeenMacs } from "../../../../lib/controllers/vino/addresses/seen_macs.ts";
 import type { IpPools } from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
-import type { AddressOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
+import type { AddressOwner } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import { VinoAddresses } from "../../../../lib/controllers/vino/addresses/vino_addresses.ts";
 import { VINO_OWNER } from "../../../support/vino/known.ts";
 

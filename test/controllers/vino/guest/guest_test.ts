@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "bun:test";
 import { planAddresses } from "../../../../lib/controllers/vino/addresses/ipam.ts";
-import { toGuestInterfaces } from "../../../../lib/controllers/vino/guest/guest_networks.ts";
+import { toGuestInterfaces } from "../../../../lib/controllers/vino/addresses/vino_addresses.ts";
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";
 import {
   MANAGEMENT,

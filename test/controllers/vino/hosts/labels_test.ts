@@ -1,6 +1,9 @@
-import * as words from "../../../../lib/controllers/vino/hosts/words.ts";
 import { describe, expect, test } from "bun:test";
-import { toHostLabels, toNetworkLabel } from "../../../../lib/controllers/vino/hosts/labels.ts";
+import {
+  toHostLabels,
+  toNetworkLabel,
+  isReservedForLandfall,
+} from "../../../../lib/controllers/vino/hosts/labels.ts";
 import { isLabelKey, isLabelValue } from "../../../../lib/core/text/label.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
 import { BMC, OWNER, toSource, toWanted } from "../../../support/vino/wanted_hosts.ts";
@@ -10,7 +13,10 @@ import {
   toShownState,
 } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
 import { type BareMetalHost, VINO_UID } from "../../../../lib/kube/kinds/bare_metal_host.ts";
-import { formatHardwareDetails } from "../../../../lib/controllers/vino/hosts/hardware_details.ts";
+import {
+  formatHardwareDetails,
+  listHostDifferences,
+} from "../../../../lib/controllers/vino/hosts/plan.ts";
 import type { HostOutcome, WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts";
 import {
   mayBeHostOf,
@@ -18,7 +24,6 @@ import {
   toHostName,
   toNetworkDataName,
 } from "../../../../lib/controllers/vino/hosts/names.ts";
-import { listHostDifferences } from "../../../../lib/controllers/vino/hosts/differences.ts";
 import { findHostsPublished } from "../../../../lib/controllers/vino/hosts/conditions.ts";
 import type { HostState } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { HOST_WORDS } from "../../../../lib/controllers/vino/hosts/word_table.ts";
@@ -27,8 +32,10 @@ import {
   toSecretBody,
   toSecrets,
   type WantedSecret,
-} from "../../../../lib/controllers/vino/hosts/secrets.ts";
+} from "../../../../lib/controllers/vino/hosts/publish/secret_writer.ts";
 import type { Secret } from "../../../../lib/kube/kinds/secret.ts";
+
+import * as words from "../../../../lib/controllers/vino/hosts/words.ts";
 
 const RACK = "vino.airshipit.org/rack";
 const HOST = "vino.airshipit.org/host";
@@ -579,4 +586,17 @@ describe("judgeSecret()", () => {
       },
     });
   });
+});
+
+test.each<[string, boolean]>([
+  ["vino.airshipit.org/vino", true],
+  ["landfall.dev/vino-uid", true],
+  ["sip.airshipit.org/cluster", true],
+  ["claims.sip.airshipit.org/cluster", true],
+  ["vino.airshipit.org/role", false],
+  ["vino.airshipit.org/host", false],
+  ["example.com/rack", false],
+  ["rack", false],
+])("isReservedForLandfall() of %s is %p", (key, expected) => {
+  expect(isReservedForLandfall(key)).toBe(expected);
 });

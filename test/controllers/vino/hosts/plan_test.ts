@@ -8,7 +8,7 @@ import {
   isOn,
   toBareMetalHost,
   toHostPatchBody,
-} from "../../../../lib/controllers/vino/hosts/bare_metal_host_object.ts";
+} from "../../../../lib/controllers/vino/hosts/publish/host_writer.ts";
 import { type HostFacts, toHostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
 import {
   describeForeign,

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   HostWriter,
   type WriteResult,
+  toBareMetalHost,
 } from "../../../../lib/controllers/vino/hosts/publish/host_writer.ts";
 import { KubeError, type KubeErrorKind } from "../../../../lib/kube/api/errors.ts";
 import {
@@ -18,24 +19,21 @@ import { sample } from "../../../support/extent.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toOwnerPrefix } from "../../../../lib/cloud/capabilities/machines.ts";
 import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
-import { toBareMetalHost } from "../../../../lib/controllers/vino/hosts/bare_metal_host_object.ts";
 import {
   HostPublisher,
   type PublishRequest,
+  PublishPass,
+  toOutcome,
 } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { Store } from "../../../../lib/kube/cache/store.ts";
-import {
-  PublishPass,
-  toOutcome,
-} from "../../../../lib/controllers/vino/hosts/publish/publish_pass.ts";
 import type { HostPlan } from "../../../../lib/controllers/vino/hosts/plan.ts";
-import { SecretWriter } from "../../../../lib/controllers/vino/hosts/publish/secret_writer.ts";
 import {
+  SecretWriter,
   toSecretBody,
   toSecrets,
   type WantedSecret,
-} from "../../../../lib/controllers/vino/hosts/secrets.ts";
+} from "../../../../lib/controllers/vino/hosts/publish/secret_writer.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { AddressReader } from "../../../../lib/controllers/sipcluster/hosts/address_reader.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";

@@ -4,30 +4,30 @@ import {
   decideRemovals,
   KEPT_MESSAGE,
   type RemovalInput,
-} from "../../../../lib/controllers/vino/machines/removal/decision.ts";
-import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
-import { toEntry, toKnown, toMachine, VINO_OWNER } from "../../../support/vino/known.ts";
-import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
-import { NeverComplete } from "../../../../lib/controllers/vino/machines/removal/never_complete.ts";
-import { toTask } from "../../../support/vino/steps_rig.ts";
-import {
+  isProvenGone,
   describeIdlePools,
   describeWayOut,
   isGoneWithPool,
   readGonePools,
-} from "../../../../lib/controllers/vino/machines/removal/lost_pool.ts";
-import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
+} from "../../../../lib/controllers/vino/machines/removal/removals.ts";
+import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
+import { toEntry, toKnown, toMachine, VINO_OWNER } from "../../../support/vino/known.ts";
+import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
 import {
+  NeverComplete,
   describeLimit,
   isConfirmed,
   RemovalLimit,
 } from "../../../../lib/controllers/vino/machines/removal/limit.ts";
-import { isProvenGone } from "../../../../lib/controllers/vino/machines/removal/removals.ts";
+import { toTask } from "../../../support/vino/steps_rig.ts";
+import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
 import type { HostState } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
+import { CloudDeadline } from "../../../../lib/controllers/vino/machines/desired_machines.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
 
 const worker = (change: Partial<KnownMachine> = {}): KnownMachine =>
   toKnown("worker", 0, "h1", change);
@@ -53,7 +53,7 @@ function judge(
   const decision = decideRemovals({ surplus: [machine], outcomes, ...base, ...change });
   return {
     removable: decision.removable.length,
-    says: decision.reports.map(({ entry }) => entry.message),
+    says: decision.staying.map(({ why }) => why),
     contraction: decision.contraction?.kind,
     isDrained: decision.isDrained,
   };
@@ -553,4 +553,17 @@ describe("MachineEvents.recordFailed()", () => {
         'vino=metal/edge machine=a-0 reason="no room" retryIn=40s',
     ]);
   });
+});
+
+test("CloudDeadline passes after ten minutes of silence, and begins again after an answer", async () => {
+  const clock = new ManualClock();
+  const deadline = new CloudDeadline(clock);
+  expect(deadline.hasPassed(true)).toBe(false);
+  await clock.advance(599_999);
+  expect(deadline.hasPassed(true)).toBe(false);
+  expect(deadline.hasPassed(false)).toBe(false);
+  await clock.advance(1);
+  expect(deadline.hasPassed(true)).toBe(false);
+  await clock.advance(600_000);
+  expect(deadline.hasPassed(true)).toBe(true);
 });

@@ -18,6 +18,8 @@ import {
   toMachineRequests,
   toRemovalTask,
   toWantedTasks,
+  toMachineSpec,
+  toOwner,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
 import {
@@ -29,24 +31,23 @@ import {
   VINO_OWNER,
 } from "../../../support/vino/known.ts";
 import { toProblem } from "../../../support/vino/reports.ts";
-import { toMachineSpec, toOwner } from "../../../../lib/controllers/vino/machines/steps/spec.ts";
-import type { RoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
+import {
+  type RoleForm,
+  readRoles,
+  type Role,
+} from "../../../../lib/controllers/vino/resource/role_form.ts";
 import {
   type Snapshot,
   takeSnapshot,
 } from "../../../../lib/controllers/vino/placement/snapshot.ts";
-import { readRoles, type Role } from "../../../../lib/controllers/vino/placement/roles.ts";
 import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
 import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
-import {
-  Sightings,
-  toInterimPlan,
-} from "../../../../lib/controllers/vino/machines/steps/sightings.ts";
+import { Sightings, toInterimPlan } from "../../../../lib/controllers/vino/placement/known.ts";
 import {
   holds,
   keepFound,
   listSetbacks,
-} from "../../../../lib/controllers/vino/machines/steps/kept_findings.ts";
+} from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 
 const FULL = toProblem("retry", "no room");
 const NOTICE = toProblem("notice", "worth knowing");

@@ -25,24 +25,21 @@ import {
   type MachineTask,
   toWantedTasks,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
-import { readSeed } from "../../../../lib/controllers/vino/machines/seed.ts";
-import type { RoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
+import { readSeed } from "../../../../lib/controllers/vino/guest/cloud_init.ts";
+import { type RoleForm, readRoles } from "../../../../lib/controllers/vino/resource/role_form.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { toSecretData } from "../../../../lib/kube/kinds/secret.ts";
 import {
   findForeignHost,
   findHostUse,
-} from "../../../../lib/controllers/vino/machines/host_use.ts";
-import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
-import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
-import {
   type CompleteMachine,
   publishMachines,
   toWantedHost,
 } from "../../../../lib/controllers/vino/machines/publish_hosts.ts";
+import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
+import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import type { PublishRequest } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
-import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { ReconcilerRig, toVinoSpec } from "../../../support/vino/reconciler_rig.ts";
 import { MachinesDouble } from "../../../support/vino/machines_double.ts";
@@ -154,6 +151,7 @@ describe("a record", () => {
     const vino = { metadata: { ...VINO.metadata, deletionTimestamp } };
     const machines = open(objects, vino);
     await save(machines, "a", vino);
+    await machines.noteRemoving(vino, toTask(0), signal);
     expect(machines.record(vino, toTask(0)).text).toBe("a");
     await machines.write(vino, [toReport(0)], signal);
     expect(objects.writes).toEqual([]);

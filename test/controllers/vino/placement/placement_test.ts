@@ -2,23 +2,25 @@
  * Which machines are wanted where, and which are too many.
  * @module
  */
-import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import {
   type Placement,
   type PlacementInput,
   planPlacement,
+  pickSurplus,
+  HostSlots,
 } from "../../../../lib/controllers/vino/placement/placement.ts";
 import {
   readRoles,
   type RoleDemand,
   toDemands,
-} from "../../../../lib/controllers/vino/placement/roles.ts";
+} from "../../../../lib/controllers/vino/resource/role_form.ts";
 import {
   compareKnown,
   type KnownMachine,
   type KnownSources,
   listKnown,
+  type Sighting,
 } from "../../../../lib/controllers/vino/placement/known.ts";
 import { toEntry, toKnown, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
 import { POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
@@ -26,17 +28,18 @@ import {
   explainShortage,
   type ShortageInput,
 } from "../../../../lib/controllers/vino/placement/shortages.ts";
-import { pickSurplus } from "../../../../lib/controllers/vino/placement/surplus.ts";
-import type { Sighting } from "../../../../lib/controllers/vino/machines/steps/sightings.ts";
 import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
 import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { choosePool } from "../../../../lib/controllers/vino/placement/choice.ts";
-import { describeOtherPool } from "../../../../lib/controllers/vino/placement/place_messages.ts";
-import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
 import {
+  describeOtherPool,
   type SnapshotResult,
   takeSnapshot,
+  describeLostHost,
 } from "../../../../lib/controllers/vino/placement/snapshot.ts";
+import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
+
+import fc from "fast-check";
 
 const HOSTS = ["h1", "h2", "h3"].map((id) => toDoubleHost(id));
 
@@ -773,4 +776,44 @@ test("takeSnapshot() refuses more machines than a Vino may have", () => {
     why: "tooMany",
     message: expect.stringContaining("wants 6000 machines, and a Vino has at most 5000"),
   });
+});
+
+const SLOT_HOSTS = ["h1", "h2", "h3"].map((id) => toDoubleHost(id, { isEnabled: id !== "h3" }));
+
+test("HostSlots gives the host with the fewest machines of the role, then of all roles", () => {
+  const usage = new Map([["h1", 5]]);
+  const slots = new HostSlots(SLOT_HOSTS, usage, Infinity);
+  slots.take("h2");
+  expect([slots.give(), slots.give(), slots.give()]).toEqual(["h1", "h2", "h1"]);
+  expect([...usage]).toEqual([
+    ["h1", 7],
+    ["h2", 2],
+  ]);
+});
+
+test("HostSlots gives each enabled host only so many machines of the role", () => {
+  const slots = new HostSlots(SLOT_HOSTS, new Map(), 1);
+  expect([slots.give(), slots.give(), slots.give()]).toEqual(["h1", "h2", undefined]);
+});
+
+const LYON = { id: "pool-1", name: "lyon", isComplete: true };
+const PARIS = { id: "pool-2", name: "paris", isComplete: false };
+const LOST_NICE = { id: "pool-3", name: "nice", isComplete: false };
+
+test.each([
+  [
+    "the pool that may have it, and the host's ID",
+    { hostId: "h9" },
+    [LYON, PARIS],
+    "The cloud does not show its host h9: pool paris is disconnected or still loading",
+  ],
+  [
+    "all pools that may have it",
+    {},
+    [LYON, PARIS, LOST_NICE],
+    "The cloud does not show its host: pools paris, nice are disconnected or still loading",
+  ],
+  ["the pool that has none", {}, [LYON], "Pool lyon shows no host where it can start"],
+])("describeLostHost() names %s", (_what, placed, pools, message) => {
+  expect(describeLostHost(placed, { view: toView([], { pools }), poolId: "pool-1" })).toBe(message);
 });

@@ -18,7 +18,7 @@ import {
   startsNothing,
 } from "../../../../lib/controllers/vino/redfish/order_refusal.ts";
 import { VinoManagement } from "../../../../lib/controllers/vino/redfish/management.ts";
-import { listManagedMachines } from "../../../../lib/controllers/vino/redfish/managed_machines.ts";
+import { listManagedMachines } from "../../../../lib/controllers/vino/redfish/redfish.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
 import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";

@@ -4,20 +4,21 @@
  */
 import fc from "fast-check";
 import { expect, test } from "bun:test";
-import { planOverride, toSince } from "../../../../lib/controllers/vino/redfish/override_plan.ts";
+import {
+  planOverride,
+  toSince,
+  BootOverrides,
+  toBootOverride,
+} from "../../../../lib/controllers/vino/redfish/boot_overrides.ts";
 import {
   formatOverride,
   isSameOrder,
   type OverrideRecord,
   parseOverride,
   toOverrideOrder,
-} from "../../../../lib/controllers/vino/redfish/override_record.ts";
-import { OverrideStore } from "../../../../lib/controllers/vino/redfish/override_store.ts";
+  OverrideStore,
+} from "../../../../lib/controllers/vino/redfish/override_store.ts";
 import { loginOf, ManagementRig } from "../../../support/vino/management_rig.ts";
-import {
-  BootOverrides,
-  toBootOverride,
-} from "../../../../lib/controllers/vino/redfish/boot_overrides.ts";
 import { ALONE, Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
 import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
 

@@ -21,26 +21,7 @@ import {
   listDoubleDefaults,
   listGatewayProblems,
   mayBeHost,
-} from "../../../../lib/controllers/vino/resource/gateways.ts";
-import type {
-  MachineForm,
-  VinoRoute,
-  VinoSpec,
-} from "../../../../lib/controllers/vino/resource/vino.ts";
-import { toRoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
-import { listUnsupportedFields } from "../../../../lib/controllers/vino/resource/unsupported_fields.ts";
-import { VINO_SAMPLES } from "../../../support/kinds/samples.ts";
-import { describeProblems } from "../../../../lib/controllers/kinds/problems.ts";
-import {
-  type Finding,
-  listIncompleteFindings,
-  listInvalidFindings,
-  listSpecFindings,
-} from "../../../../lib/controllers/vino/resource/conditions.ts";
-import { listRangeProblems } from "../../../../lib/controllers/vino/resource/address_range.ts";
-import { toBytes } from "../../../../lib/controllers/vino/resource/quantity.ts";
-import type { KindDefinition } from "../../../../lib/controllers/definition.ts";
-import {
+  toBytes,
   idOrName,
   ipAddress,
   macAddress,
@@ -48,6 +29,23 @@ import {
   size,
   subnet,
 } from "../../../../lib/controllers/vino/resource/schema/fields.ts";
+import type {
+  MachineForm,
+  VinoRoute,
+  VinoSpec,
+} from "../../../../lib/controllers/vino/resource/vino.ts";
+import { toRoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
+import {
+  listUnsupportedFields,
+  type Finding,
+  listIncompleteFindings,
+  listInvalidFindings,
+  listSpecFindings,
+} from "../../../../lib/controllers/vino/resource/conditions.ts";
+import { VINO_SAMPLES } from "../../../support/kinds/samples.ts";
+import { describeProblems } from "../../../../lib/controllers/kinds/problems.ts";
+import { listRangeProblems } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
+import type { KindDefinition } from "../../../../lib/controllers/definition.ts";
 
 const KINDS = [VINO_KIND, IP_POOL_KIND];
 const [ROOT, POOL_ROOT] = KINDS.map(({ crd }) => crd.spec.versions[0].schema.openAPIV3Schema);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listFindings } from "../../../../lib/controllers/vino/status/findings.ts";
+import { listFindings } from "../../../../lib/controllers/vino/status/status.ts";
 import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
 import type {
   MachineReport,
@@ -11,10 +11,9 @@ import type { Progress } from "../../../../lib/controllers/vino/machines/steps/p
 import type { MachineGoal } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import {
   findAddress,
-  reportAbsent,
   reportIdle,
   reportProgress,
-} from "../../../../lib/controllers/vino/status/entries.ts";
+} from "../../../../lib/controllers/vino/status/machines_report.ts";
 import { toEntry, toKnown, toMachine, VINO_OWNER } from "../../../support/vino/known.ts";
 
 function show(outcome: Outcome, ...types: readonly string[]): string[] {
@@ -440,26 +439,23 @@ describe("reportProgress()", () => {
 
 test("reportIdle() says what the cloud shows, without a plan", () => {
   const stateOf = (known: Parameters<typeof reportIdle>[0]): string =>
-    reportIdle(known, false, "stays").entry.state;
+    reportIdle(known, "stays").entry.state;
   expect(stateOf(toKnown("worker", 0))).toBe("Ready");
   const half = toMachine("worker", 0, { isComplete: false });
   expect(stateOf(toKnown("worker", 0, "h1", { machine: half }))).toBe("Unfinished");
   const { machine: _gone, ...rest } = toKnown("worker", 0, "h1", {
     entry: toEntry("worker", 0, { machineId: "vm-1", address: "192.0.2.1" }),
   });
-  expect(reportIdle(rest, true, "stays").entry).toMatchObject({
+  expect(reportIdle(rest, "stays").entry).toMatchObject({
     state: "Unknown",
     machineId: "vm-1",
     address: "192.0.2.1",
   });
 });
 
-test("reportAbsent() says why a machine is not begun", () => {
-  const { entry, isWanted } = reportAbsent(
-    NAME,
-    { role: "worker", index: 0, hostId: "h1" },
-    "no address",
-  );
+test("reportIdle() says why a machine is not begun", () => {
+  const place = { role: "worker", index: 0, hostId: "h1" };
+  const { entry, isWanted } = reportIdle({ name: NAME, ...place, isPlanned: true }, "no address");
   expect(entry).toEqual({
     name: NAME,
     role: "worker",

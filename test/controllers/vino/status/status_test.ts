@@ -1,25 +1,33 @@
 import { describe, expect, test } from "bun:test";
 import type { Vino, VinoSpec, VinoStatus } from "../../../../lib/controllers/vino/resource/vino.ts";
 import type { MachinesReport, Outcome } from "../../../../lib/controllers/vino/status/outcome.ts";
-import { planStatus } from "../../../../lib/controllers/vino/status/status.ts";
-import { toReport, toReports } from "../../../support/vino/reports.ts";
-import { describeAlike, type MachineLine } from "../../../../lib/controllers/vino/status/alike.ts";
 import {
+  planStatus,
   findSilenceChange,
   findWarning,
   type Warning,
-} from "../../../../lib/controllers/vino/status/warning.ts";
+  describeAlike,
+  type MachineLine,
+} from "../../../../lib/controllers/vino/status/status.ts";
+import { toReport, toReports } from "../../../support/vino/reports.ts";
 import {
   toRemovalTask,
   toWantedTasks,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
-import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
+import { readRoles } from "../../../../lib/controllers/vino/resource/role_form.ts";
 import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
 import { makeReport } from "../../../../lib/controllers/vino/status/machines_report.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
-import { AT_REST, toEntry, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
+import {
+  AT_REST,
+  toEntry,
+  toKnown,
+  toMachine,
+  toView,
+  VINO_OWNER,
+} from "../../../support/vino/known.ts";
 import { MachinesDouble, POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
 
 const VINO: Vino = { metadata: { name: "edge", generation: 3 } };
@@ -241,7 +249,7 @@ function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): Mac
     wanted: [],
     idle: [],
     removals: [],
-    decision: { removable: [], reports: [], isDrained: true },
+    decision: { removable: [], staying: [], isDrained: true },
     hosts: new Map(),
     shown: [],
     tracker: { find: () => undefined, isWorking: () => false },
@@ -286,7 +294,11 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     wanted: tasks,
     idle,
     removals,
-    decision: { removable: [], reports: [toReport(12, {}, { isWanted: false })], isDrained: true },
+    decision: {
+      removable: [],
+      staying: [{ machine: toKnown("worker", 12), why: "x", isKept: false }],
+      isDrained: true,
+    },
     hosts: new Map([
       [
         kept,
@@ -325,7 +337,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     [0, "Paused", true, "h1", "xcp-1"],
     [5, "Published", true, "h1", "xcp-1"],
     [7, "InUse", false, "h1", "xcp-1"],
-    [12, "InUse", false, undefined, undefined],
+    [12, "InUse", false, "h1", "xcp-1"],
   ]);
   expect(found.machines[0]?.problems).toMatchObject([{ kind: "notice", message: differences[0] }]);
   expect(found.machines[1]?.entry.message).toBe("oam is full");
@@ -393,8 +405,11 @@ test.each<[string, readonly (typeof POOL)[], boolean, boolean]>([
   ["without any pool", [], false, true],
 ])("makeReport() of a machine %s", (_title, pools, isShown, isSilent) => {
   const looked = look(toView(isShown ? [toMachine("worker", 0)] : [], { pools }));
-  const limited = toReport(0, { state: "Unknown" }, { isWanted: false });
-  const decision = { removable: [], reports: [limited], isDrained: true };
+  const [machine] = looked.snapshot.placement.surplus;
+  const known = machine ?? toKnown("worker", 0);
+  const { machine: _shown, ...limited } = known;
+  const staying = [{ machine: limited, why: "x", isKept: false }];
+  const decision = { removable: [], staying, isDrained: true };
   const { machines } = report({ ...looked, decision });
   expect(machines.map((one) => one.isSilent === true)).toEqual([isSilent]);
 });

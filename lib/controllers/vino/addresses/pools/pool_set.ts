@@ -2,11 +2,15 @@
  * The IPPools from which the networks of one Vino give addresses. Pure, except for its drafts.
  * @module
  */
-import { overlaps, parseCidr } from "../../../../core/net/ip.ts";
-import type { IpPoolSpec } from "../../resource/ip_pool.ts";
+import { overlaps, parseCidr, formatIp } from "../../../../core/net/ip.ts";
+import {
+  type IpPoolSpec,
+  type AddressRange,
+  RANGES_MAX,
+  ALLOCATED_MAX,
+  type AllocatedIp,
+} from "../../resource/ip_pool.ts";
 import type { VinoNetwork } from "../../resource/vino.ts";
-import { PoolDraft } from "./pool_draft.ts";
-import { type Allocation, type PoolIndex, PoolIndexes, toIndex } from "./pool_index.ts";
 import {
   type AddressProblem,
   toDamaged,
@@ -14,8 +18,7 @@ import {
   toPoolOverlap,
   toTwoPools,
 } from "../problems.ts";
-import type { SeenMacs } from "../seen_macs.ts";
-import { reshape } from "./reshape.ts";
+import type { SeenMacs } from "../macs.ts";
 import {
   findOverlap,
   findSpan,
@@ -26,6 +29,10 @@ import {
   type Span,
   type Subnet,
   toPrefixLength,
+  joinSpans,
+  toRange,
+  toSpan,
+  parseSubnet,
 } from "../subnets.ts";
 
 /** Specs of pools by name of their object. Checked. */
@@ -199,4 +206,269 @@ export class PoolSet {
 
 function toNewPool({ macPrefix }: VinoNetwork, { text }: Subnet): IpPoolSpec {
   return { subnet: text, allocatedIPs: [], ...(macPrefix !== undefined && { macPrefix }) };
+}
+
+/**
+ * The ranges of a pool as the networks of all Vinos want them, and the old ones that have addresses in use.
+ *
+ * @param wanted Joined
+ * @returns The same array if nothing changes
+ */
+function reshape(
+  { spec: { ranges = [] }, subnet, taken }: PoolIndex,
+  wanted: readonly Span[],
+): readonly AddressRange[] {
+  const strays = [...taken].filter((address) => !isIn(address, wanted));
+  const inUse = ranges.flatMap((range) => {
+    const span = toSpan(range);
+    return span && strays.some((address) => isIn(address, [span])) ? [span] : [];
+  });
+  const next = joinSpans([...wanted, ...inUse])
+    .slice(0, RANGES_MAX)
+    .map((span) => toRange(subnet?.block.family ?? 4, span));
+  return JSON.stringify(next) === JSON.stringify(ranges) ? ranges : next;
+}
+
+/** Whether an address is in one of the spans. */
+export function isIn(address: bigint, spans: readonly Span[]): boolean {
+  return spans.some(({ first, last }) => first <= address && address <= last);
+}
+
+/** How many characters of JSON the allocations of a pool may have: etcd refuses objects of 1.5 MiB. */
+const POOL_LENGTH_MAX = 1_200_000;
+
+const NONE: ReadonlySet<bigint> = new Set();
+
+/**
+ * A draft of a pool.
+ *
+ * Guarantees: an address never has two owners; what others wrote stays byte for byte; giving out n addresses takes as
+ * long as the pool has addresses in use plus n, however large the subnet is.
+ */
+export class PoolDraft {
+  readonly #index: PoolIndex;
+  readonly #reserved: ReadonlyMap<bigint, unknown>;
+  readonly #known: () => ReadonlySet<bigint>;
+  readonly #added = new Map<bigint, AllocatedIp>();
+  /** By the beginning of a span: no address of it before this one is free. */
+  readonly #cursors = new Map<bigint, bigint>();
+  #length: number;
+
+  /**
+   * @param reserved What no machine may get
+   * @param known What machines have, although the pool does not list it. Asked when it is needed
+   */
+  constructor(
+    index: PoolIndex,
+    reserved: ReadonlyMap<bigint, unknown>,
+    known: () => ReadonlySet<bigint> = () => NONE,
+  ) {
+    this.#index = index;
+    this.#reserved = reserved;
+    this.#known = known;
+    this.#length = index.length;
+  }
+
+  /** Whether the object has room for one more. */
+  hasRoomFor(owner: string): boolean {
+    const count = (this.#index.spec.allocatedIPs?.length ?? 0) + this.#added.size;
+    const length = this.#length + owner.length + ENTRY_LENGTH;
+    return count < ALLOCATED_MAX && length <= POOL_LENGTH_MAX;
+  }
+
+  /**
+   * Gives the first free address of a span to an owner that has none.
+   *
+   * @returns `undefined` if there is none
+   */
+  take(
+    span: Span,
+    { owner, mac }: { readonly owner: string; readonly mac: string },
+  ): string | undefined {
+    const address = this.#findFree(span);
+    if (address === undefined) return undefined;
+    return this.give(address, { owner, mac });
+  }
+
+  /** Who has an address. @returns The text of the owner, `undefined` if there is none */
+  findOwner(address: bigint): string | undefined {
+    const added = this.#added.get(address);
+    if (added !== undefined) return added.allocatedTo;
+    if (!this.#index.taken.has(address)) return undefined;
+    const all = this.#index.byOwner.values();
+    return all.find((one) => one.address === address)?.source.allocatedTo;
+  }
+
+  /** How many addresses each Vino has, by its key; the most first. What others wrote does not count. */
+  countByVino(): readonly (readonly [vino: string, count: number])[] {
+    const counts = new Map<string, number>();
+    for (const { allocatedTo } of this.toSpec().allocatedIPs ?? []) {
+      const vino = parseOwner(allocatedTo)?.vino;
+      if (vino !== undefined) counts.set(vino, (counts.get(vino) ?? 0) + 1);
+    }
+    return [...counts].toSorted(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+  }
+
+  /** Gives an address that has no owner. */
+  give(address: bigint, { owner, mac }: { readonly owner: string; readonly mac: string }): string {
+    const ip = formatIp(this.#index.subnet?.block.family ?? 4, address);
+    this.#added.set(address, { ip, mac, allocatedTo: owner });
+    this.#length += owner.length + ENTRY_LENGTH;
+    return ip;
+  }
+
+  /** Takes back an address that {@linkcode PoolDraft.take} gave. */
+  putBack(ip: string): void {
+    const address = parseCidr(ip)?.first ?? -1n;
+    const one = this.#added.get(address);
+    if (one === undefined) return;
+    this.#added.delete(address);
+    this.#length -= one.allocatedTo.length + ENTRY_LENGTH;
+    for (const [first, at] of this.#cursors) {
+      if (first <= address && address < at) this.#cursors.set(first, address);
+    }
+  }
+
+  /** The spec with what was given out; the same object if nothing was. */
+  toSpec(): IpPoolSpec {
+    const { spec } = this.#index;
+    if (this.#added.size === 0) return spec;
+    return { ...spec, allocatedIPs: [...(spec.allocatedIPs ?? []), ...this.#added.values()] };
+  }
+
+  #isOut(address: bigint): boolean {
+    return this.#added.has(address) || this.#reserved.has(address) || this.#known().has(address);
+  }
+
+  #findFree({ first, last }: Span): bigint | undefined {
+    const { taken, blocked } = this.#index;
+    let at = this.#cursors.get(first) ?? first;
+    while (at <= last) {
+      const block = findSpanWith(blocked, at);
+      if (block !== undefined) at = block.last + 1n;
+      else if (taken.has(at) || this.#isOut(at)) at += 1n;
+      else break;
+    }
+    this.#cursors.set(first, at);
+    return at <= last ? at : undefined;
+  }
+}
+
+/** Binary search. @param spans Joined */
+function findSpanWith(spans: readonly Span[], address: bigint): Span | undefined {
+  let [low, high] = [0, spans.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const span = spans[middle];
+    if (span === undefined) return undefined;
+    if (address < span.first) high = middle;
+    else if (address > span.last) low = middle + 1;
+    else return span;
+  }
+  return undefined;
+}
+
+/** An address that has an owner, as it was read. Immutable. */
+interface Allocation {
+  /** As the spec has it. */
+  readonly source: AllocatedIp;
+  readonly address: bigint;
+  /** In canonical form. */
+  readonly ip: string;
+  /** In lower case. */
+  readonly mac: string;
+  /** Absent: Landfall did not write it. */
+  readonly owner?: AddressOwner;
+}
+
+/** What can be asked of a pool. Immutable. */
+interface PoolIndex {
+  readonly spec: IpPoolSpec;
+  readonly subnet: Subnet | undefined;
+  /** By the text of the owner. */
+  readonly byOwner: ReadonlyMap<string, Allocation>;
+  /** The addresses that have an owner. */
+  readonly taken: ReadonlySet<bigint>;
+  /** In lower case. */
+  readonly macs: ReadonlySet<string>;
+  /** The ranges that have an owner, joined. */
+  readonly blocked: readonly Span[];
+  /** Of the allocations in JSON, about. */
+  readonly length: number;
+}
+
+/** An entry without its owner in JSON, at most: `{"ip":"…","mac":"…","allocatedTo":"…"},`. */
+const ENTRY_LENGTH = 100;
+
+/** The indexes of all pools. It remembers the last one of each pool. */
+export class PoolIndexes {
+  #last = new Map<string, PoolIndex>();
+
+  /** The index of each pool, by name of its object. @param pools Checked */
+  read(pools: ReadonlyMap<string, IpPoolSpec>): ReadonlyMap<string, PoolIndex> {
+    const next = new Map<string, PoolIndex>();
+    for (const [name, spec] of pools) {
+      const last = this.#last.get(name);
+      next.set(name, last?.spec === spec ? last : toIndex(spec, last));
+    }
+    this.#last = next;
+    return next;
+  }
+}
+
+/** Makes the index of a pool. @param last The one before: to read an address takes most of the time */
+export function toIndex(spec: IpPoolSpec, last?: PoolIndex): PoolIndex {
+  const { allocatedIPs = [], allocatedRanges = [] } = spec;
+  const byOwner = new Map<string, Allocation>();
+  const taken = new Set<bigint>();
+  const macs = new Set<string>();
+  let length = 0;
+  for (const source of allocatedIPs) {
+    const known = last?.byOwner.get(source.allocatedTo);
+    const allocation = known && isSame(known.source, source) ? known : toAllocation(source);
+    if (allocation === undefined) continue;
+    byOwner.set(source.allocatedTo, allocation);
+    taken.add(allocation.address);
+    macs.add(allocation.mac);
+    length += source.allocatedTo.length + ENTRY_LENGTH;
+  }
+  const blocked = joinSpans(allocatedRanges.flatMap((one) => toSpan(one) ?? []));
+  return { spec, subnet: parseSubnet(spec.subnet), byOwner, taken, macs, blocked, length };
+}
+
+function isSame(one: AllocatedIp, other: AllocatedIp): boolean {
+  return one.ip === other.ip && one.mac === other.mac && one.allocatedTo === other.allocatedTo;
+}
+
+function toAllocation(source: AllocatedIp): Allocation | undefined {
+  const block = parseCidr(source.ip);
+  if (block === undefined) return undefined;
+  const { family, first: address } = block;
+  const owner = parseOwner(source.allocatedTo);
+  const mac = source.mac.toLowerCase();
+  return { source, address, ip: formatIp(family, address), mac, ...(owner && { owner }) };
+}
+
+/** An interface of a machine. */
+export interface AddressOwner {
+  /** Key of the Vino: `namespace/name`. */
+  readonly vino: string;
+  /** Name of the machine, which has the beginning of the UID of its Vino. */
+  readonly machine: string;
+  /** Name of the interface. */
+  readonly interface: string;
+}
+
+const FORM = /^([^/]+\/[^/]+)\/(vino-[^/]+)\/(.+)$/;
+
+/** `metal/tenant/vino-1b4e28ba-worker-3/oam`. Frozen: machines keep their addresses by it. */
+export function formatOwner({ vino, machine, interface: name }: AddressOwner): string {
+  return `${vino}/${machine}/${name}`;
+}
+
+/** Reads the owner of an address. @returns `undefined` if Landfall did not write it */
+export function parseOwner(text: string): AddressOwner | undefined {
+  const [, vino, machine, name] = FORM.exec(text) ?? [];
+  if (vino === undefined || machine === undefined || name === undefined) return undefined;
+  return { vino, machine, interface: name };
 }

@@ -7,19 +7,19 @@ import type { Clock } from "../../../../core/clock.ts";
 import { mapAtOnce } from "../../../../core/concurrency.ts";
 import type { KeySource } from "../../../../engine/object_loop.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
-import { type StoreReader, toKey } from "../../../../kube/cache/store.ts";
-import type { BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
+import { type StoreReader, toKey, type Key } from "../../../../kube/cache/store.ts";
+import { type BareMetalHost, VINO_UID } from "../../../../kube/kinds/bare_metal_host.ts";
 import { formatNetworkData } from "../../guest/network_data.ts";
 import type { Vino } from "../../resource/vino.ts";
 import { doesExist } from "../conditions.ts";
-import { type HostFacts, toHostFacts } from "../host_facts.ts";
-import { PublishPass, toOutcome } from "./publish_pass.ts";
+import { type HostFacts, toHostFacts, isPaused } from "../host_facts.ts";
 import { HostWriter, type WriteResult } from "./host_writer.ts";
 import { type HostPlan, type HostSurroundings, planHost, planRemoval } from "../plan.ts";
-import { SecretWriter, type SecretProblem } from "./secret_writer.ts";
-import { toSecrets } from "../secrets.ts";
+import { SecretWriter, type SecretProblem, CHECK_INTERVAL_MS, toSecrets } from "./secret_writer.ts";
 import type { HostOutcome, WantedHost } from "../types.ts";
-import { VinoHosts } from "./vino_hosts.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
+import { mayBeHostOf } from "../names.ts";
 
 /** What a {@linkcode HostPublisher} needs. */
 interface HostPublisherOptions {
@@ -227,4 +227,183 @@ interface Call {
 
 function toHostKey({ owner }: Pick<PublishRequest, "owner">, name: string): string {
   return `${owner.namespace}/${name}`;
+}
+
+/** Hosts that one call makes. More follow at the next call: a reconcile must end in time. */
+const MADE_MAX = 100;
+/** How soon to go on after that, and after another program was quicker. */
+const SOON_MS = 1_000;
+/** How soon to try again what was refused: a quota grows, a name becomes free. */
+const REFUSED_MS = 60_000;
+
+/** What one call of `publish` did so far. */
+export class PublishPass {
+  /** When to publish again although nothing changes. */
+  againMs: number = CHECK_INTERVAL_MS;
+  #begun = 0;
+
+  /** Whether one more host may be made now. */
+  mayMake(): boolean {
+    this.#begun += 1;
+    return this.#begun <= MADE_MAX;
+  }
+
+  /** How far a host is after a write. */
+  toOutcome(plan: HostPlan, result: WriteResult | undefined): HostOutcome {
+    const outcome = toOutcome(plan);
+    switch (result?.kind) {
+      case "overtaken":
+        this.#again(SOON_MS);
+        return outcome;
+      case "held": {
+        this.#again(result.pauseMs);
+        const notice = `${plan.name}: another program changes its labels again and again`;
+        return { ...outcome, notices: [...outcome.notices, notice] };
+      }
+      case "taken":
+        this.#again(REFUSED_MS);
+        return { ...outcome, state: "NameTaken", message: result.why };
+      case "refused":
+        this.#again(REFUSED_MS);
+        return {
+          ...outcome,
+          state: "Refused",
+          message: `BareMetalHost ${plan.name}: ${result.why}`,
+        };
+      default:
+        if (plan.state === "NameTaken") this.#again(REFUSED_MS);
+        return outcome;
+    }
+  }
+
+  /** How far a host is whose Secret is not as wanted. */
+  toProblem(plan: HostPlan, { state, message }: SecretProblem): HostOutcome {
+    this.#again(state === "Publishing" ? SOON_MS : REFUSED_MS);
+    return { ...toOutcome(plan), state, message };
+  }
+
+  /** Adds what is to say about the management controller, whose credentials a person may change at any time. */
+  withBmc(
+    outcome: HostOutcome,
+    {
+      bmcProblem,
+      bmcNotice,
+      bmcAgainMs,
+    }: Pick<WantedHost, "bmcProblem" | "bmcNotice" | "bmcAgainMs">,
+  ): HostOutcome {
+    if (bmcAgainMs !== undefined) this.#again(bmcAgainMs);
+    if (bmcProblem === undefined)
+      return bmcNotice === undefined ? outcome : { ...outcome, bmcNotice };
+    this.#again(REFUSED_MS);
+    return { ...outcome, notices: [...outcome.notices, bmcProblem], bmcProblem };
+  }
+
+  #again(ms: number): void {
+    this.againMs = Math.min(this.againMs, ms);
+  }
+}
+
+/** How far a host is by its plan. */
+export function toOutcome({ name, state, message, notices, differences }: HostPlan): HostOutcome {
+  return {
+    name,
+    state,
+    ...(message !== undefined && { message }),
+    notices,
+    ...(differences && { differences }),
+  };
+}
+
+/** The hosts of one Vino, by name. */
+interface OfVino {
+  readonly hosts: Map<string, BareMetalHost>;
+  /** Names of hosts that were deleted while they were paused, and were not made again. */
+  readonly moved: Set<string>;
+}
+
+/**
+ * The hosts by the UID of the Vino that their label names.
+ *
+ * As a {@linkcode KeySource}: a change of a host names its Vino, unless nothing changes that counts for it. A host that
+ * is of no Vino, or of another one, can stand in the way of one by its name: it names that Vino, too.
+ */
+class VinoHosts implements KeySource {
+  readonly reader: StoreReader<BareMetalHost>;
+  readonly #vinoes: Pick<StoreReader<Vino>, "values">;
+  readonly #byUid = new Map<string, OfVino>();
+  readonly #listeners = new Set<(keys: Iterable<Key>) => void>();
+
+  /** Follows the hosts from now on, for as long as they are watched. */
+  constructor(hosts: StoreReader<BareMetalHost>, vinoes: Pick<StoreReader<Vino>, "values">) {
+    this.reader = hosts;
+    this.#vinoes = vinoes;
+    hosts.subscribe((_key, before, after) => this.#update(before, after));
+  }
+
+  subscribe(listener: (keys: Iterable<Key>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The host of a name, also one of another program. */
+  find(namespace: string, name: string): BareMetalHost | undefined {
+    return this.reader.get(toKey({ metadata: { namespace, name } }));
+  }
+
+  /** The hosts of a Vino. */
+  list(vinoUid: string): Iterable<BareMetalHost> {
+    return this.#byUid.get(vinoUid)?.hosts.values() ?? [];
+  }
+
+  /** Whether a host of a Vino was deleted while it was paused. */
+  isMoved(vinoUid: string, name: string): boolean {
+    return this.#byUid.get(vinoUid)?.moved.has(name) === true;
+  }
+
+  /** Forgets what was deleted of a Vino that is gone. */
+  forget(vinoUid: string): void {
+    const known = this.#byUid.get(vinoUid);
+    known?.moved.clear();
+    if (known?.hosts.size === 0) this.#byUid.delete(vinoUid);
+  }
+
+  #update(before: BareMetalHost | undefined, after: BareMetalHost | undefined): void {
+    const [old, now] = [before, after].map((host) => host?.metadata.labels?.[VINO_UID]);
+    if (before !== undefined && old !== undefined) {
+      const known = this.#of(old);
+      known.hosts.delete(before.metadata.name);
+      if (after === undefined && isPaused(before)) known.moved.add(before.metadata.name);
+      if (known.hosts.size === 0 && known.moved.size === 0) this.#byUid.delete(old);
+    }
+    if (after !== undefined && now !== undefined) {
+      const known = this.#of(now);
+      known.hosts.set(after.metadata.name, after);
+      known.moved.delete(after.metadata.name);
+    }
+    if (old === now && before && after && isSame(before, after)) return;
+    this.#tell(new Set([old, now]), (after ?? before)?.metadata);
+  }
+
+  #of(vinoUid: string): OfVino {
+    const known = this.#byUid.get(vinoUid) ?? { hosts: new Map(), moved: new Set() };
+    this.#byUid.set(vinoUid, known);
+    return known;
+  }
+
+  #tell(vinoUids: ReadonlySet<string | undefined>, host: ObjectMeta | undefined): void {
+    const isTold = ({ metadata: { uid, namespace, name } }: Vino): boolean => {
+      if (uid !== undefined && vinoUids.has(uid)) return true;
+      return host !== undefined && namespace === host.namespace && mayBeHostOf(name, host.name);
+    };
+    const keys = [...this.#vinoes.values()].filter(isTold).map(toKey);
+    if (keys.length > 0) for (const listener of this.#listeners) listener(keys);
+  }
+}
+
+function isSame(before: BareMetalHost, after: BareMetalHost): boolean {
+  const [one, other] = [before, after].map((host): HostFacts => ({
+    ...toHostFacts(host),
+    resourceVersion: undefined,
+  }));
+  return isDeepStrictEqual(one, other);
 }

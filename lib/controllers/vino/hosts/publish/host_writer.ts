@@ -8,13 +8,19 @@ import { Contest } from "../../../../engine/throttle.ts";
 import { type KubeClient, readIfPresent } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
-import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
-import { findDamage, trimObject } from "../../../../kube/kinds/resource.ts";
+import {
+  BARE_METAL_HOSTS,
+  type BareMetalHost,
+  HARDWARE_DETAILS,
+} from "../../../../kube/kinds/bare_metal_host.ts";
+import { findDamage, trimObject, type KubeObject } from "../../../../kube/kinds/resource.ts";
 import { describeRefusal } from "../../../kinds/problems.ts";
-import { toBareMetalHost, toHostPatchBody } from "../bare_metal_host_object.ts";
 import { hasLostLabel, toHostFacts } from "../host_facts.ts";
-import { describeForeign, type HostPatch } from "../plan.ts";
-import type { WantedHost } from "../types.ts";
+import { describeForeign, type HostPatch, formatHardwareDetails } from "../plan.ts";
+import type { WantedHost, HostBmc } from "../types.ts";
+import type { MachinePowerState } from "../../../../cloud/capabilities/machine_power.ts";
+import { toCredentialsName, toNetworkDataName } from "../names.ts";
+import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "../words.ts";
 
 /**
  * How a write ended.
@@ -157,4 +163,119 @@ function toResult(error: unknown): WriteResult {
     default:
       throw error;
   }
+}
+
+/** Annotation: metal3 does not look inside the host. */
+const NO_INSPECTION = { "inspect.metal3.io": "disabled" } as const;
+
+/** Without one metal3 takes UEFI, and a machine with another firmware can then not be inspected. */
+const BOOT_MODES = { bios: "legacy", uefi: "UEFI" } as const;
+
+/** The part of a host's spec about its management controller. */
+interface BmcSpec {
+  readonly address: string;
+  readonly credentialsName: string;
+  readonly disableCertificateVerification?: true;
+}
+
+/** The host of a machine, whole, as it is created. */
+export function toBareMetalHost(
+  { namespace }: Pick<MachineOwner, "namespace">,
+  host: WantedHost,
+): KubeObject & { readonly spec: object } {
+  const { apiVersion, kind } = BARE_METAL_HOSTS;
+  const { name, bootMac, rootDeviceName, isExternallyProvisioned, bmc, labels } = host;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      namespace,
+      labels: labels.values,
+      annotations: {
+        ...toMachineAnnotations(host),
+        ...toRecordAnnotation([...labels.recorded].filter((key) => key in labels.values)),
+        ...toInspectionAnnotations(host),
+      },
+    },
+    spec: {
+      online: bmc !== undefined && isOn(host.power),
+      networkData: { name: toNetworkDataName(name), namespace },
+      ...(bootMac !== undefined && { bootMACAddress: bootMac }),
+      ...(host.firmware !== "unknown" && { bootMode: BOOT_MODES[host.firmware] }),
+      rootDeviceHints: { deviceName: rootDeviceName },
+      ...(isExternallyProvisioned && { externallyProvisioned: true }),
+      ...(bmc && { bmc: toBmcSpec(name, bmc) }),
+    },
+  };
+}
+
+/** The merge patch of a planned change, for the version of the host that the plan is for. */
+export function toHostPatchBody(
+  resourceVersion: string,
+  wanted: WantedHost,
+  { labels, record, namesMachine, describesMachine, bmc }: HostPatch,
+): object {
+  const annotations = {
+    ...(namesMachine && toMachineAnnotations(wanted)),
+    ...(describesMachine && { [HARDWARE_DETAILS]: formatHardwareDetails(wanted) }),
+    ...(record && { [LABELS_RECORD]: formatRecord(record) ?? null }),
+  };
+  return {
+    metadata: {
+      resourceVersion,
+      ...(labels && { labels }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+    ...(bmc &&
+      wanted.bmc && {
+        spec: {
+          bmc: toBmcSpec(wanted.name, wanted.bmc),
+          // Until now nothing but a user could switch it, so this says how it is.
+          ...(bmc === "first" && { online: isOn(wanted.power) }),
+        },
+      }),
+  };
+}
+
+/** How metal3 reaches the management controller of a host. */
+function toBmcSpec(host: string, { address, skipsCertificateCheck }: HostBmc): BmcSpec {
+  return {
+    address,
+    credentialsName: toCredentialsName(host),
+    ...(skipsCertificateCheck && { disableCertificateVerification: true }),
+  };
+}
+
+/**
+ * What `spec.online` must say when metal3 gets power over a machine: it would switch a machine off that runs, and a
+ * machine on that is off. If the power is not known, off would be the worse mistake.
+ */
+export function isOn(power: MachinePowerState): boolean {
+  return power !== "stopped" && power !== "suspended";
+}
+
+/** The annotations by which Landfall knows the machine of a host. */
+function toMachineAnnotations({
+  machineName,
+  machineId,
+}: Pick<WantedHost, "machineName" | "machineId">): Readonly<Record<string, string>> {
+  return { [MACHINE_NAME]: machineName, [MACHINE_ID]: machineId };
+}
+
+/** The value of the annotation that records labels; `undefined` without any. */
+function formatRecord(keys: Iterable<string>): string | undefined {
+  const text = [...keys].toSorted().join(",");
+  return text === "" ? undefined : text;
+}
+
+function toRecordAnnotation(keys: Iterable<string>): Readonly<Record<string, string>> {
+  const record = formatRecord(keys);
+  return record === undefined ? {} : { [LABELS_RECORD]: record };
+}
+
+/** metal3 inspects only hosts that it can start and that it is to install. */
+function toInspectionAnnotations(host: WantedHost): Readonly<Record<string, string>> {
+  const details = formatHardwareDetails(host);
+  return details === undefined ? {} : { ...NO_INSPECTION, [HARDWARE_DETAILS]: details };
 }

@@ -2,20 +2,26 @@
  * The removal of machines of one Vino that are too many: which may go, and when nothing of them is left.
  * @module
  */
-import { parseMachineName, toOwnerPrefix } from "../../../../cloud/capabilities/machines.ts";
+import {
+  parseMachineName,
+  toOwnerPrefix,
+  type MachineOwner,
+  type MachinePlan,
+  type MachinePool,
+} from "../../../../cloud/capabilities/machines.ts";
 import type { KnownMachine } from "../../placement/known.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
 import type { VinoRemoval } from "../../resource/vino.ts";
 import type { HostsPass } from "../publish_hosts.ts";
 import type { Progress, ProgressTracker } from "../steps/progress_tracker.ts";
-import type { MachineTask } from "../steps/tasks.ts";
-import { listForgotten, toRemovalTask } from "../steps/tasks.ts";
+import { type MachineTask, listForgotten, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
-import { decideRemovals, type RemovalDecision } from "./decision.ts";
-import { NeverComplete } from "./never_complete.ts";
+import { NeverComplete, describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 import { GONE_POOLS } from "../../words.ts";
-import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
-import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
+import { joinSome } from "../../../kinds/problems.ts";
+import type { HostOutcome } from "../../hosts/types.ts";
+import type { ContractionReport, MachineReport } from "../../status/outcome.ts";
+import { quote } from "../../../../core/text/printable.ts";
 
 /** What {@linkcode Removals} need. */
 interface RemovalsOptions extends Pick<
@@ -217,4 +223,150 @@ export function isProvenGone(progress: Progress | undefined): progress is Progre
   if (progress === undefined) return false;
   const { state, steps, problems, needsLook = false } = progress.plan;
   return state === "Absent" && steps.length === 0 && problems.length === 0 && !needsLook;
+}
+
+/** What the status says about a machine that stays, because the Vino deletes none. */
+export const KEPT_MESSAGE =
+  "The spec does not want it any more. It stays in the cloud, because deletionPolicy is Retain";
+/** What the status says about a machine of which nothing more is known when its Vino ends. */
+const UNSEEN_MESSAGE =
+  "The cloud does not show it now. If it exists, it stays there with its addresses, because deletionPolicy is Retain";
+const LIMITED_MESSAGE = "It is not wanted any more. A person must confirm its removal";
+
+/** What is known about the machines that are too many. */
+export interface RemovalInput {
+  readonly surplus: readonly KnownMachine[];
+  /** How far their BareMetalHosts are, by name of the machine; only of those that may go. */
+  readonly outcomes: ReadonlyMap<string, HostOutcome>;
+  readonly deletes: boolean;
+  /** Why none of them may go; no full stop. */
+  readonly limit: string | undefined;
+  /** Whether the Vino goes on without the cloud: then all machines stay. @default {false} */
+  readonly isWithoutCloud?: boolean;
+}
+
+/** A machine that is too many, and stays for now. */
+interface StayingMachine {
+  readonly machine: KnownMachine;
+  /** Why; a sentence without a full stop. */
+  readonly why: string;
+  /** Whether Landfall is done with it. */
+  readonly isKept: boolean;
+}
+
+/** What becomes of them. */
+export interface RemovalDecision {
+  /** Machines that may be removed from the cloud now, or that may be gone: then their addresses are free. */
+  readonly removable: readonly KnownMachine[];
+  readonly staying: readonly StayingMachine[];
+  /** Why some stay that should go. */
+  readonly contraction?: ContractionReport;
+  /** Whether nothing is left to do but {@linkcode removable}. */
+  readonly isDrained: boolean;
+}
+
+/** Decides about machines that are too many. */
+export function decideRemovals(input: RemovalInput): RemovalDecision {
+  const { surplus, outcomes, deletes, limit, isWithoutCloud = false } = input;
+  const removable: KnownMachine[] = [];
+  const staying: StayingMachine[] = [];
+  const held: string[] = [];
+  let isDrained = true;
+  for (const machine of surplus) {
+    const host = outcomes.get(machine.name);
+    if (limit !== undefined && !machine.isRemoving) {
+      isDrained = false;
+      staying.push({ machine, why: LIMITED_MESSAGE, isKept: false });
+    } else if (host !== undefined && host.state !== "Gone") {
+      isDrained = false;
+      const message = host.message ?? `BareMetalHost ${host.name} is being deleted`;
+      if (HELD.has(host.state)) held.push(message);
+      staying.push({ machine, why: message, isKept: false });
+    } else if (!isWithoutCloud && (deletes || machine.machine === undefined)) {
+      removable.push(machine);
+    } else {
+      staying.push({ machine, why: isWithoutCloud ? UNSEEN_MESSAGE : KEPT_MESSAGE, isKept: true });
+    }
+  }
+  const inUse: ContractionReport | undefined =
+    held.length === 0
+      ? undefined
+      : { kind: "inUse", message: `Not wanted any more, but kept: ${joinSome(held)}` };
+  const contraction =
+    limit === undefined ? inUse : ({ kind: "fleetLimit", message: limit } as const);
+  return { removable, staying, ...(contraction && { contraction }), isDrained };
+}
+
+/** A person or another program must act before these hosts can go. */
+const HELD: ReadonlySet<HostOutcome["state"]> = new Set([
+  "InUse",
+  "Paused",
+  "Moved",
+  "Refused",
+  "NameTaken",
+]);
+
+/** IDs of the pools of which a person said that they are gone. @param annotations Of the Vino */
+export function readGonePools({
+  annotations = {},
+}: {
+  readonly annotations?: Readonly<Record<string, string>>;
+}): ReadonlySet<string> {
+  return parseGonePools(annotations[GONE_POOLS]);
+}
+
+function parseGonePools(text: string | undefined): ReadonlySet<string> {
+  return new Set(text?.split(",").map((id) => id.trim()));
+}
+
+/**
+ * Whether a machine is gone together with its pool. A pool that the cloud shows is not gone, also if a person said so.
+ *
+ * @param plan Of its removal, from a look
+ * @param gone As {@linkcode readGonePools} reads them
+ */
+export function isGoneWithPool(
+  { state, needsLook, steps, problems }: MachinePlan,
+  gone: ReadonlySet<string>,
+): boolean {
+  if (state !== "Unknown" || needsLook === true || steps.length > 0) return false;
+  return problems.some(
+    ({ missingPoolId }) => missingPoolId !== undefined && gone.has(missingPoolId),
+  );
+}
+
+/**
+ * How a person says that a pool is gone; no full stop. `undefined`: a person said it.
+ *
+ * @param said What the annotation has
+ */
+export function describeWayOut(
+  { namespace, name }: Pick<MachineOwner, "name" | "namespace">,
+  poolId: string,
+  said: string | undefined,
+): string | undefined {
+  if (parseGonePools(said).has(poolId)) return undefined;
+  const wrong = `The annotation ${GONE_POOLS} is ${quote(said ?? "")}, without the ID of that pool. `;
+  const command = `kubectl annotate vino ${name} --namespace=${namespace} --overwrite ${GONE_POOLS}=${poolId}`;
+  const what =
+    "If that pool is gone for good with all its machines, say so, and Landfall forgets them";
+  return `${said === undefined ? "" : wrong}${what}: ${command}`;
+}
+
+/** Says of the pools that a person named why they have no effect; sentences without a full stop. */
+export function describeIdlePools(
+  said: string | undefined,
+  pools: readonly MachinePool[],
+  machines: readonly Pick<MachineReport, "entry" | "problems">[],
+): string[] {
+  // As long as a machine may be in a lost pool, its own message says what to write.
+  if (said === undefined || machines.some(({ entry }) => entry.state === "Unknown")) return [];
+  const annotation = `the annotation ${GONE_POOLS}`;
+  const shown = pools.filter(({ isComplete }) => isComplete);
+  return [...parseGonePools(said)].map((value) => {
+    const pool = shown.find(({ id, name }) => id === value || name === value);
+    return pool === undefined
+      ? `No machine of this Vino is in a lost pool ${quote(value)}: remove ${annotation}`
+      : `The cloud shows pool ${pool.name}, so it is not gone: remove ${annotation}`;
+  });
 }

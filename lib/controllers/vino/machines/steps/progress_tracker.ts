@@ -11,10 +11,10 @@ import {
   type Machines,
   type MachineSpec,
   type MachinesView,
+  type MachinePool,
 } from "../../../../cloud/capabilities/machines.ts";
 import { type Clock, toBackoffMs } from "../../../../core/clock.ts";
-import { holds, keepFound, listSetbacks } from "./kept_findings.ts";
-import { Sightings, toInterimPlan } from "./sightings.ts";
+import { Sightings, toInterimPlan } from "../../placement/known.ts";
 import type { MachineTask } from "./tasks.ts";
 
 /** How far the work on a machine is. Times are in monotonic milliseconds. */
@@ -233,4 +233,174 @@ function keepAgain(plan: MachinePlan, before: Progress | undefined, nowMs: numbe
   const isAsked = before?.plan.state === "Ready" && before.plan.againMs !== undefined;
   if (!isAsked || plan.state !== "Ready" || plan.needsLook === true) return plan;
   return { ...plan, againMs: Math.max(0, before.dueMs - nowMs) };
+}
+
+/** Whether a look found that a machine differs, and nothing to do; and the inventory shows nothing else since. */
+export function holds(
+  {
+    plan,
+    failures,
+    foundMs,
+  }: {
+    readonly plan: MachinePlan;
+    readonly failures: number;
+    /** When a look found nothing to do. Absent: none did. */
+    readonly foundMs?: number;
+  },
+  next: MachinePlan,
+): boolean {
+  const isFound = foundMs !== undefined && failures === 0 && plan.needsLook !== true;
+  const differs = plan.problems.length > 0 && plan.problems.every(({ kind }) => kind === "notice");
+  const isSame = plan.shown !== undefined && plan.shown === next.shown;
+  return isFound && differs && isSame && plan.steps.length === 0;
+}
+
+/**
+ * Adds to the plan from an inventory what was found before.
+ *
+ * @param before The plan so far, of the same goal
+ * @param pools Of the inventory
+ */
+export function keepFound(
+  plan: MachinePlan,
+  before: MachinePlan | undefined,
+  pools: readonly MachinePool[],
+): MachinePlan {
+  return before === undefined ? plan : keepDisks(keepProblems(plan, before, pools), before);
+}
+
+/**
+ * Why the last attempt to make a machine failed: known until a look finds something else, or the machine is made.
+ *
+ * @param plan From a look or an inventory, without what is kept
+ * @param before What is known so far, of the same goal
+ */
+export function listSetbacks(
+  { state, problems, needsLook = false }: MachinePlan,
+  before: { readonly setbacks: readonly MachineProblem[] } | undefined,
+): readonly MachineProblem[] {
+  // A look that finds nothing proves why: it judges the last attempt, and all that a new one depends on.
+  if (state === "Absent" && !needsLook) return problems.filter(isRetry);
+  return state === "Absent" || state === "Creating" ? (before?.setbacks ?? []) : [];
+}
+
+function isRetry({ kind }: MachineProblem): boolean {
+  return kind === "retry";
+}
+
+/** Only a look shows disks. They are the same as long as the machine has what it had. */
+function keepDisks(plan: MachinePlan, before: MachinePlan): MachinePlan {
+  const isSame = plan.isBuilt === true && plan.machine?.id === before.machine?.id;
+  if (!isSame || plan.disks !== undefined || before.disks === undefined) return plan;
+  return { ...plan, disks: before.disks };
+}
+
+/** What a person must decide, or should know, stands until a look or an inventory shows that it is over. */
+function keepProblems(
+  plan: MachinePlan,
+  before: MachinePlan,
+  pools: readonly MachinePool[],
+): MachinePlan {
+  if (plan.needsLook !== true) return plan;
+  const { state, problems, parts } = before;
+  if (problems.some(({ kind }) => kind === "decision")) return { ...plan, state, problems };
+  const isLost = plan.state === "Unknown";
+  const wasLost = state === "Unknown";
+  // A look says more about a pool that is lost, and how a person can say that it is gone.
+  if (isLost && wasLost && problems.length > 0) return { ...plan, problems };
+  // Only a look knows that a machine may be in a lost pool that is not that of the spec.
+  const hides = ({ missingPoolId: id }: MachineProblem): boolean =>
+    id === undefined
+      ? pools.some(({ isComplete }) => !isComplete)
+      : !pools.some((pool) => pool.id === id && pool.isComplete);
+  if (plan.state === "Absent" && wasLost && problems.some(hides)) {
+    return { ...plan, state, problems };
+  }
+  // A pool that is lost, or answers again, is other news. So is a machine that came or went.
+  const isSame = !isLost && !wasLost && plan.machine?.id === before.machine?.id;
+  const failures = isSame ? problems.filter(isRetry) : [];
+  const notices = problems.filter(({ kind }) => kind === "notice");
+  if (notices.length > 0 && plan.state === "Ready") {
+    return { ...plan, problems: [...failures, ...notices], parts };
+  }
+  return failures.length === 0 ? plan : { ...plan, problems: failures };
+}
+
+/** What {@linkcode pickDue} needs. */
+interface DueOptions {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly tracker: Pick<ProgressTracker, "find" | "isWorking">;
+  /** How many machines change at once. */
+  readonly machinesMax: number;
+}
+
+/** An inventory does not show all that a person can change, for example the storage of a disk. */
+const CHECK_MS = 21_600_000;
+/** What is due so soon after what is due now needs no look of its own. */
+const SOON_MS = 1_000;
+
+/**
+ * Picks the machines that are due now: those that were begun first, and others as far as there is room beside those
+ * that are worked on already. If there is none, it picks some of those at which no look was for six hours.
+ *
+ * @param tasks All machines of the Vino, in the order in which they are to be made
+ */
+export function pickDue(
+  tasks: readonly MachineTask[],
+  { clock, tracker, machinesMax }: DueOptions,
+): MachineTask[] {
+  const nowMs = clock.monotonic();
+  const all = tasks.flatMap((task): Candidate[] => {
+    const progress = tracker.find(task.name);
+    if (progress === undefined) return [];
+    const { isOver = false } = progress;
+    const isWorking = tracker.isWorking(task);
+    return [{ task, progress, isWorking, isBegun: isWorking || isBegun(progress), isOver }];
+  });
+  const idle = all.filter(({ isWorking }) => !isWorking);
+  const due = idle.filter(({ progress }) => progress.dueMs <= nowMs);
+  const picked = due.length === 0 ? [] : pickMore(all, due, nowMs + SOON_MS, machinesMax);
+  const checked = idle.filter((one) => isCheckDue(one.progress, nowMs));
+  const rest = checked.slice(0, Math.max(0, machinesMax - (all.length - idle.length)));
+  return (picked.length > 0 ? picked : rest).map(({ task }) => task);
+}
+
+interface Candidate {
+  readonly task: MachineTask;
+  readonly progress: Progress;
+  /** Whether it is worked on already. */
+  readonly isWorking: boolean;
+  readonly isBegun: boolean;
+  readonly isOver: boolean;
+}
+
+/** One look serves all that wait for the cloud, and those that are over make room for others. */
+function pickMore(
+  all: readonly Candidate[],
+  due: readonly Candidate[],
+  soonMs: number,
+  machinesMax: number,
+): Candidate[] {
+  const isBusy = ({ isBegun: isOne, isOver: isEnd, isWorking, progress }: Candidate): boolean =>
+    isOne && !isEnd && (isWorking || progress.dueMs < Infinity);
+  const begun = all.filter((one) => {
+    return one.isBegun && !one.isWorking && one.progress.dueMs <= soonMs;
+  });
+  const taken = all.filter((one) => one.isWorking && isBusy(one)).length;
+  const open = begun.filter((one) => !one.isOver).slice(0, Math.max(0, machinesMax - taken));
+  const room = Math.max(0, machinesMax - all.filter(isBusy).length);
+  const fresh = due.filter((one) => !one.isBegun).slice(0, room);
+  return [...begun.filter((one) => one.isOver), ...open, ...fresh];
+}
+
+/** Whether a machine at rest was not looked at for long. */
+function isCheckDue({ plan, dueMs, foundMs, sinceMs }: Progress, nowMs: number): boolean {
+  return plan.state === "Ready" && dueMs === Infinity && nowMs - (foundMs ?? sinceMs) >= CHECK_MS;
+}
+
+const BEGUN: ReadonlySet<MachinePlan["state"]> = new Set(["Creating", "Unfinished", "Removing"]);
+
+/** Whether the cloud may work on a machine. One that failed and waits takes no place from others. */
+function isBegun({ plan, failures }: Progress): boolean {
+  return failures === 0 && BEGUN.has(plan.state);
 }

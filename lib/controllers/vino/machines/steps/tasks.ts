@@ -8,17 +8,17 @@ import {
   parseMachineName,
   toMachineName,
   toOwnerPrefix,
+  type MachineInterface,
+  type MachineOwner,
+  type MachineSeed,
 } from "../../../../cloud/capabilities/machines.ts";
 import type { MachineRequest, Addresses } from "../../addresses/types.ts";
 import type { GuestInterface } from "../../guest/types.ts";
-import type { RoleForm } from "../../resource/role_form.ts";
-import type { VinoSpec } from "../../resource/vino.ts";
+import type { RoleForm, Role } from "../../resource/role_form.ts";
+import type { VinoSpec, Vino } from "../../resource/vino.ts";
 import type { KnownMachine } from "../../placement/known.ts";
-import { describeLostHost } from "../../placement/place_messages.ts";
+import { describeLostHost, type Snapshot } from "../../placement/snapshot.ts";
 import type { PlacedMachine } from "../../placement/placement.ts";
-import { toMachineSpec } from "./spec.ts";
-import type { Snapshot } from "../../placement/snapshot.ts";
-import type { Role } from "../../placement/roles.ts";
 
 /** A machine on which there may be something to do. */
 export interface MachineTask {
@@ -156,4 +156,58 @@ export function listForgotten(
     if (ownerPrefix !== prefix || others.has(name)) return [];
     return [{ name, identity: { owner, role, index }, goal: { kind: "remove" } }];
   });
+}
+
+/** What a {@linkcode MachineSpec} is put together from. */
+interface SpecSource {
+  readonly owner: MachineOwner;
+  readonly spec: VinoSpec;
+  readonly form: RoleForm;
+  readonly role: string;
+  readonly index: number;
+  readonly poolId: string;
+  readonly hostId: string;
+  /** In the order of the devices. */
+  readonly interfaces: readonly GuestInterface[];
+  /** Absent: it gets no such disk, or has it. */
+  readonly seed?: MachineSeed | undefined;
+  /** Whether machines that boot from the network are started by a management controller. */
+  readonly hasBmc: boolean;
+}
+
+/** The owner of the machines of a Vino. */
+export function toOwner({ metadata: { namespace = "", name, uid = "" } }: Vino): MachineOwner {
+  return { namespace, name, uid };
+}
+
+/** Says what a machine must be like. */
+export function toMachineSpec(source: SpecSource): MachineSpec {
+  const { owner, spec, form, role, index, poolId, hostId, interfaces, seed, hasBmc } = source;
+  const networks = spec.xenOrchestra?.networks ?? {};
+  const isFromNetwork = form.boot === "Network";
+  return {
+    owner,
+    role,
+    index,
+    poolId,
+    hostId,
+    template: form.template,
+    cpus: form.cpus,
+    memoryBytes: form.memoryBytes,
+    disks: form.disks.map(({ name, sizeBytes, sr }) => ({
+      name,
+      sizeBytes,
+      ...(sr !== undefined && { storage: sr }),
+    })),
+    interfaces: interfaces.map((one): MachineInterface => ({
+      name: one.name,
+      network: networks[one.network] ?? one.network,
+      mac: one.mac,
+      ...(one.mtu !== undefined && { mtu: one.mtu }),
+    })),
+    boot: isFromNetwork ? "network" : "disk",
+    ...(seed !== undefined && { seed }),
+    // Without a management controller, no other program could start it.
+    isStarted: !isFromNetwork || !hasBmc,
+  };
 }

@@ -5,8 +5,8 @@
 import * as v from "valibot";
 import { parseIp } from "../../../../core/net/ip.ts";
 import { list, object, optional, required, type Schema, text } from "../../../kinds/parts.ts";
-import { listRangeProblems } from "../address_range.ts";
 import {
+  listRangeProblems,
   type AddressRange,
   ALLOCATED_MAX,
   type AllocatedIp,

@@ -14,8 +14,10 @@ import {
   type Progress,
   ProgressTracker,
 } from "../../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
-import type { MachineTask } from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
-import { toMachineSpec } from "../../../../../lib/controllers/vino/machines/steps/spec.ts";
+import {
+  type MachineTask,
+  toMachineSpec,
+} from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
 import { AT_REST, toEntry, toMachine, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
 import { MachinesDouble } from "../../../../support/vino/machines_double.ts";
