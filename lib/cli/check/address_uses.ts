@@ -9,12 +9,11 @@ import type { Presence } from "../../cloud/provider.ts";
 import { AddressIndex } from "../../controllers/address_index.ts";
 import type { AddressUses } from "../../controllers/addresses.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { KubeError } from "../../kube/api/errors.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { trimObject } from "../../kube/kinds/resource.ts";
-import { listAll } from "../../kube/cache/watcher.ts";
+import { tryList } from "../listing.ts";
 
 /** A Node and what the cloud says about its machine. */
 export interface MatchedNode {
@@ -28,8 +27,6 @@ export interface OtherAddresses {
   readonly pools: readonly AddressPool[];
 }
 
-const SERVICES_PER_PAGE = 500;
-
 /**
  * Reads the addresses of Services; none if they cannot be listed.
  *
@@ -41,15 +38,8 @@ export async function readOtherAddresses(
   signal: AbortSignal,
 ): Promise<OtherAddresses> {
   const { pools } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
-  try {
-    const query = { limit: SERVICES_PER_PAGE };
-    const { items } = await listAll(client, SERVICES, query, signal);
-    return { pools, services: items.map((item) => trimObject(SERVICES, item)) };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof KubeError) return { pools, services: [] };
-    throw error;
-  }
+  const items = (await tryList(client, SERVICES, signal)) ?? [];
+  return { pools, services: items.map((item) => trimObject(SERVICES, item)) };
 }
 
 /** Who has which address, as a process finds it after its start. */

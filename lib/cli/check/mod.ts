@@ -65,9 +65,7 @@ import { printHelp } from "../help.ts";
 import { toJson } from "../look.ts";
 import { findWidth } from "../terminal.ts";
 import { VERSION } from "../version.ts";
-import { listAll } from "../../kube/cache/watcher.ts";
-
-const NODES_PER_PAGE = 500;
+import { listObjects } from "../listing.ts";
 
 /**
  * Runs the check.
@@ -278,7 +276,7 @@ async function checkNodes(
   });
   return await inTime(signal, failed, async (deadline) => {
     try {
-      const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
+      const items = await listObjects(client, NODES, deadline);
       const others = await readOtherAddresses(client, sections, deadline);
       const sources = { provider, inventory, acting, selector, others };
       const plans = await listNodePlans(items, sources, deadline);

@@ -7,14 +7,12 @@ import * as v from "valibot";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { describeUnknownKeys } from "../../controllers/own_keys.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { KubeError } from "../../kube/api/errors.ts";
-import { listAll } from "../../kube/cache/watcher.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { KubeObject } from "../../kube/kinds/resource.ts";
 import { SERVICES } from "../../kube/kinds/service.ts";
+import { tryList } from "../listing.ts";
 import type { CheckFinding } from "./report.ts";
 
-const OBJECTS_PER_PAGE = 500;
 const NAMED_MAX = 3;
 const TEXT = v.string();
 const WITH_CONDITIONS = v.looseObject({
@@ -77,15 +75,8 @@ export async function inspectObjects(
   for (const read of [NODES, SERVICES]) kinds.delete(read);
   const found = await Promise.all(
     [...kinds].map(async (kind) => {
-      try {
-        const { items } = await listAll(client, kind, { limit: OBJECTS_PER_PAGE }, signal);
-        return [...listUnknownKeys(kind.kind, items), ...listNotReady(kind.kind, items)];
-      } catch (error) {
-        signal.throwIfAborted();
-        // What cannot be listed, other findings say.
-        if (error instanceof KubeError) return [];
-        throw error;
-      }
+      const items = (await tryList(client, kind, signal)) ?? [];
+      return [...listUnknownKeys(kind.kind, items), ...listNotReady(kind.kind, items)];
     }),
   );
   return found.flat();

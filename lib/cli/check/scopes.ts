@@ -7,10 +7,9 @@ import type { ControllerDefinition } from "../../controllers/definition.ts";
 import type { AccessAnswer, Scope } from "../../kube/access/rights.ts";
 import { reviewAccess } from "../../kube/access/rights.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { KubeError } from "../../kube/api/errors.ts";
-import { listAll } from "../../kube/cache/watcher.ts";
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import type { KubeObject, Resource } from "../../kube/kinds/resource.ts";
+import { tryList } from "../listing.ts";
 
 /** A right, with the answer about it. */
 export interface AnsweredRight {
@@ -27,7 +26,6 @@ interface ScopedAnswers {
   readonly hasNoPlace: boolean;
 }
 
-const PER_PAGE = 500;
 /** Each needs some thirty questions. */
 const NAMESPACES_MAX = 20;
 
@@ -87,11 +85,6 @@ async function listNamespaces(
   kind: Resource<KubeObject>,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  try {
-    const { items } = await listAll(client, kind, { limit: PER_PAGE }, signal);
-    return new Set(items.map(({ metadata: { namespace = "" } }) => namespace));
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    return new Set();
-  }
+  const items = (await tryList(client, kind, signal)) ?? [];
+  return new Set(items.map(({ metadata: { namespace = "" } }) => namespace));
 }

@@ -5,18 +5,20 @@
 import { DEFAULT_DEBUG_ADDRESS } from "./common.ts";
 import type { FlagSpec } from "./spec.ts";
 
+const OUTPUT_FLAG: FlagSpec = {
+  name: "output",
+  short: "o",
+  type: "string",
+  default: "text",
+  help: "Format: text, or json with stable names",
+  effect: "applies",
+  group: "Report",
+  choices: ["text", "json"],
+};
+
 /** Flags of `check` beside those of `run`. */
 export const CHECK_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "output",
-    short: "o",
-    type: "string",
-    default: "text",
-    help: "Format of the report: text, or json with stable names",
-    effect: "applies",
-    group: "Report",
-    choices: ["text", "json"],
-  },
+  OUTPUT_FLAG,
   {
     name: "problems-only",
     type: "bool",
@@ -82,31 +84,14 @@ const WATCH_FLAG: FlagSpec = {
 export const NODES_FLAGS: readonly FlagSpec[] = [
   WATCH_FLAG,
   {
-    name: "output",
-    short: "o",
-    type: "string",
-    default: "text",
+    ...OUTPUT_FLAG,
     help: "Format: text, wide (text with more columns), or json as at /debug/nodes",
-    effect: "applies",
-    group: "Report",
     choices: ["text", "wide", "json"],
   },
 ];
 
 /** Flags of the commands that show objects, beside those of `run`. */
-export const OBJECT_FLAGS: readonly FlagSpec[] = [
-  WATCH_FLAG,
-  {
-    name: "output",
-    short: "o",
-    type: "string",
-    default: "text",
-    help: "Format: text, or json with stable names",
-    effect: "applies",
-    group: "Report",
-    choices: ["text", "json"],
-  },
-];
+export const OBJECT_FLAGS: readonly FlagSpec[] = [WATCH_FLAG, OUTPUT_FLAG];
 
 /** Flags of `services`. */
 export const SERVICES_FLAGS: readonly FlagSpec[] = [
@@ -166,15 +151,4 @@ export const DEMO_FLAGS: readonly FlagSpec[] = [
 ];
 
 /** Flags of `version`. */
-export const VERSION_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "output",
-    short: "o",
-    type: "string",
-    default: "text",
-    help: "Format: text, or json with stable names",
-    effect: "applies",
-    group: "Report",
-    choices: ["text", "json"],
-  },
-];
+export const VERSION_FLAGS: readonly FlagSpec[] = [OUTPUT_FLAG];

@@ -13,10 +13,8 @@ import type { NodeView } from "../../http/views.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { type OtherAddresses, readOtherAddresses, toAddressUses } from "../check/address_uses.ts";
 import { matchNodes } from "../check/nodes.ts";
-import { listAll } from "../../kube/cache/watcher.ts";
+import { listObjects } from "../listing.ts";
 import { type Sources, withCloudAndCluster } from "../cloud_and_cluster.ts";
-
-const NODES_PER_PAGE = 500;
 
 /**
  * Reads and matches the Nodes, sorted by name.
@@ -30,7 +28,7 @@ export async function lookAtNodes(
 ): Promise<NodeView[]> {
   const { name } = sources;
   return await withCloudAndCluster(sources, signal, async ({ provider, client, values }) => {
-    const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, signal);
+    const items = await listObjects(client, NODES, signal);
     const only = items.filter(({ metadata }) => metadata.name === name);
     // The names of the others help to find a misspelt one.
     const wanted = only.length === 0 ? items : only;

@@ -25,12 +25,11 @@ import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { toKey } from "../../../kube/cache/store.ts";
 import { NODES } from "../../../kube/kinds/node.ts";
-import type { KubeObject, Resource } from "../../../kube/kinds/resource.ts";
 import { type Service, SERVICES } from "../../../kube/kinds/service.ts";
+import { listObjects, tryList } from "../../listing.ts";
 import { inTime } from "../deadline.ts";
 import { addFindings, type CheckFinding, type CloudStep, type NodesStep } from "../report.ts";
 import { listWithoutPools } from "./without_pools.ts";
-import { listAll } from "../../../kube/cache/watcher.ts";
 
 /** What {@linkcode checkLoadBalancers} looks with. */
 interface BalancerSearch {
@@ -45,8 +44,6 @@ interface BalancerSearch {
   /** Absent: Kubernetes cannot be asked. */
   readonly client: Pick<KubeClient, "list" | "read"> | undefined;
 }
-
-const PER_PAGE = 500;
 
 /** Adds what {@linkcode checkLoadBalancers} finds to the step of the cloud. @throws the signal's reason */
 export async function addLoadBalancers(
@@ -150,22 +147,6 @@ async function listBackends(
   });
 }
 
-/** All objects of a kind; `undefined` if Kubernetes does not show them. @throws the signal's reason */
-async function tryList<T extends KubeObject>(
-  client: BalancerSearch["client"],
-  kind: Resource<T>,
-  signal: AbortSignal,
-): Promise<readonly T[] | undefined> {
-  if (client === undefined) return undefined;
-  try {
-    return (await listAll(client, kind, { limit: PER_PAGE }, signal)).items;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof KubeError) return undefined;
-    throw error;
-  }
-}
-
 /** Reads what says which objects of the cloud are of this cluster. @throws the signal's reason */
 async function findCluster(
   client: BalancerSearch["client"],
@@ -173,7 +154,7 @@ async function findCluster(
 ): Promise<ClusterFacts | undefined> {
   if (client === undefined) return undefined;
   try {
-    const { items } = await listAll(client, SERVICES, { limit: PER_PAGE }, signal);
+    const items = await listObjects(client, SERVICES, signal);
     const service = items.find((one) => toKey(one) === CLUSTER_SERVICE);
     const ids = await readClusterIds(client, service, signal);
     return ids && { ids, services: toLiveServices(items) };

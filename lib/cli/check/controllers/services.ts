@@ -13,10 +13,10 @@ import { KubeError } from "../../../kube/api/errors.ts";
 import { findHolder } from "../../../kube/election/lease.ts";
 import { LEASES } from "../../../kube/kinds/lease.ts";
 import { hasCloudLoadBalancer, type Service, SERVICES } from "../../../kube/kinds/service.ts";
+import { listObjects } from "../../listing.ts";
 import { isHeldNow } from "../leases/other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
 import { listUnknownKeys } from "../own_objects.ts";
-import { listAll } from "../../../kube/cache/watcher.ts";
 
 /** What {@linkcode checkServices} looks with. */
 interface ServiceSearch {
@@ -37,7 +37,6 @@ export interface CheckedServices {
   readonly served: readonly Service[];
 }
 
-const SERVICES_PER_PAGE = 500;
 const NAMED_MAX = 5;
 
 /**
@@ -55,7 +54,7 @@ export async function checkServices(
   if (!isServing && install?.serviceLease === undefined) return { findings: [], served: [] };
   const classes = readClasses(flags);
   try {
-    const { items } = await listAll(client, SERVICES, { limit: SERVICES_PER_PAGE }, signal);
+    const items = await listObjects(client, SERVICES, signal);
     const manager = await findManager(search, signal);
     if (!isServing) {
       const findings = listUnserved(items.filter(hasCloudLoadBalancer), search, manager);
