@@ -48,7 +48,7 @@ footer a{margin-right:1rem;display:inline-block}`;
 
 /** Shapes and colours of states. The shape works without colour, and every state except "well" is written out. */
 const MARKS = `
-.mark{display:inline-flex;align-items:center;gap:.42em}
+.mark{display:inline-flex;align-items:baseline;gap:.42em}
 .mark::before,.dot::before{content:"";flex:none;width:.72em;height:.72em;background:var(--tone);
 forced-color-adjust:none;print-color-adjust:exact}
 .s-well{--tone:var(--good)}.s-foreign{--tone:var(--quiet)}.s-joining{--tone:var(--info)}
@@ -159,7 +159,7 @@ thead th{color:var(--soft);font-weight:400;font-size:.88rem;border-top:0}
 tbody th{font-weight:600;overflow-wrap:anywhere}
 tbody th p{font-weight:400;font-size:.88rem}
 th code{display:inline-block;min-width:8rem;font-weight:400}
-@media(min-width:40.01rem){.nodes{table-layout:fixed}
+@media(min-width:60.01rem){.nodes{table-layout:fixed}
 .nodes th:first-child,.nodes th:nth-child(4){width:19%}.nodes th:nth-child(3){width:16%}
 .nodes th:last-child{width:7rem}
 .nodes.balancers th:nth-child(2){width:34%}.nodes.balancers th:nth-child(n+3):nth-child(-n+4){width:auto}
@@ -203,13 +203,25 @@ border:solid var(--soft);border-width:2px 2px 0 0;transform:translateY(-50%) rot
 .title .mark{font-size:1.1rem}
 .title+.why{max-width:70rem;margin-top:.4rem}`;
 
+/** A table is a list where its columns would be narrower than their words. */
+const NARROW = `
+@media(max-width:60rem){
+thead{position:absolute;left:-99rem}
+tbody,tbody tr,tbody th,tbody td{display:block;border:0}
+tbody tr{border-top:1px solid var(--line);padding:.5rem 0}
+caption+thead+tbody>tr:first-child{border-top:0;padding-top:0}
+tbody th,tbody td{padding:.1rem .8rem}
+caption{padding-left:.8rem}
+td[data-label]:not(:empty)::before{content:attr(data-label) " ";color:var(--soft)}
+td:empty{display:none}}
+@media(max-width:48rem){.lead form{flex:1 1 100%}}`;
+
 const PHONE = `
 @media(max-width:40rem){
 header,main,footer{padding-left:.8rem;padding-right:.8rem}
 header{flex-wrap:wrap}
 header .places{order:1;flex-basis:100%;margin:0;gap:.2rem .9rem}
 h1{font-size:1.4rem}
-.lead form{flex:1 1 100%}
 .rows>li{grid-template-columns:1fr}
 .facts{grid-template-columns:1fr 1fr;gap:.5rem}
 .facts>div:last-child:nth-child(odd){grid-column:1/-1}
@@ -218,14 +230,6 @@ h1{font-size:1.4rem}
 .box>summary{grid-template-columns:.7rem 1fr}
 .box>summary .tally{grid-column:2;justify-content:start}
 .box>summary,.inside{padding-left:.75rem;padding-right:.75rem}
-thead{position:absolute;left:-99rem}
-tbody,tbody tr,tbody th,tbody td{display:block;border:0}
-tbody tr{border-top:1px solid var(--line);padding:.5rem 0}
-caption+thead+tbody>tr:first-child{border-top:0;padding-top:0}
-tbody th,tbody td{padding:.1rem .8rem}
-caption{padding-left:.8rem}
-td[data-label]:not(:empty)::before{content:attr(data-label) " ";color:var(--soft)}
-td:empty{display:none}
 .card>dl{grid-template-columns:1fr}
 .card>dl>*{padding:.1rem .8rem}
 .card>dl>dd{padding-bottom:.4rem}
@@ -235,4 +239,6 @@ td:empty{display:none}
 @media print{#live,form{display:none}}`;
 
 /** The style sheet. */
-export const STYLE: string = [COLOURS, BASE, MARKS, OVERVIEW, BOXES, TABLES, PHONE].join("");
+export const STYLE: string = [COLOURS, BASE, MARKS, OVERVIEW, BOXES, TABLES, NARROW, PHONE].join(
+  "",
+);

@@ -110,6 +110,18 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     expect(await find("form[role=search]")).toMatchObject({ x: (await find("h1")).x });
   });
 
+  test("breaks no word of a table, however wide the window is", async () => {
+    await using visited = await visit("nodes");
+    const { page } = visited;
+    for (const width of [700, 960, 1_000]) {
+      await page.setViewportSize({ width, height: 800 });
+      const widths = await page.evaluate<number[]>(
+        `[...document.querySelectorAll("tbody td:not(:empty)")].map((cell) => cell.clientWidth)`,
+      );
+      expect(Math.min(...widths)).toBeGreaterThan(100);
+    }
+  });
+
   test("shows names as they are, whatever somebody called a machine, a host or a pool", async () => {
     await using visited = await visit("nodes/worker-odd");
     const { page, offences } = visited;
