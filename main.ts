@@ -33,6 +33,7 @@ const code = await main(process.argv.slice(2), {
   print: (text) => {
     isPrinted = write(1, text) && isPrinted;
   },
+  hasReader: () => isPrinted,
   columns: findColumns,
   complain: (text) => void (logPipe ? logPipe.write(text) : write(2, text)),
   ...(logPipe && { logPipe }),

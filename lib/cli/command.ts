@@ -14,6 +14,8 @@ export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes to standard output, without adding a newline. */
   readonly print: (text: string) => void;
+  /** Whether all that was printed could be written: a reader such as `head` may be gone. @default {it could} */
+  readonly hasReader?: () => boolean;
   /** Writes to standard error, without adding a newline. */
   readonly complain: (text: string) => void;
   /** Width in characters of the terminal behind `print`; `undefined` if there is none. @default {no terminal} */

@@ -93,14 +93,14 @@ function request(address: ListenAddress, path: string, signal: AbortSignal): Pro
 }
 
 /**
- * Prints a text once, or again whenever it changes until the signal aborts: on a terminal in place of the one before.
+ * Prints a text once, or again whenever it changes until the signal aborts or no program reads it: on a terminal in place of the one before.
  * Elsewhere only more than the time that has passed is a change: it would print a table for each second.
  *
  * @param read Makes the text
  * @throws what `read` throws the first time; later problems are said, and it goes on
  */
 export async function printOrWatch(
-  { print, complain, columns, clock = systemClock }: CommandContext,
+  { print, complain, columns, hasReader = () => true, clock = systemClock }: CommandContext,
   { isWatching, read }: { readonly isWatching: boolean; read(): Promise<string> },
   signal: AbortSignal,
 ): Promise<void> {
@@ -108,7 +108,7 @@ export async function printOrWatch(
   let shown = await read();
   print(isWatching && isTerminal ? CLEAR + shown : shown);
   if (!isWatching) return;
-  while (!signal.aborted) {
+  while (!signal.aborted && hasReader()) {
     await pause(clock, signal);
     if (signal.aborted) return;
     try {

@@ -148,6 +148,17 @@ test("landfall services --watch prints nothing when only time has passed", async
   expect(await running).toBe(0);
 });
 
+test("landfall nodes --watch ends when no program reads it any more", async () => {
+  const shown: string[] = [];
+  const code = await main(["nodes", "--watch", `--debug-address=127.0.0.1:${server.port}`], {
+    env: {},
+    print: (text) => void shown.push(text),
+    complain: () => undefined,
+    hasReader: () => shown.length === 0,
+  });
+  expect([code, shown.length]).toEqual([0, 1]);
+});
+
 test.each([["sipclusters"], ["nodes"]])(
   "landfall %s --watch prints again what changes, until it is stopped",
   async (command) => {
