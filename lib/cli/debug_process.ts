@@ -93,8 +93,9 @@ function request(address: ListenAddress, path: string, signal: AbortSignal): Pro
 }
 
 /**
- * Prints a text once, or again whenever it changes until the signal aborts or no program reads it: on a terminal in place of the one before.
- * Elsewhere only more than the time that has passed is a change: it would print a table for each second.
+ * Prints a text once, or again whenever it changes until the signal aborts or no program reads it: on a terminal in
+ * place of the one before. Elsewhere only more than the time that has passed is a change: it would print a table for
+ * each second.
  *
  * @param read Makes the text
  * @throws what `read` throws the first time; later problems are said, and it goes on
