@@ -21,8 +21,7 @@ import {
   replyXml,
   toUnavailable,
 } from "./replies.ts";
-import { toRoot, toServiceDocument } from "./resources.ts";
-import { renderMetadata } from "./schemas.ts";
+import { renderMetadata, toRoot, toServiceDocument } from "./resources.ts";
 import { listSessionEndpoints } from "./login/session_endpoints.ts";
 import {
   listManagerEndpoints,

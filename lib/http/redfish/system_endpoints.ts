@@ -2,7 +2,18 @@
  * Systems, their managers and their media: what they are like, and what can be changed.
  * @module
  */
-import { parseReset, parseSystemChange, readFields, parseInsertion } from "./bodies.ts";
+import {
+  RedfishError,
+  checkUnchanged,
+  parseInsertion,
+  parseReset,
+  parseSystemChange,
+  readFields,
+  reply,
+  replyDone,
+  replyTagged,
+  requireDone,
+} from "./replies.ts";
 import type {
   MachineManagement,
   ManagedReading,
@@ -11,14 +22,6 @@ import type {
 import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts";
 import type { Endpoint, KnownVisit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
-import {
-  checkUnchanged,
-  RedfishError,
-  reply,
-  replyDone,
-  replyTagged,
-  requireDone,
-} from "./replies.ts";
 import {
   toCollection,
   toInterface,

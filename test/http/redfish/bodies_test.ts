@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Fields } from "../../../lib/core/text/values.ts";
-import { parseReset, parseSystemChange, readFields } from "../../../lib/http/redfish/bodies.ts";
+import { parseReset, parseSystemChange, readFields } from "../../../lib/http/redfish/replies.ts";
 import { RESET_TYPES } from "../../../lib/http/redfish/words.ts";
 
 const TYPE = { "content-type": "application/json; charset=utf-8" };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderMetadata, toCollectionType, toType } from "../../../lib/http/redfish/schemas.ts";
+import { renderMetadata, toCollectionType, toType } from "../../../lib/http/redfish/resources.ts";
 import { createRig, credentialsOf } from "../../support/redfish/client.ts";
 
 const A = credentialsOf("a");

@@ -13,7 +13,7 @@ import { KubeError } from "../../../lib/kube/api/errors.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { VinoManagement } from "../../../lib/controllers/vino/redfish/management.ts";
 import { BOOT_OVERRIDE } from "../../../lib/controllers/vino/redfish/words.ts";
-import type { ManagedMachine } from "../../../lib/controllers/vino/redfish/secret_cache.ts";
+import type { ManagedMachine } from "../../../lib/controllers/vino/redfish/credentials.ts";
 import { MachinePowerDouble } from "../cloud/machine_power_double.ts";
 import { ManualClock } from "../manual_clock.ts";
 

@@ -25,7 +25,7 @@ import {
   type OverrideStore,
   type StoredOverride,
 } from "./override_store.ts";
-import { type ManagedMachine, toMachineKey } from "./secret_cache.ts";
+import { type ManagedMachine, toMachineKey } from "./credentials.ts";
 
 /** What {@linkcode BootOverrides} need. */
 interface BootOverridesOptions {

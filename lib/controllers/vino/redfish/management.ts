@@ -23,11 +23,10 @@ import type {
   ManagementAnswer,
 } from "../../../cloud/capabilities/machine_management.ts";
 import { BootOverrides, RefusedChangeError, toBootOverride } from "./boot_overrides.ts";
-import { ImageError } from "./image_source.ts";
-import { type MediaSettings, VirtualMedia } from "./media.ts";
+import { ImageError, type MediaSettings, VirtualMedia } from "./media.ts";
 import { isRefusedForGood, startsNothing } from "./order_refusal.ts";
 import { type OverrideClient, OverrideStore } from "./override_store.ts";
-import { type ManagedMachine, SecretCache } from "./secret_cache.ts";
+import { type ManagedMachine, SecretCache } from "./credentials.ts";
 import { WaitingOverrides } from "./waiting_overrides.ts";
 
 /** What {@linkcode VinoManagement} needs. */

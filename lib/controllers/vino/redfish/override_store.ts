@@ -11,7 +11,7 @@ import { VINO_UID } from "../../../kube/kinds/bare_metal_host.ts";
 import { type Secret, SECRETS } from "../../../kube/kinds/secret.ts";
 import { MACHINE_ID, VINO_NAME } from "../hosts/words.ts";
 import { VINOES } from "../resource/vino.ts";
-import { type ManagedMachine, toMachineKey } from "./secret_cache.ts";
+import { type ManagedMachine, toMachineKey } from "./credentials.ts";
 import { BOOT_OVERRIDE } from "./words.ts";
 import { parseFields } from "../../../core/text/values.ts";
 import type { BootDevice } from "../../../cloud/capabilities/machine_power.ts";

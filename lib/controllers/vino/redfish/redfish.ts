@@ -17,13 +17,12 @@ import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts
 import type { WantedHost } from "../hosts/types.ts";
 import type { VinoMachines } from "../machines/vino_machines.ts";
 import type { Vino, MachineForm, VinoSpec } from "../resource/vino.ts";
-import { HostCredentialsSource, SHARED_MS } from "./host_credentials.ts";
+import { HostCredentialsSource, type ManagedMachine, SHARED_MS } from "./credentials.ts";
 import { type RedfishSettings, toBmcAddress, toManagementPlace } from "./flags.ts";
 import { runLeaderEndpoint } from "./leader_endpoint.ts";
 import { VinoManagement } from "./management.ts";
 import { EVENT_WORDS } from "../words.ts";
 import { toBootOverrideName, toCredentialsName, toHostName } from "../hosts/names.ts";
-import type { ManagedMachine } from "./secret_cache.ts";
 
 /** What {@linkcode createRedfish} needs. */
 interface RedfishOptions {

@@ -7,7 +7,7 @@ import { describeError } from "../../../core/errors.ts";
 import { type Logger, MessageDedup } from "../../../core/log.ts";
 import { isRefusedForGood } from "./order_refusal.ts";
 import type { OverrideStore } from "./override_store.ts";
-import { type ManagedMachine, toMachineKey } from "./secret_cache.ts";
+import { type ManagedMachine, toMachineKey } from "./credentials.ts";
 
 /** What {@linkcode WaitingOverrides} need. */
 interface WaitingOverridesOptions {

@@ -3,9 +3,8 @@
  * @module
  */
 import { type Access, toCredentials, type Session, SESSION_SECONDS } from "./access.ts";
-import { readFields } from "../bodies.ts";
+import { RedfishError, readFields, reply, replyDone } from "../replies.ts";
 import type { Endpoint, KnownVisit, Visit } from "../endpoints.ts";
-import { RedfishError, reply, replyDone } from "../replies.ts";
 import {
   toAccountService,
   toCollection,

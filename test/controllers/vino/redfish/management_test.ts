@@ -21,7 +21,7 @@ import { VinoManagement } from "../../../../lib/controllers/vino/redfish/managem
 import { listManagedMachines } from "../../../../lib/controllers/vino/redfish/redfish.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
 import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
-import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
+import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/credentials.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import { createRedfishMetrics } from "../../../../lib/http/redfish/metrics.ts";

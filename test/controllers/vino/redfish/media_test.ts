@@ -5,9 +5,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { VinoManagement } from "../../../../lib/controllers/vino/redfish/management.ts";
-import { parseImageUrl } from "../../../../lib/controllers/vino/redfish/image_source.ts";
-import type { MediaSettings } from "../../../../lib/controllers/vino/redfish/media.ts";
-import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
+import {
+  type MediaSettings,
+  parseImageUrl,
+} from "../../../../lib/controllers/vino/redfish/media.ts";
+import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/credentials.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import { createRedfishMetrics } from "../../../../lib/http/redfish/metrics.ts";

@@ -26,8 +26,10 @@ import {
 } from "../../../../lib/controllers/vino/redfish/leader_endpoint.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import { ScriptedKubeClient } from "../../../support/kube/scripted_kube_client.ts";
-import { SecretCache } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
-import { HostCredentialsSource } from "../../../../lib/controllers/vino/redfish/host_credentials.ts";
+import {
+  HostCredentialsSource,
+  SecretCache,
+} from "../../../../lib/controllers/vino/redfish/credentials.ts";
 
 const { signal } = new AbortController();
 const LOGIN = { username: "admin", password: "p" };

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../../../lib/kube/kinds/resource.ts";
 import type { Secret } from "../../../../lib/kube/kinds/secret.ts";
-import { findCredentials } from "../../../../lib/controllers/vino/redfish/host_credentials.ts";
+import { findCredentials } from "../../../../lib/controllers/vino/redfish/credentials.ts";
 import type { Ironic } from "./ironic.ts";
 import type { IronicNode } from "./ramdisk.ts";
 
