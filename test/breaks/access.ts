@@ -8,7 +8,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "open-every-machine",
     rule: "a user and password open only the machines that have them",
-    file: "lib/http/redfish/login.ts",
+    file: "lib/http/redfish/login/access.ts",
     from: "await this.#management.findSystems(credentials, signal, system)",
     to: "await this.#management.findSystems(credentials, signal)",
     caughtBy: "test/http/redfish/service_test.ts",
@@ -24,7 +24,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
   {
     id: "guess-without-limit",
     rule: "after too many wrong passwords no further one is looked at",
-    file: "lib/http/redfish/login.ts",
+    file: "lib/http/redfish/login/access.ts",
     from: "if (!this.#attempts.mayTry(address, credentials, system)) {",
     to: "if (address === undefined) {",
     caughtBy: "test/http/redfish/login/access_test.ts",
