@@ -117,7 +117,7 @@ interface Waiting {
   readonly answer: PromiseWithResolvers<MachinesView>;
 }
 
-/** See the module. */
+/** One observation of the cloud for all machines that wait for one, of all Vinos. */
 class SharedObservation {
   readonly #machines: Pick<Machines, "observe">;
   /** Machines that are about to ask: those that wait, wait for them, too. */
@@ -193,7 +193,7 @@ interface MachineGroupOptions {
  */
 const OTHERS_MS = 15_000;
 
-/** See the module. */
+/** What the machines of one Vino that are worked on have in common: when others may join them, and what stops all. */
 export class MachineGroup {
   readonly tracker: ProgressTracker;
   readonly #neverComplete: NeverComplete;
