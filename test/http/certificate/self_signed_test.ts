@@ -42,6 +42,14 @@ test("makeSelfSigned() keeps every name, however many there are", () => {
   ]);
 });
 
+test("makeSelfSigned() encodes every length that names may have together", () => {
+  for (let length = 1; length <= 300; length += 1) {
+    const name = "n".repeat(length);
+    const { subjectAltName } = new X509Certificate(makeSelfSigned([name], NOW_MS).cert);
+    expect(subjectAltName).toBe(`DNS:${name}`);
+  }
+});
+
 test("makeSelfSigned() makes another key and another positive serial number each time", () => {
   const certificates = Array.from({ length: 20 }, () => makeSelfSigned(NAMES, NOW_MS));
   expect(new Set(certificates.map(({ key }) => key)).size).toBe(20);
