@@ -49,8 +49,8 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     id: "release-foreign-address",
     rule: "an address without the tags of its Service is never released",
     file: "lib/providers/cloudstack/load_balancers/address.ts",
-    from: "return isTaggedFor(tags, view.clusterIds, owner.uid) ||",
-    to: "return isTaggedFor(tags, view.clusterIds, owner.uid) || tags.size >= 0 ||",
+    from: "return isTaggedFor(tags, cloud.clusterIds, owner.uid) ||",
+    to: "return isTaggedFor(tags, cloud.clusterIds, owner.uid) || tags.size >= 0 ||",
     caughtBy: "test/providers/cloudstack/load_balancers/address_test.ts",
   },
   {
@@ -89,8 +89,8 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     id: "release-users-address",
     rule: "an address that is not proven to be of the Service is never released",
     file: "lib/providers/cloudstack/load_balancers/release.ts",
-    from: "if (!isOwnOrProven(scene, address)) {",
-    to: "if (!isOwnOrProven(scene, address) && address === scene) {",
+    from: "if (!isOwnOrProven(current, address)) {",
+    to: "if (!isOwnOrProven(current, address) && address === current) {",
     caughtBy: "test/providers/cloudstack/load_balancers/release_test.ts",
   },
   {
@@ -161,8 +161,8 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     id: "open-for-empty-sources",
     rule: "sources that cannot be read never let everyone in",
     file: "lib/providers/cloudstack/load_balancers/desired.ts",
-    from: 'if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { asked,',
-    to: "if (isWaiting(sources.problems)) return { asked,",
+    from: 'if (isWaiting(sources.problems) || values.sourceCidrs === "refused")',
+    to: "if (isWaiting(sources.problems))",
     caughtBy: "test/providers/cloudstack/load_balancers/desired_test.ts",
   },
   {

@@ -4,16 +4,22 @@
  */
 import type { LoadBalancerProblem } from "../../../cloud/capabilities/load_balancers.ts";
 import { covers, EVERYONE, isSame, keepIpv4, toBlocks } from "./cidrs.ts";
-import { type GatePlan, type GatePort, type GateSite, isAbout, listWider } from "./firewall.ts";
+import {
+  type AccessPlan,
+  type AccessPort,
+  type AccessSite,
+  isAbout,
+  listWider,
+} from "./firewall.ts";
 import { isAclReason, isAclReasonOf, isOf1x, toAclReason, toNotice, toWaiting } from "./words.ts";
-import { isNameOf, type Scene, toGatePort, toIpProtocol, toStep } from "./scene.ts";
+import { isNameOf, type Current, toAccessPort, toIpProtocol, toStep } from "./current.ts";
 import type { ChangeOf, Step } from "./steps.ts";
 import { type AclItem, type Rule, hasRuleLists } from "./observation.ts";
 import { ACL_ITEMS } from "../wire/objects.ts";
 import { type Acting, write } from "./acting.ts";
 
 /** A port behind an ACL list that can be changed. */
-export interface AclSite extends GateSite {
+export interface AclSite extends AccessSite {
   readonly listId: string;
   /** All items of the list. */
   readonly items: readonly AclItem[];
@@ -23,32 +29,32 @@ export interface AclSite extends GateSite {
  * Plans the item of one port. An item is changed in place, so clients are not cut off. One item belongs to one Service:
  * an item of another load balancer for the same port does not count, because it goes with the other one.
  */
-export function planAcl(site: AclSite): GatePlan {
-  const { scene, port, rule, items } = site;
-  const wanted = site.sources ?? EVERYONE;
+export function planAcl(site: AclSite): AccessPlan {
+  const { current, port, rule, items } = site;
+  const desired = site.sources ?? EVERYONE;
   const mine = items.filter((one) => isMine(site, one) && isAllowing(one) && isExactly(one, port));
-  const opened = findOpened(site, wanted);
+  const opened = findOpened(site, desired);
   if (opened !== undefined) return { before: [], after: [], problems: [opened] };
-  const kept = mine.find((one) => isFor(one, wanted)) ?? mine[0] ?? findOwnerless(site);
+  const kept = mine.find((one) => isFor(one, desired)) ?? mine[0] ?? findOwnerless(site);
   const spare = mine
     .filter((one) => one !== kept)
-    .map((one) => toDeletion(scene, one, site.networkId));
+    .map((one) => toDeletion(current, one, site.networkId));
   if (kept !== undefined) {
-    const before = [...toUpdate(site, kept, wanted), ...spare];
-    return { before, after: [], problems: findDenied(site, kept, wanted) };
+    const before = [...toUpdate(site, kept, desired), ...spare];
+    return { before, after: [], problems: findDenied(site, kept, desired) };
   }
   const exact = items.filter((one) => !isOfAny(one) && one.isIngress && isExactly(one, port));
-  const deny = findDeny(site, wanted);
+  const deny = findDeny(site, desired);
   const isOpen =
     exact.length > 0 &&
-    exact.every((one) => one.isAllow && isFor(one, wanted, "more")) &&
+    exact.every((one) => one.isAllow && isFor(one, desired, "more")) &&
     exact.some(({ number }) => deny === undefined || number < deny.number);
   if (isOpen) return { before: [], after: [], problems: [] };
   if (exact.length > 0) return { before: [], after: [], problems: [inTheWay(site, exact)] };
-  const place = findPlace(site, wanted);
+  const place = findPlace(site, desired);
   if (typeof place === "object") return { before: [], after: [], problems: [place] };
   // Only beside its rule, so that it never outlives it.
-  const after = rule === undefined ? [] : [toCreation(site, wanted, place)];
+  const after = rule === undefined ? [] : [toCreation(site, desired, place)];
   return { before: [], after, problems: [] };
 }
 
@@ -68,36 +74,36 @@ export function isAclWider(site: AclSite): boolean {
 
 /** Plans the deletion of the items of a load-balancer rule that goes, except those that stay for another one. */
 export function planAclRemoval(
-  scene: Scene,
+  current: Current,
   rule: Rule,
   isNeeded: (item: AclItem) => boolean,
 ): readonly Step[] {
-  const port = toGatePort(rule);
-  const own = listOwnItems(scene).filter((one) => isExactly(one, port) && !isNeeded(one));
-  const listId = scene.view.networks.get(rule.networkId)?.aclListId;
-  const items = listId === undefined ? [] : (scene.view.aclItems.get(listId) ?? []);
-  return [...own, ...listOwnerless(scene, rule, items)].map((one) =>
-    toDeletion(scene, one, rule.networkId),
+  const port = toAccessPort(rule);
+  const own = listOwnItems(current).filter((one) => isExactly(one, port) && !isNeeded(one));
+  const listId = current.cloud.networks.get(rule.networkId)?.aclListId;
+  const items = listId === undefined ? [] : (current.cloud.aclItems.get(listId) ?? []);
+  return [...own, ...listOwnerless(current, rule, items)].map((one) =>
+    toDeletion(current, one, rule.networkId),
   );
 }
 
-/** All items of the Service in all lists that the look shows. */
-export function listOwnItems({ view, lbName }: Scene): readonly AclItem[] {
-  return [...view.aclItems.values()].flat().filter(({ reason }) => isAclReasonOf(lbName, reason));
+/** All items of the Service in all lists that the observation shows. */
+export function listOwnItems({ cloud, lbName }: Current): readonly AclItem[] {
+  return [...cloud.aclItems.values()].flat().filter(({ reason }) => isAclReasonOf(lbName, reason));
 }
 
 /** Plans the deletion of an item of the Service. @param lock The network in which one change is made at a time */
 export function toDeletion(
-  scene: Scene,
+  current: Current,
   { id, protocol, startPort }: AclItem,
   lock?: string,
 ): Step {
   const summary = `delete ACL item ${protocol} ${startPort ?? "all"}`;
-  return toStep(scene, summary, { kind: "delete", what: "aclItem", id }, lock);
+  return toStep(current, summary, { kind: "delete", what: "aclItem", id }, lock);
 }
 
 /** Whether an item is for exactly one port. */
-export function isExactly(one: AclItem, { ipProtocol, publicPort }: GatePort): boolean {
+export function isExactly(one: AclItem, { ipProtocol, publicPort }: AccessPort): boolean {
   const last = one.endPort ?? one.startPort;
   return one.protocol === ipProtocol && one.startPort === publicPort && last === publicPort;
 }
@@ -107,8 +113,8 @@ export function isAllowing({ isIngress, isAllow }: AclItem): boolean {
   return isIngress && isAllow;
 }
 
-function isMine({ scene }: AclSite, { reason }: AclItem): boolean {
-  return isAclReasonOf(scene.lbName, reason);
+function isMine({ current }: AclSite, { reason }: AclItem): boolean {
+  return isAclReasonOf(current.lbName, reason);
 }
 
 function isOfAny({ reason }: AclItem): boolean {
@@ -116,16 +122,16 @@ function isOfAny({ reason }: AclItem): boolean {
 }
 
 /** Whether an item lets in exactly these, or these and more. */
-function isFor({ cidrs }: AclItem, wanted: readonly string[], how?: "more"): boolean {
+function isFor({ cidrs }: AclItem, desired: readonly string[], how?: "more"): boolean {
   if (cidrs === undefined) return false;
-  return how === "more" ? covers(toBlocks(cidrs), wanted) : isSame(toBlocks(cidrs), wanted);
+  return how === "more" ? covers(toBlocks(cidrs), desired) : isSame(toBlocks(cidrs), desired);
 }
 
 /** An item of version 1.x for the port: beside the rule of the port, or one on the address that the Service leaves. */
-function findOwnerless({ scene, items, port }: AclSite): AclItem | undefined {
-  return scene.rules
+function findOwnerless({ current, items, port }: AclSite): AclItem | undefined {
+  return current.rules
     .filter(({ publicPort }) => publicPort === port.publicPort)
-    .flatMap((rule) => listOwnerless(scene, rule, items))
+    .flatMap((rule) => listOwnerless(current, rule, items))
     .find((one) => isExactly(one, port));
 }
 
@@ -133,17 +139,21 @@ function findOwnerless({ scene, items, port }: AclSite): AclItem | undefined {
  * Items that version 1.x of the Go provider made for a rule, which had no reason. They count only beside a rule of that
  * version, and only if no other rule of it in the list may need them.
  */
-function listOwnerless(scene: Scene, rule: Rule, items: readonly AclItem[]): readonly AclItem[] {
-  const { view, lbName } = scene;
+function listOwnerless(
+  current: Current,
+  rule: Rule,
+  items: readonly AclItem[],
+): readonly AclItem[] {
+  const { cloud, lbName } = current;
   if (!isOf1x(rule.description)) return [];
-  const port = toGatePort(rule);
-  const listId = view.networks.get(rule.networkId)?.aclListId;
-  const isShared = [...view.rules.values()].some(
+  const port = toAccessPort(rule);
+  const listId = cloud.networks.get(rule.networkId)?.aclListId;
+  const isShared = [...cloud.rules.values()].some(
     (one) =>
       !isNameOf(lbName, one.name) &&
       one.publicPort === port.publicPort &&
       toIpProtocol(one) === port.ipProtocol &&
-      view.networks.get(one.networkId)?.aclListId === listId &&
+      cloud.networks.get(one.networkId)?.aclListId === listId &&
       isOf1x(one.description),
   );
   if (isShared) return [];
@@ -157,17 +167,17 @@ function listOwnerless(scene: Scene, rule: Rule, items: readonly AclItem[]): rea
   );
 }
 
-function toUpdate(site: AclSite, kept: AclItem, wanted: readonly string[]): readonly Step[] {
-  const { scene, port, networkId, listId } = site;
+function toUpdate(site: AclSite, kept: AclItem, desired: readonly string[]): readonly Step[] {
+  const { current, port, networkId, listId } = site;
   const fields = {
-    ...(!isFor(kept, wanted) && { cidrs: wanted }),
-    ...(!isMine(site, kept) && { reason: toAclReason(scene.lbName) }),
+    ...(!isFor(kept, desired) && { cidrs: desired }),
+    ...(!isMine(site, kept) && { reason: toAclReason(current.lbName) }),
   };
   if (Object.keys(fields).length === 0) return [];
   const summary = `update ACL item ${port.ipProtocol} ${port.publicPort}`;
   return [
     toStep(
-      scene,
+      current,
       summary,
       { kind: "updateAclItem", itemId: kept.id, listId, ...fields },
       networkId,
@@ -176,26 +186,26 @@ function toUpdate(site: AclSite, kept: AclItem, wanted: readonly string[]): read
 }
 
 function toCreation(site: AclSite, cidrs: readonly string[], number: number | undefined): Step {
-  const { scene, port, networkId, listId } = site;
+  const { current, port, networkId, listId } = site;
   const { ipProtocol: protocol, publicPort } = port;
   const summary = `create ACL item ${protocol} ${publicPort}`;
-  const reason = toAclReason(scene.lbName);
+  const reason = toAclReason(current.lbName);
   const fields = { listId, networkId, protocol, port: publicPort, cidrs, reason };
   const change = {
     kind: "createAclItem" as const,
     ...fields,
     ...(number !== undefined && { number }),
   };
-  return toStep(scene, summary, change, networkId);
+  return toStep(current, summary, change, networkId);
 }
 
 /**
  * The first item that denies all of the clients. An item that denies some of them stays in front: it is a blocklist.
  */
-function findDeny({ items, port }: AclSite, wanted: readonly string[]): AclItem | undefined {
+function findDeny({ items, port }: AclSite, desired: readonly string[]): AclItem | undefined {
   return items
     .filter(
-      (one) => one.isIngress && !one.isAllow && isAbout(one, port) && isFor(one, wanted, "more"),
+      (one) => one.isIngress && !one.isAllow && isAbout(one, port) && isFor(one, desired, "more"),
     )
     .toSorted((a, b) => a.number - b.number)[0];
 }
@@ -203,9 +213,9 @@ function findDeny({ items, port }: AclSite, wanted: readonly string[]): AclItem 
 /** @returns The number of a new item; `undefined` for the end of the list */
 function findPlace(
   site: AclSite,
-  wanted: readonly string[],
+  desired: readonly string[],
 ): number | LoadBalancerProblem | undefined {
-  const deny = findDeny(site, wanted);
+  const deny = findDeny(site, desired);
   if (deny === undefined) return undefined;
   const used = new Set(site.items.map(({ number }) => number));
   for (let number = deny.number - 1; number > 0; number -= 1) if (!used.has(number)) return number;
@@ -218,9 +228,9 @@ function findPlace(
 function findDenied(
   site: AclSite,
   kept: AclItem,
-  wanted: readonly string[],
+  desired: readonly string[],
 ): readonly LoadBalancerProblem[] {
-  const deny = findDeny(site, wanted);
+  const deny = findDeny(site, desired);
   if (deny === undefined || deny.number > kept.number) return [];
   const { ipProtocol, publicPort } = site.port;
   const message =
@@ -234,17 +244,17 @@ function findDenied(
  * out, if the server has lists for rules.
  */
 function findOpened(
-  { scene, items, port }: AclSite,
-  wanted: readonly string[],
+  { current, items, port }: AclSite,
+  desired: readonly string[],
 ): LoadBalancerProblem | undefined {
-  if (hasRuleLists(scene.view)) return undefined;
+  if (hasRuleLists(current.cloud)) return undefined;
   const other = items.find(
     (one) =>
       isOfAny(one) &&
-      !isAclReasonOf(scene.lbName, one.reason) &&
+      !isAclReasonOf(current.lbName, one.reason) &&
       isAllowing(one) &&
       isExactly(one, port) &&
-      !isFor(one, wanted, "more"),
+      !isFor(one, desired, "more"),
   );
   if (other === undefined) return undefined;
   const what = `ACL item ${other.id} lets other clients in to ${port.ipProtocol} ${port.publicPort}`;

@@ -82,7 +82,7 @@ interface Writing<T> {
 }
 
 /**
- * Makes or changes an object. Asks for a new look if the answer does not show it as asked for.
+ * Makes or changes an object. Asks for a new observation if the answer does not show it as asked for.
  *
  * @throws as `send()`
  */
@@ -94,7 +94,7 @@ export async function write<T extends object>(
   const all = { ...toParams(kind, fields), ...params };
   const object = await send(acting, { command, params: all, key, schema: kind.schema });
   const shown = new Map<string, unknown>(Object.entries(object));
-  // A look shows lists in the order of their texts.
+  // An observation shows lists in the order of their texts.
   const isShown = listFields(kind, fields).every(({ field, value }) =>
     isDeepStrictEqual(shown.get(field), Array.isArray(value) ? value.toSorted() : value),
   );

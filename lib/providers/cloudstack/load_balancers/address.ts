@@ -17,7 +17,7 @@ import type { PublicAddress, Observation } from "./observation.ts";
 import { findKeptFor, isTaggedFor, toTags, toWaiting } from "./words.ts";
 import { type Acting, send, sendPlain, sendRemoval, toIndexed, toProject } from "./acting.ts";
 import { decode } from "../../../cloud_http/decode.ts";
-import { explainFree, isLeftBehind } from "./scene.ts";
+import { explainFree, isLeftBehind } from "./current.ts";
 
 type Desired = ChangeOf<"takeAddress">;
 
@@ -33,37 +33,37 @@ const TAKEN: ReadonlySet<number> = new Set([431, NO_CAPACITY, 536, 537]);
  *
  * @throws {CloudError} when there is none to take, or CloudStack refuses, or the outcome is not known
  */
-export async function takeAddress(wanted: Desired, acting: Acting): Promise<void> {
+export async function takeAddress(desired: Desired, acting: Acting): Promise<void> {
   const { store, record, owner } = acting;
-  const taken = await take(wanted, acting);
+  const taken = await take(desired, acting);
   if (taken === "lookAgain") return store.invalidate();
   // The server shows the state from before the job.
   store.putAddress({ ...taken, state: "Allocated" });
-  if (!isIn(taken, wanted.place)) store.invalidate();
-  const [clusterId] = store.view?.clusterIds ?? [];
+  if (!isIn(taken, desired.place)) store.invalidate();
+  const [clusterId] = store.observation?.clusterIds ?? [];
   if (clusterId === undefined) return store.invalidate();
   await tag(taken.id, toTags(clusterId, owner), acting);
   await record.keepAddress();
   // Where CloudStack chooses, it knows nothing of namespaces.
-  const refusal = explainFree(store.view ?? {}, acting, taken.ip);
+  const refusal = explainFree(store.observation ?? {}, acting, taken.ip);
   if (refusal === undefined) return;
   await releaseAddress({ kind: "releaseAddress", addressId: taken.id }, acting);
   throw toRefused(refusal);
 }
 
-async function take(wanted: Desired, acting: Acting): Promise<PublicAddress | "lookAgain"> {
-  const before = await findAskedBefore(wanted, acting);
+async function take(desired: Desired, acting: Acting): Promise<PublicAddress | "lookAgain"> {
+  const before = await findAskedBefore(desired, acting);
   if (before === "lookAgain") return before;
   if (before !== undefined) {
     const answer = await ask(before, acting);
     if (!(answer instanceof ApiError)) return answer;
     // The request of an earlier process may have been carried out just now.
-    if ((await findAskedBefore(wanted, acting)) === "lookAgain") return "lookAgain";
+    if ((await findAskedBefore(desired, acting)) === "lookAgain") return "lookAgain";
   }
-  const free = await listFree(wanted, acting);
+  const free = await listFree(desired, acting);
   const others = free.filter(({ id }) => id !== before?.id);
-  const choices = choose(others, acting.random).map((one) => toAsked(one, wanted.place, acting));
-  const [first = toUnseen(wanted, acting), ...more] = choices;
+  const choices = choose(others, acting.random).map((one) => toAsked(one, desired.place, acting));
+  const [first = toUnseen(desired, acting), ...more] = choices;
   let answer = await ask(first, acting);
   for (const choice of more) {
     if (!(answer instanceof ApiError)) return answer;
@@ -72,7 +72,7 @@ async function take(wanted: Desired, acting: Acting): Promise<PublicAddress | "l
   if (!(answer instanceof ApiError)) return answer;
   // None of them is ours, and another account may get the last one later.
   await acting.record.keepAddress();
-  throw wanted.ip === undefined ? answer : toNotTaken(wanted.ip, answer);
+  throw desired.ip === undefined ? answer : toNotTaken(desired.ip, answer);
 }
 
 /** Says which address it is about: the server only says that there is none. */
@@ -111,11 +111,11 @@ async function findAskedBefore(
   if (address === undefined || id === undefined || !isSamePlace(address.place, place))
     return undefined;
   if (ip !== undefined && ip !== address.ip) return undefined;
-  const { addresses, takers } = acting.store.view ?? {};
+  const { addresses, allocatedBy } = acting.store.observation ?? {};
   const known = addresses?.get(id);
   // While our job runs, an address leads nowhere. Otherwise, the plan decided against it.
   if (known !== undefined)
-    return isNowhere(known) && takers?.get(id) !== "others" ? "lookAgain" : undefined;
+    return isNowhere(known) && allocatedBy?.get(id) !== "others" ? "lookAgain" : undefined;
   const shown = await readAddress(id, acting);
   if (shown === undefined) return undefined;
   if (isFree(shown)) return toAsked(shown, place, acting);
@@ -163,9 +163,9 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
 }
 
 /** A server that ignores which address is asked for gives one that it did not show as free. */
-function toChosenByServer(id: string, { id: wanted, ...asked }: AskedAddress): AskedAddress {
+function toChosenByServer(id: string, { id: desired, ...asked }: AskedAddress): AskedAddress {
   const { place, atMs } = asked;
-  return wanted === undefined ? { ...asked, id } : { id, place, atMs, wasFree: false };
+  return desired === undefined ? { ...asked, id } : { id, place, atMs, wasFree: false };
 }
 
 /** Where CloudStack shows no free address, it chooses. A crash may then leave one that cannot be proven ours. */
@@ -213,7 +213,7 @@ export async function listFree(
   { place, ip }: { readonly place: Place; readonly ip?: string | undefined },
   acting: Acting,
 ): Promise<readonly PublicAddress[]> {
-  const zoneId = findZone(acting.store.view, place);
+  const zoneId = findZone(acting.store.observation, place);
   const params = {
     allocatedonly: "false",
     state: "Free",
@@ -227,7 +227,9 @@ export async function listFree(
     for (let page = 1; page <= PAGES_MAX; page += 1) {
       const shown = await readPage({ ...params, ...toPage(page) }, acting);
       const free = shown.filter((one) => isFree(one) && (ip === undefined || one.ip === ip));
-      const refusals = free.map((one) => explainFree(acting.store.view ?? {}, acting, one.ip));
+      const refusals = free.map((one) =>
+        explainFree(acting.store.observation ?? {}, acting, one.ip),
+      );
       const own = free.filter((_, at) => refusals[at] === undefined);
       if (own.length > 0) return own;
       if (free.length === 0) break;
@@ -265,8 +267,8 @@ async function readPage(
 
 const LIST = v.nullish(v.array(v.unknown()), []);
 
-function findZone(view: Observation | undefined, place: Place): string | undefined {
-  const networks = [...(view?.networks.values() ?? [])];
+function findZone(cloud: Observation | undefined, place: Place): string | undefined {
+  const networks = [...(cloud?.networks.values() ?? [])];
   const network = networks.find(({ id, vpcId }) =>
     "vpcId" in place ? vpcId === place.vpcId : id === place.networkId,
   );
@@ -303,14 +305,14 @@ async function tag(
     ...toIndexed("tags", "key", tags),
   });
   const { store } = acting;
-  const address = store.view?.addresses.get(addressId);
+  const address = store.observation?.addresses.get(addressId);
   if (address === undefined) return store.invalidate();
   store.putAddress({ ...address, tags: new Map([...address.tags, ...tags]) });
 }
 
 /**
  * Releases an address if it is ours, or was left behind by a Service that is gone, and nothing is on it. If not, it
- * releases nothing, and the next look or the store shows why.
+ * releases nothing, and the next observation or the store shows why.
  */
 export async function releaseAddress(
   { addressId }: ChangeOf<"releaseAddress">,
@@ -331,12 +333,12 @@ export async function releaseAddress(
 }
 
 function isOurs({ tags }: PublicAddress, { store, owner }: Acting): boolean {
-  const { view } = store;
-  if (view === undefined || findKeptFor(tags) !== undefined) return false;
-  return isTaggedFor(tags, view.clusterIds, owner.uid) || isLeftBehind(view, tags, owner.uid);
+  const { observation: cloud } = store;
+  if (cloud === undefined || findKeptFor(tags) !== undefined) return false;
+  return isTaggedFor(tags, cloud.clusterIds, owner.uid) || isLeftBehind(cloud, tags, owner.uid);
 }
 
-/** What is on an address: `visible` if a look shows it, otherwise in words; `undefined` if nothing is. */
+/** What is on an address: `visible` if an observation shows it, otherwise in words; `undefined` if nothing is. */
 async function findUse(
   { id, hasRules }: PublicAddress,
   acting: Acting,

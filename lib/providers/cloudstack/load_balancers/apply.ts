@@ -13,7 +13,7 @@ import { createPolicy } from "./stickiness.ts";
 import { releaseAddress, tagAddress, takeAddress } from "./address.ts";
 import { addBackends, createRule, isNotAssigned, removeBackends, updateRule } from "./rule.ts";
 
-/** What a refusal says that differs from the look: an invalid or unknown object, in use, a conflict. */
+/** What a refusal says that differs from the observation: an invalid or unknown object, in use, a conflict. */
 const DIFFERS: ReadonlySet<number> = new Set([431, 536, 537]);
 /** The server does not know a job any more, so it is over. */
 const UNKNOWN_JOB = 431;
@@ -50,7 +50,7 @@ async function deleteObject({ what, id }: ChangeOf<"delete">, acting: Acting): P
   acting.store.drop(what, id);
 }
 
-/** What the job did, the next look shows. */
+/** What the job did, the next observation shows. */
 async function awaitJob({ jobId, command }: ChangeOf<"awaitJob">, acting: Acting): Promise<void> {
   const { session, store, signal } = acting;
   try {
@@ -61,12 +61,12 @@ async function awaitJob({ jobId, command }: ChangeOf<"awaitJob">, acting: Acting
   store.invalidate();
 }
 
-/** Whether an error says that nothing was changed, so that the look is as good as before. */
+/** Whether an error says that nothing was changed, so that the observation is as good as before. */
 export function isWithoutEffect(error: unknown): boolean {
   return error instanceof CloudError && (error.kind === "denied" || error.kind === "throttled");
 }
 
-/** Whether CloudStack refuses a change because it differs from the look. */
+/** Whether CloudStack refuses a change because it differs from the observation. */
 export function isOutdated({ kind }: Change, error: unknown): boolean {
   if (error instanceof JobOverError) return true;
   if (!(error instanceof ApiError)) return false;

@@ -9,7 +9,7 @@ import type {
 import { NODE_SELECTOR } from "../../../cloud/node_selector.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { toNotice, toWaiting } from "./words.ts";
-import { inPart, type Scene, toPart, toStep } from "./scene.ts";
+import { inPart, type Current, toPart, toStep } from "./current.ts";
 import type { Step } from "./steps.ts";
 import type { BackendVm, Network, Rule, Observation } from "./observation.ts";
 
@@ -22,36 +22,40 @@ const NAMES_MAX = 5;
  * or if the VM of every Node is known: otherwise it may be that of a Node which is not known now.
  */
 export function planBackends(
-  scene: Scene,
+  current: Current,
   rule: Rule,
   backends: readonly LoadBalancerBackend[],
 ): readonly Step[] {
-  const { view, excludedIds } = scene;
-  const members = view.members.get(rule.id);
+  const { cloud, excludedIds } = current;
+  const members = cloud.members.get(rule.id);
   // Not known: a VM that is there already must not be added again.
   if (members === undefined) return [];
-  const wanted = new Set(listBackends(view, rule.networkId, backends).map(({ id }) => id));
-  const isWhole = backends.every((one) => findVm(view, one) !== undefined);
-  const added = [...wanted.difference(members)].toSorted();
-  const removed = [...members.difference(wanted)]
-    .filter((id) => isWhole || view.vms.get(id)?.isGone === true || excludedIds?.has(id) === true)
+  const desired = new Set(listBackends(cloud, rule.networkId, backends).map(({ id }) => id));
+  const isWhole = backends.every((one) => findVm(cloud, one) !== undefined);
+  const added = [...desired.difference(members)].toSorted();
+  const removed = [...members.difference(desired)]
+    .filter((id) => isWhole || cloud.vms.get(id)?.isGone === true || excludedIds?.has(id) === true)
     .toSorted();
   const ruleId = rule.id;
   // A part of its own: if CloudStack refuses to change the clients of a rule, its backends still follow the Nodes.
   return inPart(`backends of ${toPart(rule)}`, [
-    ...toSteps(scene, rule, added, "add", { kind: "addBackends", ruleId, vmIds: added }),
-    ...toSteps(scene, rule, removed, "remove", { kind: "removeBackends", ruleId, vmIds: removed }),
+    ...toSteps(current, rule, added, "add", { kind: "addBackends", ruleId, vmIds: added }),
+    ...toSteps(current, rule, removed, "remove", {
+      kind: "removeBackends",
+      ruleId,
+      vmIds: removed,
+    }),
   ]);
 }
 
 /** The VMs that may be behind a rule in a network. */
 export function listBackends(
-  view: Observation,
+  cloud: Observation,
   networkId: string,
   backends: readonly LoadBalancerBackend[],
 ): readonly BackendVm[] {
   return backends.flatMap((backend) => {
-    const vm = findVm(view, backend);
+    const vm = findVm(cloud, backend);
     // Any interface in the network works. Rules of version 1.x may be in a network without the Node's InternalIP.
     return vm !== undefined && !vm.isGone && hasNic(vm, networkId) ? [vm] : [];
   });
@@ -64,12 +68,12 @@ export function listBackends(
  * @returns Its ID; `undefined` if no Node is in a network that is known
  */
 export function chooseNetwork(
-  view: Pick<Observation, "vms">,
+  cloud: Pick<Observation, "vms">,
   backends: readonly LoadBalancerBackend[],
 ): string | undefined {
   const counts = new Map<string, number>();
   for (const backend of backends) {
-    const vm = findVm(view, backend);
+    const vm = findVm(cloud, backend);
     // A guest may have given itself its InternalIP: then the first interface, as version 1.x did.
     const nic =
       vm?.nics.find(({ ips }) => backend.internalIps.some((ip) => ips.includes(ip))) ?? vm?.nics[0];
@@ -83,12 +87,12 @@ export function chooseNetwork(
 
 /** Says which Nodes are outside the network of the load balancer; the Service waits if all are. */
 export function checkBackends(
-  { view, claim }: Scene,
+  { cloud, claim }: Current,
   network: Network,
   backends: readonly LoadBalancerBackend[],
 ): readonly LoadBalancerProblem[] {
-  const known = backends.filter((one) => findVm(view, one)?.isGone === false);
-  const outside = known.filter((one) => !hasNic(findVm(view, one), network.id));
+  const known = backends.filter((one) => findVm(cloud, one)?.isGone === false);
+  const outside = known.filter((one) => !hasNic(findVm(cloud, one), network.id));
   if (outside.length === 0) return [];
   const names = outside.map(({ nodeName }) => nodeName).toSorted();
   const shown = names.slice(0, NAMES_MAX).join(", ") + (names.length > NAMES_MAX ? " …" : "");
@@ -109,10 +113,10 @@ export function checkBackends(
 }
 
 function findVm(
-  view: Pick<Observation, "vms">,
+  cloud: Pick<Observation, "vms">,
   { instanceId }: LoadBalancerBackend,
 ): BackendVm | undefined {
-  return instanceId === undefined ? undefined : view.vms.get(instanceId);
+  return instanceId === undefined ? undefined : cloud.vms.get(instanceId);
 }
 
 function hasNic(vm: BackendVm | undefined, networkId: string): boolean {
@@ -120,7 +124,7 @@ function hasNic(vm: BackendVm | undefined, networkId: string): boolean {
 }
 
 function toSteps(
-  scene: Scene,
+  current: Current,
   rule: Rule,
   vmIds: readonly string[],
   verb: string,
@@ -130,5 +134,5 @@ function toSteps(
   const what = vmIds.length === 1 ? "1 backend" : `${vmIds.length} backends`;
   const link = verb === "add" ? "to" : "from";
   const summary = `${verb} ${what} ${link} rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
-  return [toStep(scene, summary, change, rule.networkId)];
+  return [toStep(current, summary, change, rule.networkId)];
 }

@@ -14,11 +14,11 @@ import {
   checkAsked,
   checkPending,
   checkUnsigned,
-  findDoubtful,
+  listUnclear,
   findLost,
   isWithoutChoice,
   isOwnOrProven,
-  toDoubt,
+  toUnclear,
 } from "./ownership.ts";
 import { toUnusable } from "../../../cloud/address_sharing.ts";
 import {
@@ -30,9 +30,9 @@ import {
   isOwn,
   isShown,
   listOwnRules,
-  type Scene,
+  type Current,
   toStep,
-} from "./scene.ts";
+} from "./current.ts";
 import { readAddress } from "./desired.ts";
 import { ANNOTATIONS, isAclReasonOf, toWaiting } from "./words.ts";
 import { isSamePlace, type Place } from "./record.ts";
@@ -57,67 +57,67 @@ const DNS_PORT = 53;
  * Chooses the address: the one that the Service names; else the one that it has. If it has several, after a crash or a
  * change by hand, the one that its status shows, then the one with most rules. Never takes a new one while it has one.
  */
-export function chooseAddress(scene: Scene, spec: LoadBalancerSpec): AddressChoice {
+export function chooseAddress(current: Current, spec: LoadBalancerSpec): AddressChoice {
   const named = readAddress(spec);
-  if (named !== undefined) return choosePinned(scene, spec, named);
-  const newNetwork = findNewNetwork(scene, spec.backends);
-  const found = findCurrent(scene, newNetwork);
-  if (found !== undefined) return useAddress(scene, found, newNetwork);
-  if (newNetwork === undefined) return { problems: [toNoNetwork(scene, spec.backends)] };
-  const unreadable = findUnreadableAddresses(scene);
+  if (named !== undefined) return choosePinned(current, spec, named);
+  const newNetwork = findNewNetwork(current, spec.backends);
+  const found = findCurrent(current, newNetwork);
+  if (found !== undefined) return useAddress(current, found, newNetwork);
+  if (newNetwork === undefined) return { problems: [toNoNetwork(current, spec.backends)] };
+  const unreadable = findUnreadableAddresses(current);
   const problems = [
     ...checkNetwork(newNetwork),
     ...unreadable,
-    ...checkPending(scene),
+    ...checkPending(current),
     // The record has room for one address, and only one of the same place is asked for again.
-    ...(isAskedFor(scene, newNetwork) ? [] : checkAsked(scene)),
+    ...(isAskedFor(current, newNetwork) ? [] : checkAsked(current)),
   ];
   if (problems.length > 0) return { network: newNetwork, problems };
   // One that CloudStack is still giving shows no network yet.
-  const lost = findLost(scene).filter(
+  const lost = findLost(current).filter(
     (one) => isInNetwork(one, newNetwork) || one.state === "Allocating",
   );
-  const doubts = [...findDoubtful(scene), ...lost].map(toDoubt);
+  const doubts = [...listUnclear(current), ...lost].map(toUnclear);
   // The record is about to say something else.
-  const notices = [...doubts, ...checkUnsigned(scene)];
-  return { network: newNetwork, take: toTaking(scene, newNetwork), problems: notices };
+  const notices = [...doubts, ...checkUnsigned(current)];
+  return { network: newNetwork, take: toTaking(current, newNetwork), problems: notices };
 }
 
 /** The ID of the network of the rules of the Service on an address: that of most of them. */
-function findRuledNetwork(scene: Scene, { id }: PublicAddress): string | undefined {
+function findRuledNetwork(current: Current, { id }: PublicAddress): string | undefined {
   const counts = new Map<string, number>();
-  for (const { networkId } of listOwnRules(scene, id)) {
+  for (const { networkId } of listOwnRules(current, id)) {
     counts.set(networkId, (counts.get(networkId) ?? 0) + 1);
   }
   return [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))[0]?.[0];
 }
 
 function findNewNetwork(
-  { view }: Scene,
+  { cloud }: Current,
   backends: readonly LoadBalancerBackend[],
 ): Network | undefined {
-  return view.networks.get(chooseNetwork(view, backends) ?? "");
+  return cloud.networks.get(chooseNetwork(cloud, backends) ?? "");
 }
 
 /** The address that the Service has, although it names none. */
-function findCurrent(scene: Scene, network: Network | undefined): PublicAddress | undefined {
-  const { view, claim } = scene;
+function findCurrent(current: Current, network: Network | undefined): PublicAddress | undefined {
+  const { cloud, claim } = current;
   const rank = (one: PublicAddress): readonly number[] => [
-    isShown(claim, one.ip) && isOwn(scene, one) ? 1 : 0,
+    isShown(claim, one.ip) && isOwn(current, one) ? 1 : 0,
     isShown(claim, one.ip) ? 1 : 0,
-    listOwnRules(scene, one.id).length,
-    isOwn(scene, one) ? 1 : 0,
+    listOwnRules(current, one.id).length,
+    isOwn(current, one) ? 1 : 0,
   ];
   const fits = (one: PublicAddress): boolean =>
     network !== undefined && findRefusal(one, network) === undefined;
-  const all = [...view.addresses.values()].filter((one) => !isGoing(one));
+  const all = [...cloud.addresses.values()].filter((one) => !isGoing(one));
   const having = all.filter(
-    (one) => listOwnRules(scene, one.id).length > 0 || (isOwnOrProven(scene, one) && fits(one)),
+    (one) => listOwnRules(current, one.id).length > 0 || (isOwnOrProven(current, one) && fits(one)),
   );
   const [best] = having.toSorted((a, b) => compare(rank(b), rank(a)) || (a.ip < b.ip ? -1 : 1));
   if (best !== undefined) return best;
   // An address that the Service named before, and whose only rule is just being made again.
-  return all.find((one) => isShown(claim, one.ip) && fits(one) && !isOfAnother(scene, one));
+  return all.find((one) => isShown(claim, one.ip) && fits(one) && !isOfAnother(current, one));
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {
@@ -128,8 +128,8 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-function choosePinned(scene: Scene, spec: LoadBalancerSpec, text: string): AddressChoice {
-  const { view } = scene;
+function choosePinned(current: Current, spec: LoadBalancerSpec, text: string): AddressChoice {
+  const { cloud } = current;
   const ip = parseIp(text);
   if (ip?.family !== 4) {
     const field =
@@ -137,29 +137,29 @@ function choosePinned(scene: Scene, spec: LoadBalancerSpec, text: string): Addre
     const message = `${field} is ${quote(text)}: write an IPv4 address`;
     return { problems: [toWaiting("AddressNotUsable", message)] };
   }
-  const newNetwork = findNewNetwork(scene, spec.backends);
-  const named = [...view.addresses.values()]
+  const newNetwork = findNewNetwork(current, spec.backends);
+  const named = [...cloud.addresses.values()]
     .filter((one) => one.ip === ip.text)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const found = named.find((one) => newNetwork && isInNetwork(one, newNetwork)) ?? named[0];
   if (found === undefined) {
-    if (newNetwork === undefined) return { problems: [toNoNetwork(scene, spec.backends)] };
-    const refusal = explainFree(view, spec, ip.text);
+    if (newNetwork === undefined) return { problems: [toNoNetwork(current, spec.backends)] };
+    const refusal = explainFree(cloud, spec, ip.text);
     const problems = [
       ...(refusal === undefined ? [] : [toUnusable(refusal)]),
       ...checkNetwork(newNetwork),
-      ...findUnreadableAddresses(scene, ip.text),
-      ...checkPending(scene),
+      ...findUnreadableAddresses(current, ip.text),
+      ...checkPending(current),
       // The record has room for one address.
-      ...(scene.record?.address?.ip === ip.text ? [] : checkAsked(scene)),
+      ...(current.record?.address?.ip === ip.text ? [] : checkAsked(current)),
     ];
     if (problems.length > 0) return { network: newNetwork, problems };
-    const take = toTaking(scene, newNetwork, ip.text);
-    return { network: newNetwork, take, problems: checkUnsigned(scene) };
+    const take = toTaking(current, newNetwork, ip.text);
+    return { network: newNetwork, take, problems: checkUnsigned(current) };
   }
-  const own = view.networks.get(found.networkId ?? "");
-  const hasNodes = own !== undefined && listBackends(view, own.id, spec.backends).length > 0;
-  return useAddress(scene, found, hasNodes ? own : (newNetwork ?? own));
+  const own = cloud.networks.get(found.networkId ?? "");
+  const hasNodes = own !== undefined && listBackends(cloud, own.id, spec.backends).length > 0;
+  return useAddress(current, found, hasNodes ? own : (newNetwork ?? own));
 }
 
 /**
@@ -168,12 +168,12 @@ function choosePinned(scene: Scene, spec: LoadBalancerSpec, text: string): Addre
  * @param newNetwork The network if it has no rules yet
  */
 function useAddress(
-  scene: Scene,
+  current: Current,
   address: PublicAddress,
   newNetwork: Network | undefined,
 ): AddressChoice {
-  const ruled = findRuledNetwork(scene, address);
-  const network = ruled === undefined ? newNetwork : scene.view.networks.get(ruled);
+  const ruled = findRuledNetwork(current, address);
+  const network = ruled === undefined ? newNetwork : current.cloud.networks.get(ruled);
   const cannot = (why: string): AddressChoice => ({
     ...(network && { network }),
     problems: [toWaiting("AddressNotUsable", `public IP ${address.ip} ${why}`)],
@@ -185,7 +185,7 @@ function useAddress(
   const problems = checkNetwork(network);
   if (problems.length > 0) return { network, problems };
   if (address.state !== "Allocated") return cannot(`is ${address.state}`);
-  const unshared = explainUse(scene.view, scene.claim, address);
+  const unshared = explainUse(current.cloud, current.claim, address);
   // One that has rules goes on with them, and is asked again before a rule is made.
   if (ruled !== undefined) {
     return { address, network, problems: [], ...(unshared !== undefined && { refusal: unshared }) };
@@ -230,17 +230,17 @@ function isInNetwork({ networkId, vpcId }: PublicAddress, network: Network): boo
 
 /** Whether the address that the record names was asked for to serve a network. */
 /** Whether the same address is asked for again. Without a choice, each request may give another one. */
-function isAskedFor({ record }: Scene, network: Network): boolean {
+function isAskedFor({ record }: Current, network: Network): boolean {
   const asked = record?.address;
   if (asked === undefined || isWithoutChoice(asked)) return false;
   return isSamePlace(asked.place, toPlace(network));
 }
 
-function toTaking(scene: Scene, network: Network, ip?: string): Step {
+function toTaking(current: Current, network: Network, ip?: string): Step {
   const { id, name } = network;
   const summary = `take ${ip === undefined ? "an address" : `address ${ip}`} for network ${name}`;
   const change = { kind: "takeAddress" as const, place: toPlace(network), ...(ip && { ip }) };
-  return toStep(scene, summary, change, id);
+  return toStep(current, summary, change, id);
 }
 
 function toPlace({ id, vpcId }: Network): Place {
@@ -248,7 +248,7 @@ function toPlace({ id, vpcId }: Network): Place {
 }
 
 function toNoNetwork(
-  { view }: Scene,
+  { cloud }: Current,
   backends: readonly LoadBalancerBackend[],
 ): LoadBalancerProblem {
   if (backends.length === 0) {
@@ -257,7 +257,7 @@ function toNoNetwork(
       "no Node may get traffic, so none says in which network the load balancer should be",
     );
   }
-  const id = chooseNetwork(view, backends);
+  const id = chooseNetwork(cloud, backends);
   if (id !== undefined) {
     return toWaiting("NotKnown", `CloudStack does not show the network ${id} of the Nodes`);
   }
@@ -267,24 +267,26 @@ function toNoNetwork(
 
 /** Names what may be of the Service, or on one of its addresses, and cannot be read. */
 export function findUnreadable(
-  scene: Scene,
+  current: Current,
   addressIds: ReadonlySet<string>,
 ): readonly LoadBalancerProblem[] {
-  return scene.view.unreadable.filter((one) => mayMatter(scene, addressIds, one)).map(toProblem);
+  return current.cloud.unreadable
+    .filter((one) => mayMatter(current, addressIds, one))
+    .map(toProblem);
 }
 
 /** Names addresses that cannot be read. One of them may be of the Service: it must get no other one. */
 export function findUnreadableAddresses(
-  { view }: Scene,
+  { cloud }: Current,
   ip?: string,
 ): readonly LoadBalancerProblem[] {
-  return view.unreadable
+  return cloud.unreadable
     .filter(({ kind, name }) => kind === "address" && (ip === undefined || (name ?? ip) === ip))
     .map(toProblem);
 }
 
 function mayMatter(
-  { lbName }: Scene,
+  { lbName }: Current,
   addressIds: ReadonlySet<string>,
   { kind, name, addressId }: Unreadable,
 ): boolean {

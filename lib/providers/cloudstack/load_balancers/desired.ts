@@ -46,29 +46,29 @@ export interface Desired {
   /** Those of the annotation alone. Version 1.x wrote them into the rules. */
   readonly ruleCidrs?: readonly string[];
   readonly hostname?: string;
-  readonly stickiness?: StickinessWish | "refused";
+  readonly stickiness?: DesiredStickiness | "refused";
 }
 
 /**
  * Reads a Service.
  *
- * @returns Without `wanted`, nothing may be made: a part of what it asks for is not possible, and `asked` is only to be
- * shown. With `clients`, it is known who may connect
+ * @returns Unless `isPossible`, nothing may be made, and `desired` is only to be shown. With `clients`, it is known who
+ * may connect
  */
 export function toDesired(spec: LoadBalancerSpec): {
-  readonly asked: Desired;
-  readonly wanted?: Desired;
+  readonly desired: Desired;
+  readonly isPossible: boolean;
   readonly clients?: Pick<Desired, "sources">;
   readonly problems: readonly LoadBalancerProblem[];
 } {
-  const { wishes, problems: annotationProblems } = readAnnotations(spec.annotations);
-  const sources = readSources(spec.sourceRanges, wishes.sourceCidrs);
+  const { values, problems: annotationProblems } = readAnnotations(spec.annotations);
+  const sources = readSources(spec.sourceRanges, values.sourceCidrs);
   const own = [...checkPorts(spec.ports), ...checkFamilies(spec), ...sources.problems];
   const problems = [...own, ...annotationProblems];
   const clients = { ...(sources.list && { sources: sources.list }) };
-  const { hostname, stickiness } = wishes;
-  const asked: Desired = {
-    ports: spec.ports.flatMap((port) => toDesiredPort(spec, port, wishes.isProxy) ?? []),
+  const { hostname, stickiness } = values;
+  const desired: Desired = {
+    ports: spec.ports.flatMap((port) => toDesiredPort(spec, port, values.isProxy) ?? []),
     description: describeRule(spec.owner),
     algorithm: spec.hasClientIpAffinity ? "source" : "roundrobin",
     ...clients,
@@ -76,8 +76,9 @@ export function toDesired(spec: LoadBalancerSpec): {
     ...(hostname !== undefined && { hostname }),
     ...(stickiness !== undefined && { stickiness }),
   };
-  if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { asked, problems };
-  return { asked, clients, problems, ...(!isWaiting(own) && { wanted: asked }) };
+  if (isWaiting(sources.problems) || values.sourceCidrs === "refused")
+    return { desired, isPossible: false, problems };
+  return { desired, isPossible: !isWaiting(own), clients, problems };
 }
 
 function toDesiredPort(
@@ -194,21 +195,21 @@ function readSources(
 }
 
 /** What the annotations of a Service say. `refused`: the value is not understood. */
-interface Wishes {
+interface AnnotationValues {
   /** Whether backends get the PROXY protocol on TCP ports. */
   readonly isProxy: boolean;
   /** What the status shows instead of the IP. Absent also if it was refused. */
   readonly hostname?: string;
   /** Canonical, at least one. Absent: the annotation lets everyone in. */
   readonly sourceCidrs?: readonly string[] | "refused";
-  readonly stickiness?: StickinessWish | "refused";
+  readonly stickiness?: DesiredStickiness | "refused";
 }
 
 type Annotations = Readonly<Record<string, string>>;
 
 /** Reads all annotations. */
 export function readAnnotations(annotations: Annotations): {
-  readonly wishes: Wishes;
+  readonly values: AnnotationValues;
   readonly problems: readonly LoadBalancerProblem[];
 } {
   const problems: LoadBalancerProblem[] = [...checkWord({ annotations })];
@@ -221,13 +222,13 @@ export function readAnnotations(annotations: Annotations): {
     { key: ANNOTATIONS.proxyProtocol, otherwise: false },
     problems,
   );
-  const wishes: Wishes = {
+  const values: AnnotationValues = {
     isProxy,
     ...(hostname !== undefined && { hostname }),
     ...(sourceCidrs !== undefined && { sourceCidrs }),
     ...(stickiness !== undefined && { stickiness }),
   };
-  return { wishes, problems };
+  return { values, problems };
 }
 
 /** The address that a Service names: the annotation counts before the field, as in Leaseweb's provider. */
@@ -257,8 +258,8 @@ function readFlag(
 ): boolean {
   const text = annotations[key] ?? "false";
   if (text === "true" || text === "false") return text === "true";
-  const wanted = `only "true" and "false" are known, and it counts as "${otherwise}"`;
-  const message = `annotation ${key} has the value ${quote(text)}: ${wanted}`;
+  const desired = `only "true" and "false" are known, and it counts as "${otherwise}"`;
+  const message = `annotation ${key} has the value ${quote(text)}: ${desired}`;
   problems.push(toNotice("InvalidAnnotation", message));
   return otherwise;
 }
@@ -279,7 +280,7 @@ function readHostname(
 function readSourceCidrs(
   annotations: Annotations,
   problems: LoadBalancerProblem[],
-): Wishes["sourceCidrs"] {
+): AnnotationValues["sourceCidrs"] {
   const key = ANNOTATIONS.sourceCidrs;
   const text = annotations[key];
   if (text === undefined) return undefined;
@@ -303,7 +304,7 @@ function readSourceCidrs(
 function readStickiness(
   annotations: Annotations,
   problems: LoadBalancerProblem[],
-): Wishes["stickiness"] {
+): AnnotationValues["stickiness"] {
   const { stickinessMethod, stickinessParams } = ANNOTATIONS;
   const found = parseStickiness(annotations[stickinessMethod], annotations[stickinessParams]);
   if (found === undefined || "method" in found) return found;
@@ -312,7 +313,7 @@ function readStickiness(
 }
 
 /** The stickiness that a Service asks for. */
-export interface StickinessWish {
+export interface DesiredStickiness {
   readonly method: "LbCookie" | "SourceBased";
   readonly params: ReadonlyMap<string, string>;
 }
@@ -323,7 +324,7 @@ type Form = { readonly pattern: RegExp; readonly words: string; readonly isFlag?
 const FLAG: Form = { pattern: /^true$/, words: "true", isFlag: true };
 const NAME: Form = { pattern: /^[!-~]{1,128}$/, words: "a text without blanks" };
 
-const PARAMS: Readonly<Record<StickinessWish["method"], ReadonlyMap<string, Form>>> = {
+const PARAMS: Readonly<Record<DesiredStickiness["method"], ReadonlyMap<string, Form>>> = {
   LbCookie: new Map([
     ["cookie-name", NAME],
     ["mode", { pattern: /^(insert|rewrite|prefix)$/, words: "insert, rewrite or prefix" }],
@@ -350,7 +351,7 @@ const REFUSED = /[\s=&"'\\#]/;
 export function parseStickiness(
   method: string | undefined,
   params: string | undefined,
-): StickinessWish | LoadBalancerProblem | undefined {
+): DesiredStickiness | LoadBalancerProblem | undefined {
   if (method === undefined || method === "") {
     if (params === undefined || params === "") return undefined;
     return refuse(ANNOTATIONS.stickinessParams, params, "there is no method for it");
@@ -368,7 +369,7 @@ export function parseStickiness(
 
 /** @returns What is wrong, if it is a text */
 function parseParams(
-  method: StickinessWish["method"],
+  method: DesiredStickiness["method"],
   text: string,
 ): ReadonlyMap<string, string> | string {
   const params = new Map<string, string>();

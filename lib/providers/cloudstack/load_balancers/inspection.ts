@@ -20,13 +20,13 @@ import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { ADDRESSES, NETWORKS, RULES } from "../wire/objects.ts";
 import { chooseNetwork } from "./backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
-import { describeOwner, explainCompany, explainUse, listUnshared } from "./scene.ts";
+import { describeOwner, explainSharing, explainUse, listUnshared } from "./current.ts";
 import type { ObserverSource } from "./observer.ts";
 import type { Acting } from "./acting.ts";
 import { isNamedBy } from "./ownership.ts";
 import { parseRecord, RecordSigner, SIGNING_PURPOSE } from "./record.ts";
 import { listKept, listLeftovers } from "./release.ts";
-import { readTakers } from "./takers.ts";
+import { readAllocatedBy } from "./allocated_by.ts";
 import { toMap } from "./observe.ts";
 import { type Network, type Observation, type PublicAddress, isSince } from "./observation.ts";
 import { isTagged, TAG_KEYS } from "./words.ts";
@@ -154,7 +154,11 @@ async function inspectAddresses(
       // After the addresses: that of a Service which was made meanwhile must not look left over.
       const cluster = await readCluster(signal);
       if (cluster === undefined) return [toUnknown("Kubernetes does not show all Services")];
-      const view = { addresses: toMap(addresses), rules: toMap(rules), clusterIds: cluster.ids };
+      const cloud = {
+        addresses: toMap(addresses),
+        rules: toMap(rules),
+        clusterIds: cluster.ids,
+      };
       const findHolder: FindHolder = (isIt) => {
         const claim = claims.find(({ owner }) => isIt(owner.uid));
         return claim && { claim, isLeaving: false };
@@ -165,7 +169,7 @@ async function inspectAddresses(
         return !cluster.services.uids.has(uid) || findHolder((one) => one === uid) !== undefined;
       };
       const shared = {
-        ...view,
+        ...cloud,
         claims: () => claims,
         findHolder,
         ...(listSharingRules && { listSharingRules }),
@@ -173,8 +177,8 @@ async function inspectAddresses(
       return [
         ...untagged,
         ...toUnsharedFindings(shared, addresses.objects.filter(isKnown)),
-        ...toLeftoverFindings(listLeftovers(view, cluster.services)),
-        ...toKeptFindings(listKept(view)),
+        ...toLeftoverFindings(listLeftovers(cloud, cluster.services)),
+        ...toKeptFindings(listKept(cloud)),
       ];
     }, signal);
   } catch (error) {
@@ -215,13 +219,13 @@ function limit(
 
 /** Names the Services on addresses that they would not get any more. */
 function toUnsharedFindings(
-  view: Parameters<typeof listUnshared>[0],
+  cloud: Parameters<typeof listUnshared>[0],
   addresses: readonly PublicAddress[],
 ): readonly Finding[] {
   const code = "loadBalancerNotShared";
   const messages = addresses.flatMap((address) =>
-    [explainUse, explainCompany]
-      .flatMap((explain) => listUnshared(view, address, explain))
+    [explainUse, explainSharing]
+      .flatMap((explain) => listUnshared(cloud, address, explain))
       .map(({ claim, why }) => `${describeOwner(claim.owner)}: ${why}`),
   );
   const found = [...new Set(messages)].map((message): Finding => {
@@ -270,8 +274,8 @@ async function listTaken(
   );
   if (idle.length === 0) return [];
   const asked = new Map(idle.map(({ id }) => [id, clock.now() - EVENTS_MS]));
-  const takers = await readTakers({ session, projectId, asked }, signal);
-  const own = idle.filter(({ id }) => takers?.get(id) === "us");
+  const allocatedBy = await readAllocatedBy({ session, projectId, asked }, signal);
+  const own = idle.filter(({ id }) => allocatedBy?.get(id) === "us");
   if (own.length === 0) return [];
   const { objects: rules } = await api.listAll(RULES, projectId, signal);
   return own.filter(({ id }) => rules.every(({ addressId }) => addressId !== id));

@@ -23,10 +23,10 @@ import type { CloudStackSession } from "../session/session.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { type Acting, RecordWriter } from "./acting.ts";
 import { carryOut, isOutdated, isWithoutEffect } from "./apply.ts";
-import { findDoubt, Observer, type ObserverSource } from "./observer.ts";
+import { findIdentityProblem, Observer, type ObserverSource } from "./observer.ts";
 import { plan } from "./plan.ts";
 import { listLeftovers, planRelease } from "./release.ts";
-import { readTakers } from "./takers.ts";
+import { readAllocatedBy } from "./allocated_by.ts";
 import { SIGNING_PURPOSE } from "./record.ts";
 import type { Step } from "./steps.ts";
 import type { ObservationStore } from "./store.ts";
@@ -53,7 +53,7 @@ const REFUSED_MAX = 1_000;
 export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step> {
   readonly #options: LoadBalancersOptions;
   readonly #api: LoadBalancingApi;
-  readonly #look: Observer;
+  readonly #observer: Observer;
   /** Steps that CloudStack refused, and whose Service was looked at again. */
   readonly #refused = new Map<string, true>();
 
@@ -61,10 +61,11 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
     const { session, clock, source, store } = options;
     this.#options = options;
     this.#api = new LoadBalancingApi(session);
-    this.#look = new Observer({
+    this.#observer = new Observer({
       api: this.#api,
       source,
-      readTakers: (asked, projectId, signal) => readTakers({ session, asked, projectId }, signal),
+      readAllocatedBy: (asked, projectId, signal) =>
+        readAllocatedBy({ session, asked, projectId }, signal),
       readSigningKey: () => session.deriveKey(SIGNING_PURPOSE),
       store,
       clock,
@@ -83,11 +84,11 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
   }
 
   observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<Observation> {
-    return this.#look.observe(question, signal);
+    return this.#observer.observe(question, signal);
   }
 
-  listLeftovers(view: Observation, services: LiveServices): readonly LoadBalancerLeftover[] {
-    return listLeftovers(view, services);
+  listLeftovers(cloud: Observation, services: LiveServices): readonly LoadBalancerLeftover[] {
+    return listLeftovers(cloud, services);
   }
 
   async listKept(signal: AbortSignal): Promise<readonly KeptAddress[]> {
@@ -96,12 +97,12 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
     return readKept({ api: this.#api, source, clusterIds: store.clusterIds }, signal);
   }
 
-  plan(view: Observation, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {
-    return findDoubted(view, spec) ?? plan(view, spec);
+  plan(cloud: Observation, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {
+    return planNothing(cloud, spec) ?? plan(cloud, spec);
   }
 
-  planRelease(view: Observation, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
-    return findDoubted(view, claim) ?? planRelease(view, claim);
+  planRelease(cloud: Observation, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
+    return planNothing(cloud, claim) ?? planRelease(cloud, claim);
   }
 
   mayGoOn(error: unknown): boolean {
@@ -110,8 +111,8 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
   }
 
   /**
-   * Applies a step. One that CloudStack refuses because the look is out of date ends without an error, once: the next
-   * look says what is to do.
+   * Applies a step. One that CloudStack refuses because the observation is out of date ends without an error, once: the
+   * next observation says what is to do.
    *
    * @throws {KubeError} also when the record cannot be kept
    */
@@ -131,7 +132,7 @@ export class CloudStackLoadBalancers implements LoadBalancers<Observation, Step>
       if (error instanceof ApiError) endJob(acting);
       if (!isOutdated(change, error) || this.#refused.delete(key)) throw error;
       remember(this.#refused, key, true, REFUSED_MAX);
-      // One VM that is gone fails the whole step, and the list of VMs may be older than the look.
+      // One VM that is gone fails the whole step, and the list of VMs may be older than the observation.
       if (change.kind === "addBackends") await source.readBackends(startedAtMs, signal);
       return;
     }
@@ -150,10 +151,10 @@ function endJob({ record, store }: Pick<Acting, "record" | "store">): void {
 }
 
 /** Plans nothing while there is doubt. */
-function findDoubted(
-  view: Observation,
+function planNothing(
+  cloud: Observation,
   claim: LoadBalancerClaim,
 ): LoadBalancerPlan<Step> | undefined {
-  const doubt = findDoubt(view, claim);
+  const doubt = findIdentityProblem(cloud, claim);
   return doubt && { steps: [], problems: [doubt], parts: [] };
 }

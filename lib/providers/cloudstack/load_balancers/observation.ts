@@ -8,7 +8,7 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Version } from "../session/facts.ts";
 import type { RecordSigner } from "./record.ts";
-import type { Taker } from "./takers.ts";
+import type { AllocatedBy } from "./allocated_by.ts";
 
 /** A public IP address of the account or project. */
 export interface PublicAddress {
@@ -23,9 +23,15 @@ export interface PublicAddress {
   readonly vpcId?: string;
   readonly isSourceNat: boolean;
   readonly isStaticNat: boolean;
-  /** Whether rules of any kind are on it, also of kinds that a look does not show. Absent: the server does not say. */
+  /**
+   * Whether rules of any kind are on it, also of kinds that an observation does not show. Absent: the server does not
+   * say.
+   */
   readonly hasRules?: boolean;
-  /** What a release found on it that the look does not show: `2 port forwardings`. The next look forgets it. */
+  /**
+   * What a release found on it that the observation does not show: `2 port forwardings`. The next observation forgets
+   * it.
+   */
   readonly usedBy?: string;
   readonly tags: ReadonlyMap<string, string>;
 }
@@ -143,11 +149,11 @@ export interface Unreadable {
   readonly problem: string;
 }
 
-/** One look. Changes that this process made since are in it. */
+/** One observation. Changes that this process made since are in it. */
 export interface Observation {
   /**
-   * When the look began, in monotonic milliseconds. Networks without tiers among them may be an hour older, and VMs as
-   * old as the inventory.
+   * When the observation began, in monotonic milliseconds. Networks without tiers among them may be an hour older, and
+   * VMs as old as the inventory.
    */
   readonly takenAtMs: number;
   /** The same by the wall clock, in milliseconds since 1970. */
@@ -183,15 +189,15 @@ export interface Observation {
    * Whose API user took an address, by the ID of the address, for addresses that a record names or may mean. Absent, or
    * without an address: CloudStack does not say.
    */
-  readonly takers?: ReadonlyMap<string, Taker>;
+  readonly allocatedBy?: ReadonlyMap<string, AllocatedBy>;
   /**
    * Firewall rules whose load-balancer rule went by itself while this process looked, by ID: the name of the load
    * balancer that they belonged to. Absent: it saw none.
    */
   readonly orphans?: ReadonlyMap<string, string>;
   /**
-   * Rules with backends that CloudStack has not sent to the router, by ID: since which look, in monotonic milliseconds;
-   * `-Infinity` if it failed to. Absent: there are none.
+   * Rules with backends that CloudStack has not sent to the router, by ID: since which observation, in monotonic
+   * milliseconds; `-Infinity` if it failed to. Absent: there are none.
    */
   readonly unsent?: ReadonlyMap<string, number>;
   /**
@@ -199,8 +205,8 @@ export interface Observation {
    */
   readonly endedJobs?: ReadonlySet<string>;
   /**
-   * Says which Services may have a load balancer at the time of the call, not at that of the look: one that is newer
-   * than the look may have an address already. Absent: not known.
+   * Says which Services may have a load balancer at the time of the call, not at that of the observation: one that is
+   * newer than the observation may have an address already. Absent: not known.
    */
   readonly findHolder?: FindHolder;
   /** See {@linkcode LoadBalancerQuestion}. Absent: not known. */
@@ -224,7 +230,7 @@ interface OnAddress<T> {
 
 type Index<T> = ReadonlyMap<string, OnAddress<T>>;
 
-/** The content of a look never changes, so an index lives as long as its look. */
+/** The content of an observation never changes, so an index lives as long as its observation. */
 const RULES = new WeakMap<Observation["rules"], Index<Rule>>();
 const FIREWALL_RULES = new WeakMap<Observation["firewallRules"], Index<FirewallRule>>();
 

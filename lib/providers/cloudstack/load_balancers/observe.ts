@@ -22,10 +22,10 @@ import type {
   Observation,
 } from "./observation.ts";
 import { ApiError } from "../session/errors.ts";
-import type { Taker } from "./takers.ts";
+import type { AllocatedBy } from "./allocated_by.ts";
 
-/** What a look needs. */
-interface Look {
+/** What an observation needs. */
+interface ObserveOptions {
   readonly api: LoadBalancingApi;
   readonly projectId: string | undefined;
   readonly readVersion: () => Promise<Version | undefined>;
@@ -38,13 +38,13 @@ interface Look {
   /** IDs of the VMs of Nodes, and of the networks that they are in. */
   readonly nodeVmIds: ReadonlySet<string>;
   readonly nodeNetworkIds: ReadonlySet<string>;
-  /** What the look before showed. */
+  /** What the observation before showed. */
   readonly known: Partial<Pick<Observation, "aclItems" | "policies" | keyof Networks>>;
-  /** Asks whose API user took addresses, see `readTakers`. */
-  readonly readTakers: (
+  /** Asks whose API user took addresses, see `readAllocatedBy`. */
+  readonly readAllocatedBy: (
     asked: ReadonlyMap<string, number>,
-  ) => Promise<ReadonlyMap<string, Taker> | undefined>;
-  /** When the look began, in monotonic milliseconds. */
+  ) => Promise<ReadonlyMap<string, AllocatedBy> | undefined>;
+  /** When the observation began, in monotonic milliseconds. */
   readonly takenAtMs: number;
   /** The same by the wall clock, in milliseconds since 1970. */
   readonly takenAtWallMs: number;
@@ -55,39 +55,42 @@ interface Look {
 /** Lists of ACLs that every account has, and that no account can change. */
 const FIXED_LISTS: ReadonlySet<string> = new Set(["default_allow", "default_deny"]);
 /**
- * Takes one look. One list each of rules, addresses and firewall rules, one list for each list of ACLs, and what
+ * Observes once. One list each of rules, addresses and firewall rules, one list for each list of ACLs, and what
  * {@linkcode readMembers} and {@linkcode readPolicies} need.
  *
  * @throws {CloudError} when CloudStack does not answer one of the questions, or not in full
  */
-export async function observe(look: Look, signal: AbortSignal): Promise<Omit<Found, "isOurCloud">> {
-  const { api, projectId, claims, takenAtMs, takenAtWallMs } = look;
+export async function observe(
+  options: ObserveOptions,
+  signal: AbortSignal,
+): Promise<Omit<Found, "isOurCloud">> {
+  const { api, projectId, claims, takenAtMs, takenAtWallMs } = options;
   const [listed, addresses, firewallRules, version] = await Promise.all([
     api.listAll(RULES, projectId, signal),
     api.listAll(ADDRESSES, projectId, signal),
     api.listAll(FIREWALL_RULES, projectId, signal),
-    look.readVersion(),
+    options.readVersion(),
   ]);
   const ruleCount = listed.objects.length;
   const read = (some: readonly Rule[]): Promise<Observation["members"]> =>
-    readMembers(look, { rules: some, ruleCount }, signal);
+    readMembers(options, { rules: some, ruleCount }, signal);
   const rules = {
     ...listed,
-    objects: await adoptNames(listed.objects, { ...look, readMembers: read }),
+    objects: await adoptNames(listed.objects, { ...options, readMembers: read }),
   };
   const ours = rules.objects.filter((rule) => findClaim(claims, rule) !== undefined);
-  const wanted = new Set([...look.nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
-  const networks = await readNetworks(look, wanted, signal);
-  const asked = listAsked(claims.values(), toMap(addresses), look.recordSigner);
-  const listIds = toListIds(wanted, networks.networks).union(findLeftLists(look));
+  const desired = new Set([...options.nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
+  const networks = await readNetworks(options, desired, signal);
+  const asked = listAsked(claims.values(), toMap(addresses), options.recordSigner);
+  const listIds = toListIds(desired, networks.networks).union(findLeftLists(options));
   const sticky = ours.filter(
     ({ networkId }) => networks.networks.get(networkId)?.stickiness !== undefined,
   );
-  const [takers, members, policies, aclItems] = await Promise.all([
-    asked.size === 0 ? undefined : look.readTakers(asked),
+  const [allocatedBy, members, policies, aclItems] = await Promise.all([
+    asked.size === 0 ? undefined : options.readAllocatedBy(asked),
     read(ours),
-    readPolicies(look, sticky, signal),
-    readAclItems(look, listIds, signal),
+    readPolicies(options, sticky, signal),
+    readAclItems(options, listIds, signal),
   ]);
   return {
     takenAtMs,
@@ -100,7 +103,7 @@ export async function observe(look: Look, signal: AbortSignal): Promise<Omit<Fou
     networksAtMs: networks.networksAtMs,
     members,
     policies,
-    ...(takers !== undefined && { takers }),
+    ...(allocatedBy !== undefined && { allocatedBy }),
     aclItems: new Map(aclItems.map(({ listId, objects }) => [listId, objects])),
     unreadable: [rules, addresses, firewallRules, networks, ...aclItems].flatMap(
       (list): readonly Unreadable[] => list.unreadable,
@@ -112,7 +115,7 @@ type ListedItems = WholeList<AclItem> & { readonly listId: string };
 
 /** A list about which CloudStack refuses to answer is not known, which is of no concern to Services elsewhere. */
 async function readAclItems(
-  { api, projectId, limiter }: Look,
+  { api, projectId, limiter }: ObserveOptions,
   listIds: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<readonly ListedItems[]> {
@@ -131,7 +134,7 @@ async function readAclItems(
 
 /** The Service that a rule is for, by its name. */
 function findClaim(
-  claims: Look["claims"],
+  claims: ObserveOptions["claims"],
   { name }: Pick<Rule, "name">,
 ): LoadBalancerClaim | undefined {
   return claims.get(parseLbName(name) ?? "");
@@ -149,7 +152,7 @@ function toListIds(
 }
 
 /** Lists that had items of Services: a tier may have another list since, and the items are still to be removed. */
-function findLeftLists({ known, claims }: Look): ReadonlySet<string> {
+function findLeftLists({ known, claims }: ObserveOptions): ReadonlySet<string> {
   const isOfService = ({ reason = "" }: AclItem): boolean =>
     isAclReason(reason) && claims.has(reason.slice(reason.lastIndexOf(" ") + 1));
   const left = [...(known.aclItems ?? [])].filter(([, items]) =>
@@ -170,14 +173,14 @@ const PAGE_SIZE = 500;
 /** Codes of CloudStack that are about the account, the keys or the whole server, not about one rule. */
 const ABOUT_EVERYTHING: ReadonlySet<number> = new Set([401, 405, 411, 429, 432, 503]);
 
-/** Rules whose members are wanted. */
+/** Rules whose members are needed. */
 interface SomeRules {
   readonly rules: readonly Pick<Rule, "id" | "networkId">[];
   /** How many rules all lists together show, also those of others. */
   readonly ruleCount: number;
 }
 
-type MemberLook = Pick<Look, "isEveryVm" | "limiter" | "projectId" | "vms"> & {
+type MemberOptions = Pick<ObserveOptions, "isEveryVm" | "limiter" | "projectId" | "vms"> & {
   readonly api: Pick<LoadBalancingApi, "listMembers" | "listRulesOf">;
 };
 
@@ -189,18 +192,18 @@ type MemberLook = Pick<Look, "isEveryVm" | "limiter" | "projectId" | "vms"> & {
  * @throws {CloudError} when CloudStack answers nothing at all
  */
 export async function readMembers(
-  look: MemberLook,
+  options: MemberOptions,
   { rules, ruleCount }: SomeRules,
   signal: AbortSignal,
 ): Promise<Observation["members"]> {
   const networkIds = new Set(rules.map(({ networkId }) => networkId));
-  const vms = [...look.vms.values()].filter(
+  const vms = [...options.vms.values()].filter(
     ({ isGone, nics }) => !isGone && nics.some(({ networkId }) => networkIds.has(networkId)),
   );
   const pages = Math.ceil(ruleCount / PAGE_SIZE);
-  return look.isEveryVm && vms.length * pages < rules.length
-    ? await readByVm(look, rules, vms, signal)
-    : await readByRule(look, rules, signal);
+  return options.isEveryVm && vms.length * pages < rules.length
+    ? await readByVm(options, rules, vms, signal)
+    : await readByRule(options, rules, signal);
 }
 
 /** Whether a refusal is about what the question names, and says nothing about other questions. */
@@ -209,7 +212,7 @@ function isAboutOne(error: unknown): error is ApiError {
 }
 
 async function readByRule(
-  { api, limiter }: MemberLook,
+  { api, limiter }: MemberOptions,
   rules: SomeRules["rules"],
   signal: AbortSignal,
 ): Promise<Observation["members"]> {
@@ -227,7 +230,7 @@ async function readByRule(
 }
 
 async function readByVm(
-  { api, projectId, limiter }: MemberLook,
+  { api, projectId, limiter }: MemberOptions,
   rules: SomeRules["rules"],
   vms: readonly BackendVm[],
   signal: AbortSignal,
@@ -260,7 +263,7 @@ export async function readPolicies(
     claims,
     known,
     limiter,
-  }: Pick<Look, "claims" | "known" | "limiter"> & {
+  }: Pick<ObserveOptions, "claims" | "known" | "limiter"> & {
     readonly api: Pick<LoadBalancingApi, "listPolicies">;
   },
   rules: readonly Pick<Rule, "id" | "name">[],
@@ -275,7 +278,7 @@ export async function readPolicies(
       if (found !== undefined) policies.set(ruleId, found);
     } catch (error) {
       if (isAboutOne(error)) return;
-      // A role may lack this command if no Service asks for stickiness. Wrong keys make the look fail elsewhere.
+      // A role may lack this command if no Service asks for stickiness. Wrong keys make the observation fail elsewhere.
       isDenied ||= error instanceof ApiError && error.kind === "denied";
       if (!isDenied) throw error;
     }
@@ -296,9 +299,9 @@ const NETWORKS_AGE_MS_MAX = 3_600_000;
 type Networks = Required<Pick<Observation, "networks" | "networksAtMs" | "unreadable">>;
 
 /**
- * Lists all networks, with the names of the ACL lists of those that are wanted: after an hour, after a look that cannot
- * be relied on, or while one is wanted that is not known. If one that is wanted is a tier of a VPC, each time: a user
- * may give it an ACL list that lets no client in.
+ * Lists all networks, with the names of the ACL lists of those that are needed: after an hour, after an observation
+ * that cannot be relied on, or while one is needed that is not known. If one that is needed is a tier of a VPC, each
+ * time: a user may give it an ACL list that lets no client in.
  */
 export async function readNetworks(
   {
@@ -306,11 +309,11 @@ export async function readNetworks(
     known,
     projectId,
     takenAtMs,
-  }: Pick<Look, "projectId" | "takenAtMs"> & {
+  }: Pick<ObserveOptions, "projectId" | "takenAtMs"> & {
     readonly api: Pick<LoadBalancingApi, "listAll" | "readAclListName">;
     readonly known: Partial<Networks>;
   },
-  wanted: ReadonlySet<string>,
+  desired: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Networks> {
   const { networks: before = new Map(), networksAtMs = -Infinity, unreadable = [] } = known;
@@ -319,7 +322,7 @@ export async function readNetworks(
     // A fault may have hidden it.
     return network !== undefined && network.vpcId === undefined;
   };
-  if (takenAtMs - networksAtMs < NETWORKS_AGE_MS_MAX && [...wanted].every(isEnough)) {
+  if (takenAtMs - networksAtMs < NETWORKS_AGE_MS_MAX && [...desired].every(isEnough)) {
     const ofNetworks = unreadable.filter(({ kind }) => kind === "network");
     return { networks: before, networksAtMs, unreadable: ofNetworks };
   }
@@ -330,7 +333,7 @@ export async function readNetworks(
   for (const one of listed.objects) {
     const { id, aclListId, aclListName } = one;
     let name = aclListName ?? names.get(aclListId);
-    if (aclListId !== undefined && name === undefined && wanted.has(id)) {
+    if (aclListId !== undefined && name === undefined && desired.has(id)) {
       name = await api.readAclListName(aclListId, projectId, signal);
     }
     names.set(aclListId, name);

@@ -18,7 +18,7 @@ import { parseRecord } from "./record.ts";
 import { isOfCluster, parseLbName, toLbName, toWaiting } from "./words.ts";
 import type { Found, ObservationScope, ObservationStore, OpenObservation } from "./store.ts";
 import type { Rule, Observation } from "./observation.ts";
-import type { Taker } from "./takers.ts";
+import type { AllocatedBy } from "./allocated_by.ts";
 
 /** What a {@linkcode Observer} needs of the rest of the provider. */
 export interface ObserverSource {
@@ -39,12 +39,12 @@ export interface ObserverSource {
 export interface ObserverOptions {
   readonly api: LoadBalancingApi;
   readonly source: ObserverSource;
-  /** Asks whose API user took addresses, see `readTakers`. */
-  readonly readTakers: (
+  /** Asks whose API user took addresses, see `readAllocatedBy`. */
+  readonly readAllocatedBy: (
     asked: ReadonlyMap<string, number>,
     projectId: string | undefined,
     signal: AbortSignal,
-  ) => Promise<ReadonlyMap<string, Taker> | undefined>;
+  ) => Promise<ReadonlyMap<string, AllocatedBy> | undefined>;
   /** The key that signs records now. */
   readonly readSigningKey: () => Promise<Uint8Array>;
   readonly store: ObservationStore;
@@ -66,14 +66,14 @@ interface KnownNodes extends Pick<ObserverSource["memory"], "nodeVmIds" | "backe
 const TOO_EARLY =
   "Landfall waits for the first list of VMs: it shows whether this is the CloudStack of the cluster";
 const NONE: ReadonlySet<string> = new Set();
-/** Questions about single rules, VMs and lists at once. A look must not hold up what else asks CloudStack. */
+/** Questions about single rules, VMs and lists at once. An observation must not hold up what else asks CloudStack. */
 const CONCURRENCY_MAX = 4;
 
 /**
- * Looks at CloudStack.
+ * Observes CloudStack.
  *
- * Guarantees: one look runs at a time. Those who ask while it runs share it if it is young enough for them, else the
- * next one. A look that failed changes nothing: the last one stays, for those who may use it.
+ * Guarantees: one observation runs at a time. Those who ask while it runs share it if it is young enough for them, else
+ * the next one. An observation that failed changes nothing: the last one stays, for those who may use it.
  */
 export class Observer {
   readonly #options: ObserverOptions;
@@ -104,50 +104,50 @@ export class Observer {
     this.#claims = claims;
     this.#instanceIds = instanceIds ?? this.#instanceIds;
     const sinceMs = this.#options.clock.monotonic() - maxAgeMs;
-    if (!this.#isEnough(sinceMs)) await abortable(this.#lookSince(sinceMs), signal);
-    return this.#view;
+    if (!this.#isEnough(sinceMs)) await abortable(this.#observeSince(sinceMs), signal);
+    return this.#observation;
   }
 
-  get #view(): Observation {
+  get #observation(): Observation {
     const { store, source } = this.#options;
     const { backends } = source.memory;
     if (backends !== undefined) store.setVms(backends.vms);
-    if (store.view !== undefined) return store.view;
+    if (store.observation !== undefined) return store.observation;
     throw new CloudError("unreachable", "the settings changed while Landfall looked at CloudStack");
   }
 
-  /** Whether the last look is young enough, and shows what Services may need that appeared since. */
+  /** Whether the last observation is young enough, and shows what Services may need that appeared since. */
   #isEnough(sinceMs: number): boolean {
-    const { isValid, view, scope } = this.#options.store;
-    if (!isValid || view === undefined || view.takenAtMs <= sinceMs) return false;
+    const { isValid, observation: cloud, scope } = this.#options.store;
+    if (!isValid || cloud === undefined || cloud.takenAtMs <= sinceMs) return false;
     const { unclaimed, addresses, askedIds, networkIds, nodes } = scope;
     const now = this.#findNodes();
     // What is known of Nodes by now may prove which CloudStack this is.
-    if (!view.isOurCloud && nodes !== now) return false;
+    if (!cloud.isOurCloud && nodes !== now) return false;
     if (unclaimed.size > 0) {
       for (const { owner } of this.#claims()) if (unclaimed.has(toLbName(owner.uid))) return false;
     }
-    for (const id of listAsked(this.#claims(), addresses, view.recordSigner).keys()) {
+    for (const id of listAsked(this.#claims(), addresses, cloud.recordSigner).keys()) {
       if (!askedIds.has(id)) return false;
     }
     return now.networkIds.isSubsetOf(networkIds);
   }
 
-  /** Joins the look that runs if it began late enough, else the next one. */
-  #lookSince(sinceMs: number): Promise<void> {
+  /** Joins the observation that runs if it began late enough, else the next one. */
+  #observeSince(sinceMs: number): Promise<void> {
     const running = this.#running;
     const isLateEnough = running && !running.open.isOutdated && running.startedAtMs >= sinceMs;
     if (isLateEnough) return running.done;
-    this.#next ??= this.#lookNext(running?.done);
+    this.#next ??= this.#observeNext(running?.done);
     return this.#next;
   }
 
-  async #lookNext(before: Promise<void> | undefined): Promise<void> {
+  async #observeNext(before: Promise<void> | undefined): Promise<void> {
     await before?.catch(() => {});
     this.#next = undefined;
     const open = this.#options.store.begin();
     const startedAtMs = this.#options.clock.monotonic();
-    const done = this.#look(open, startedAtMs);
+    const done = this.#take(open, startedAtMs);
     const running = { open, startedAtMs, done };
     this.#running = running;
     try {
@@ -157,7 +157,7 @@ export class Observer {
     }
   }
 
-  async #look(open: OpenObservation, takenAtMs: number): Promise<void> {
+  async #take(open: OpenObservation, takenAtMs: number): Promise<void> {
     const { store } = this.#options;
     const ending = new AbortController();
     try {
@@ -167,7 +167,7 @@ export class Observer {
       store.abandon(open);
       throw error;
     } finally {
-      // Other questions of a look that failed need no answer any more.
+      // Other questions of an observation that failed need no answer any more.
       ending.abort();
     }
   }
@@ -185,14 +185,14 @@ export class Observer {
       [...this.#claims()].map((claim) => [toLbName(claim.owner.uid), claim] as const),
     );
     // After a refusal, also what changes rarely may be another.
-    const known = { ...store.view, ...(!store.isValid && { networksAtMs: -Infinity }) };
+    const known = { ...store.observation, ...(!store.isValid && { networksAtMs: -Infinity }) };
     const taken = await source.facts.inProject(
       async (projectId) =>
         await observe(
           {
             api,
             projectId,
-            readTakers: (asked) => this.#options.readTakers(asked, projectId, signal),
+            readAllocatedBy: (asked) => this.#options.readAllocatedBy(asked, projectId, signal),
             readVersion: () => source.facts.readVersion(signal),
             claims,
             recordSigner: store.recordSigner,
@@ -221,7 +221,7 @@ export class Observer {
     };
   }
 
-  /** A list of VMs is asked for only if the look shows no load balancer of the cluster. */
+  /** A list of VMs is asked for only if the observation shows no load balancer of the cluster. */
   async #recognize(
     taken: Omit<Found, "isOurCloud">,
     lbNames: ReadonlySet<string>,
@@ -259,7 +259,10 @@ const NOT_OURS =
   "CloudStack shows neither a VM of a Node nor a load balancer of this cluster, so it may be another CloudStack, " +
   "project or account: check api-url, project-id and the keys";
 
-/** Whether a look shows a load balancer of this cluster: an address with its tag, or a rule of one of its Services. */
+/**
+ * Whether an observation shows a load balancer of this cluster: an address with its tag, or a rule of one of its
+ * Services.
+ */
 function showsLoadBalancer(
   { addresses, rules }: Pick<Observation, "addresses" | "rules">,
   { clusterIds, lbNames }: { clusterIds: readonly string[]; lbNames: ReadonlySet<string> },
@@ -271,31 +274,34 @@ function showsLoadBalancer(
 }
 
 /**
- * Says why nothing may be done for a Service on the basis of a look, which may be about another CloudStack, or about
- * two that answer in turn. Without any Node, a Service need not wait that shows no sign of a load balancer, or only a
- * record about a network that the look shows.
+ * Says why nothing may be done for a Service on the basis of an observation, which may be about another CloudStack, or
+ * about two that answer in turn. Without any Node, a Service need not wait that shows no sign of a load balancer, or
+ * only a record about a network that the observation shows.
  *
  * @returns A problem for which the Service waits; `undefined` if there is no doubt
  */
-export function findDoubt(
-  view: Observation,
+export function findIdentityProblem(
+  cloud: Observation,
   claim: LoadBalancerClaim,
 ): LoadBalancerProblem | undefined {
-  const hasRecord = claim.record !== undefined && !showsPlace(view, claim);
+  const hasRecord = claim.record !== undefined && !showsPlace(cloud, claim);
   const hasSign = claim.ingress.length > 0 || hasRecord;
   const lbName = toLbName(claim.owner.uid);
-  const mustRecognize = hasSign || view.hasNoNodes !== true;
-  if (mustRecognize && !isRecognized(view, lbName)) return toWaiting("NotKnown", NOT_OURS);
+  const mustRecognize = hasSign || cloud.hasNoNodes !== true;
+  if (mustRecognize && !isRecognized(cloud, lbName)) return toWaiting("NotKnown", NOT_OURS);
   const isLost = (rule: Rule): boolean =>
-    !view.addresses.has(rule.addressId) && findLbName(rule) === lbName;
-  const lost = view.rules.values().find(isLost);
-  if (lost === undefined || view.unreadable.some(({ kind }) => kind === "address"))
+    !cloud.addresses.has(rule.addressId) && findLbName(rule) === lbName;
+  const lost = cloud.rules.values().find(isLost);
+  if (lost === undefined || cloud.unreadable.some(({ kind }) => kind === "address"))
     return undefined;
   const what = `CloudStack shows the rule ${lost.name} without its address ${lost.ip}`;
   return toWaiting("NotKnown", `${what}: Landfall waits until it shows both`);
 }
 
-/** Whether a look shows for what the record says that an address was asked for: another CloudStack does not have it. */
+/**
+ * Whether an observation shows for what the record says that an address was asked for: another CloudStack does not have
+ * it.
+ */
 function showsPlace(
   { networks, recordSigner }: Observation,
   { record, owner }: LoadBalancerClaim,
@@ -306,10 +312,10 @@ function showsPlace(
   return networks.values().some(({ vpcId }) => vpcId === place.vpcId);
 }
 
-/** What this process made since the look counts, too: CloudStack has confirmed it. */
-function isRecognized(view: Observation, lbName: string): boolean {
-  const { isOurCloud, clusterIds } = view;
-  return isOurCloud || showsLoadBalancer(view, { clusterIds, lbNames: new Set([lbName]) });
+/** What this process made since the observation counts, too: CloudStack has confirmed it. */
+function isRecognized(cloud: Observation, lbName: string): boolean {
+  const { isOurCloud, clusterIds } = cloud;
+  return isOurCloud || showsLoadBalancer(cloud, { clusterIds, lbNames: new Set([lbName]) });
 }
 
 function findLbName({ name }: Rule): string {

@@ -10,21 +10,21 @@ import type {
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { isAllowing, isExactly, listOwnItems } from "./acl.ts";
 import { listFirewallRulesOf } from "./firewall.ts";
-import { findGate, isGate } from "./gate.ts";
+import { findAccessControl, isAccessControl } from "./access.ts";
 import { EVERYONE, toBlocks } from "./cidrs.ts";
 import type { Desired, DesiredPort } from "./desired.ts";
 import { chooseNetwork, listBackends } from "./backends.ts";
 import { listAddresses } from "./ownership.ts";
-import { isGoing, listOwnRules, type Scene, toGatePort } from "./scene.ts";
+import { isGoing, listOwnRules, type Current, toAccessPort } from "./current.ts";
 import { isSticky } from "./stickiness.ts";
 import type { Network, PublicAddress, Rule } from "./observation.ts";
 
 /** What a Service asks for, and where it gets it. */
 export interface PartsSite {
-  readonly scene: Scene;
+  readonly current: Current;
   readonly spec: Pick<LoadBalancerSpec, "address" | "backends" | "ports">;
   /** Also of a Service that asks for something that is not possible. */
-  readonly asked: Desired;
+  readonly desired: Desired;
   /** Who may connect. Absent: not known. */
   readonly clients?: Pick<Desired, "sources"> | undefined;
   /** Absent: not decided. Then what the Service has is shown. */
@@ -47,52 +47,52 @@ const UNKNOWN = "?";
 export function describeParts(
   site: PartsSite,
 ): Required<Pick<LoadBalancerPlan, "overview" | "parts">> {
-  const { scene, spec, asked } = site;
+  const { current, spec, desired } = site;
   const address = site.address ?? findShown(site);
-  const rules = address === undefined ? [] : listOwnRules(scene, address.id);
+  const rules = address === undefined ? [] : listOwnRules(current, address.id);
   const networkId =
-    site.network?.id ?? rules[0]?.networkId ?? chooseNetwork(scene.view, spec.backends) ?? "";
-  const vms = listBackends(scene.view, networkId, spec.backends);
-  const ports = asked.ports.map((port): PortParts => {
-    const isFirst = asked.ports.find(({ publicPort }) => publicPort === port.publicPort) === port;
+    site.network?.id ?? rules[0]?.networkId ?? chooseNetwork(current.cloud, spec.backends) ?? "";
+  const vms = listBackends(current.cloud, networkId, spec.backends);
+  const ports = desired.ports.map((port): PortParts => {
+    const isFirst = desired.ports.find(({ publicPort }) => publicPort === port.publicPort) === port;
     const rule = rules.find(({ publicPort }) => isFirst && publicPort === port.publicPort);
     return { port, rule };
   });
   const used = new Set(ports.map(({ rule }) => rule));
-  const others = listAddresses(scene).filter(({ id }) => id !== address?.id);
+  const others = listAddresses(current).filter(({ id }) => id !== address?.id);
   return {
     parts: [
       toAddressPart(spec, address),
       ...ports.flatMap((one) => listPortParts(site, one, vms.length)),
       ...rules.filter((rule) => !used.has(rule)).map(toRulePart),
-      ...listActual(scene, others),
+      ...listActual(current, others),
     ],
     overview: () => ({
       ...(address && { address: address.ip }),
       backends: spec.backends
-        .filter((one) => listBackends(scene.view, networkId, [one]).length > 0)
+        .filter((one) => listBackends(current.cloud, networkId, [one]).length > 0)
         .map(({ nodeName }) => nodeName),
-      ...countServing(scene, ports, new Set(vms.map(({ id }) => id))),
+      ...countServing(current, ports, new Set(vms.map(({ id }) => id))),
     }),
   };
 }
 
 /** Addresses with the rules of the Service on them. */
 export function listActual(
-  scene: Scene,
+  current: Current,
   addresses: readonly PublicAddress[],
 ): readonly LoadBalancerPart[] {
   return addresses.flatMap(({ id, ip }) => [
     { kind: "address", name: ip, actual: ip },
-    ...listOwnRules(scene, id).map(toRulePart),
+    ...listOwnRules(current, id).map(toRulePart),
   ]);
 }
 
 /** The address that a Service has, while something is in the way: the one that it names, else that of most rules. */
-function findShown({ scene, spec: { address = "" } }: PartsSite): PublicAddress | undefined {
-  const all = listAddresses(scene);
+function findShown({ current, spec: { address = "" } }: PartsSite): PublicAddress | undefined {
+  const all = listAddresses(current);
   if (address !== "") return all.find(({ ip }) => ip === address);
-  const count = ({ id }: PublicAddress): number => listOwnRules(scene, id).length;
+  const count = ({ id }: PublicAddress): number => listOwnRules(current, id).length;
   return all.toSorted((a, b) => count(b) - count(a))[0];
 }
 
@@ -117,25 +117,25 @@ function toRulePart(rule: Rule): LoadBalancerPart {
 }
 
 function listPortParts(
-  { scene, asked, clients }: PartsSite,
+  { current, desired, clients }: PartsSite,
   { port, rule }: PortParts,
   backendCount: number,
 ): readonly LoadBalancerPart[] {
   const name = `${port.protocol} ${port.publicPort}`;
   const sources = clients === undefined ? [UNKNOWN] : (clients.sources ?? EVERYONE);
-  const members = rule && scene.view.members.get(rule.id);
+  const members = rule && current.cloud.members.get(rule.id);
   return [
     {
       kind: "rule",
       name,
-      wanted: describe({ ...port, algorithm: asked.algorithm }),
+      wanted: describe({ ...port, algorithm: desired.algorithm }),
       ...(rule && { actual: describe(rule) }),
     },
     {
       kind: "clients",
       name,
       wanted: sources.join(", "),
-      ...(rule && { actual: listClients(scene, rule).join(", ") }),
+      ...(rule && { actual: listClients(current, rule).join(", ") }),
     },
     {
       kind: "backends",
@@ -143,25 +143,25 @@ function listPortParts(
       wanted: String(backendCount),
       ...(members && { actual: String(members.size) }),
     },
-    ...listStickiness(scene, asked, { port, rule }),
+    ...listStickiness(current, desired, { port, rule }),
   ];
 }
 
 /** Nothing if none is wanted and none is there. */
 function listStickiness(
-  { view }: Scene,
-  { stickiness: wish }: Desired,
+  { cloud }: Current,
+  { stickiness }: Desired,
   { port, rule }: PortParts,
 ): readonly LoadBalancerPart[] {
   const wanted =
-    wish === "refused"
+    stickiness === "refused"
       ? port.protocol === "udp"
         ? undefined
         : UNKNOWN
-      : wish && isSticky(wish, port)
-        ? describePolicy(wish)
+      : stickiness && isSticky(stickiness, port)
+        ? describePolicy(stickiness)
         : undefined;
-  const policies = (rule && view.policies.get(rule.id)) ?? [];
+  const policies = (rule && cloud.policies.get(rule.id)) ?? [];
   const actual = policies.filter((one) => !isGoing(one)).map(describePolicy);
   if (wanted === undefined && actual.length === 0) return [];
   return [
@@ -194,15 +194,17 @@ function describe({
 }
 
 /** Which clients what belongs to a rule lets in. */
-function listClients(scene: Scene, rule: Rule): readonly string[] {
-  const network = scene.view.networks.get(rule.networkId);
-  const gate = network && findGate(scene.view, network);
-  if (gate === undefined || !isGate(gate)) return [UNKNOWN];
+function listClients(current: Current, rule: Rule): readonly string[] {
+  const network = current.cloud.networks.get(rule.networkId);
+  const access = network && findAccessControl(current.cloud, network);
+  if (access === undefined || !isAccessControl(access)) return [UNKNOWN];
   const lists =
-    gate.kind === "firewall"
-      ? listFirewallRulesOf(scene, rule)
-      : gate.kind === "acl"
-        ? listOwnItems(scene).filter((one) => isAllowing(one) && isExactly(one, toGatePort(rule)))
+    access.kind === "firewall"
+      ? listFirewallRulesOf(current, rule)
+      : access.kind === "acl"
+        ? listOwnItems(current).filter(
+            (one) => isAllowing(one) && isExactly(one, toAccessPort(rule)),
+          )
         : [rule];
   return [
     ...new Set(lists.flatMap(({ cidrs }) => (cidrs === undefined ? [UNKNOWN] : toBlocks(cidrs)))),
@@ -211,14 +213,14 @@ function listClients(scene: Scene, rule: Rule): readonly string[] {
 
 /** How many of the VMs are behind the rule of each port. Nothing if a list of members is not known. */
 function countServing(
-  { view }: Scene,
+  { cloud }: Current,
   ports: readonly PortParts[],
   vmIds: ReadonlySet<string>,
 ): Pick<LoadBalancerOverview, "serving"> {
   if (ports.length === 0) return {};
   let serving = vmIds.size;
   for (const { rule } of ports) {
-    const members = rule === undefined ? new Set<string>() : view.members.get(rule.id);
+    const members = rule === undefined ? new Set<string>() : cloud.members.get(rule.id);
     if (members === undefined) return {};
     serving = Math.min(serving, members.intersection(vmIds).size);
   }

@@ -12,32 +12,32 @@ import { toUnsharedNotice, toUnusable } from "../../../cloud/address_sharing.ts"
 import { isAllowing, isExactly } from "./acl.ts";
 import { type AddressChoice, chooseAddress, findUnreadable } from "./choose_address.ts";
 import { checkBackends } from "./backends.ts";
-import { findGate, type Gate, isGate, toNoRuleLists } from "./gate.ts";
+import { findAccessControl, type AccessControl, isAccessControl, toNoRuleLists } from "./access.ts";
 import {
-  explainCompany,
+  explainSharing,
   inPart,
   isEnding,
   isNamed,
   isOwn,
   isShown,
   listOwnRules,
-  type Scene,
-  toGatePort,
+  type Current,
+  toAccessPort,
   toPart,
-  toScene,
+  toCurrent,
   toStep,
-} from "./scene.ts";
+} from "./current.ts";
 import {
   checkAsked,
   checkPending,
   checkUnsigned,
-  findDoubtful,
+  listUnclear,
   isOwnOrProven,
   listAddresses,
   mayTag,
   planNaming,
   tagProven,
-  toDoubt,
+  toUnclear,
   toTagging,
 } from "./ownership.ts";
 import { describeParts, type PartsSite } from "./parts.ts";
@@ -72,55 +72,55 @@ type Plan = LoadBalancerPlan<Step>;
  * up to date. What keeps clients out of them comes first, then their backends: CloudStack may refuse anything else for
  * as long as the Service asks for it.
  */
-export function plan(view: Observation, spec: LoadBalancerSpec): Plan {
-  const scene = toScene(view, spec);
-  const { asked, wanted, clients, problems: ownProblems } = toDesired(spec);
-  const shown: PartsSite = { scene, spec, asked, clients };
-  const waiting = toAwaiting(scene);
+export function plan(cloud: Observation, spec: LoadBalancerSpec): Plan {
+  const current = toCurrent(cloud, spec);
+  const { desired, isPossible, clients, problems: ownProblems } = toDesired(spec);
+  const shown: PartsSite = { current, spec, desired, clients };
+  const waiting = toAwaiting(current);
   if (waiting !== undefined) return { steps: [waiting], problems: [], ...describeParts(shown) };
-  const unreadable = findUnreadable(scene, new Set(listAddresses(scene).map(({ id }) => id)));
-  if (wanted === undefined || unreadable.length > 0) {
+  const unreadable = findUnreadable(current, new Set(listAddresses(current).map(({ id }) => id)));
+  if (!isPossible || unreadable.length > 0) {
     const who = unreadable.length > 0 ? undefined : clients;
     return keepServing(shown, [...ownProblems, ...unreadable], who);
   }
-  const choice = chooseAddress(scene, spec);
-  const place = checkPlace(scene, wanted, choice);
+  const choice = chooseAddress(current, spec);
+  const place = checkPlace(current, desired, choice);
   const problems = [...ownProblems, ...choice.problems, ...place.problems];
   const { address, network, take } = choice;
   const chosen = { ...shown, address, network };
-  if (network === undefined || place.gate === undefined)
-    return keepServing(chosen, problems, wanted);
+  if (network === undefined || place.access === undefined)
+    return keepServing(chosen, problems, desired);
   if (address === undefined) {
-    const kept = keepServing(chosen, problems, wanted);
+    const kept = keepServing(chosen, problems, desired);
     if (take === undefined) return kept;
-    return { ...kept, steps: [...kept.steps, ...tagProven(scene), take] };
+    return { ...kept, steps: [...kept.steps, ...tagProven(current), take] };
   }
-  const sticky = checkStickiness(wanted, network);
+  const sticky = checkStickiness(desired, network);
   const site: Site = {
-    scene,
+    current,
     address,
     network,
-    gate: place.gate,
-    wanted: sticky.length > 0 ? { ...wanted, stickiness: "refused" } : wanted,
+    access: place.access,
+    desired: sticky.length > 0 ? { ...desired, stickiness: "refused" } : desired,
     backends: spec.backends,
     ports: spec.ports,
-    isOwn: isOwnOrProven(scene, address),
-    isNeeded: toNeed(wanted, place.gate),
+    isOwn: isOwnOrProven(current, address),
+    isNeeded: toNeed(desired, place.access),
   };
   const own = [...problems, ...sticky];
   const { refusal } = choice;
   if (refusal === undefined) {
-    const company = explainCompany(view, spec, address);
-    if (company !== undefined) own.push(toUnsharedNotice(company, "both keep the address"));
+    const unshared = explainSharing(cloud, spec, address);
+    if (unshared !== undefined) own.push(toUnsharedNotice(unshared, "both keep the address"));
     return { ...planSite(site, spec, own), ...describeParts(chosen) };
   }
   // What goes with the address is not made again.
-  if (isEnding(scene.view, address))
+  if (isEnding(current.cloud, address))
     return { steps: [], problems: [...own, toUnusable(refusal)], ...describeParts(chosen) };
   // An older version let it in. It keeps what it has, and gets nothing more.
   const whole = planSite(site, spec, [...own, toUnsharedNotice(refusal)]);
   const makesRules = whole.steps.some(({ change }) => change.kind === "createRule");
-  if (makesRules) return keepServing(chosen, [...problems, toUnusable(refusal)], wanted);
+  if (makesRules) return keepServing(chosen, [...problems, toUnusable(refusal)], desired);
   return { ...whole, ...describeParts(chosen) };
 }
 
@@ -129,22 +129,22 @@ function planSite(
   spec: LoadBalancerSpec,
   own: readonly LoadBalancerProblem[],
 ): Omit<Plan, "parts"> {
-  const { scene, wanted, address, network, backends } = site;
-  const ports = wanted.ports.map((port) => planPort(site, port));
+  const { current, desired, address, network, backends } = site;
+  const ports = desired.ports.map((port) => planPort(site, port));
   const keeping = [...ports.flatMap((one) => one.keeping), ...planClosingOfAll(site)];
   const problems = [
     ...own,
-    ...findDoubtful(scene)
+    ...listUnclear(current)
       .filter(({ id }) => id !== address.id)
-      .map(toDoubt),
-    ...checkUnsigned(scene),
-    ...checkBackends(scene, network, backends),
+      .map(toUnclear),
+    ...checkUnsigned(current),
+    ...checkBackends(current, network, backends),
     ...ports.flatMap((one) => one.problems),
   ];
   const tagging =
-    !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
+    !isOwn(current, address) && mayTag(current, address) ? [toTagging(current, address)] : [];
   // What the record names already goes first.
-  const naming = scene.record?.shared === undefined ? planNaming(scene, address) : [];
+  const naming = current.record?.shared === undefined ? planNaming(current, address) : [];
   const making = [...tagging, ...naming, ...ports.flatMap((one) => one.steps)];
   const works = keeping.length + making.length === 0 && !isWaiting(problems);
   const rest = planRest(site, spec, works);
@@ -158,8 +158,8 @@ function planSite(
     ],
     problems: [...problems, ...rest.problems],
     ...(works && {
-      ingress: toIngress(wanted, address.ip),
-      annotations: toAssociation(scene, address),
+      ingress: toIngress(desired, address.ip),
+      annotations: toAssociation(current, address),
     }),
   };
 }
@@ -169,12 +169,12 @@ function planSite(
  * Service. It is written for an address that tags prove to be the Service's and that must go with it. It goes before
  * the Service moves from such an address to another one. Any other note is the user's.
  */
-function toAssociation(scene: Scene, address: PublicAddress): NonNullable<Plan["annotations"]> {
-  const { claim } = scene;
+function toAssociation(current: Current, address: PublicAddress): NonNullable<Plan["annotations"]> {
+  const { claim } = current;
   const isKept = keepsAddress(claim.annotations) || findKeptFor(address.tags) !== undefined;
-  if (isOwn(scene, address) && !isKept)
+  if (isOwn(current, address) && !isKept)
     return claim.address === address.ip ? { [ANNOTATIONS.isAssociated]: "true" } : {};
-  const isLeaving = listAddresses(scene).some((one) => isOwn(scene, one));
+  const isLeaving = listAddresses(current).some((one) => isOwn(current, one));
   return isLeaving ? { [ANNOTATIONS.isAssociated]: undefined } : {};
 }
 
@@ -187,88 +187,93 @@ function planRest(
   spec: LoadBalancerSpec,
   works: boolean,
 ): PortPlan & { readonly isHeld: boolean } {
-  const { scene, wanted, address, isNeeded } = site;
-  const steps = listObsolete(site).flatMap((one) => inPart(toPart(one), [toDeletion(scene, one)]));
-  const others = listAddresses(scene).filter(({ id }) => id !== address.id);
-  const isHeld = others.length > 0 && (!works || others.some(({ ip }) => isShown(scene.claim, ip)));
+  const { current, desired, address, isNeeded } = site;
+  const steps = listObsolete(site).flatMap((one) =>
+    inPart(toPart(one), [toDeletion(current, one)]),
+  );
+  const others = listAddresses(current).filter(({ id }) => id !== address.id);
+  const isHeld =
+    others.length > 0 && (!works || others.some(({ ip }) => isShown(current.claim, ip)));
   if (isHeld) {
-    const rules = others.flatMap(({ id }) => listOwnRules(scene, id));
-    const kept = planKeeping(scene, rules, spec, wanted);
+    const rules = others.flatMap(({ id }) => listOwnRules(current, id));
+    const kept = planKeeping(current, rules, spec, desired);
     const isUsed = (item: AclItem): boolean =>
-      rules.some((rule) => isExactly(item, toGatePort(rule)));
-    const all = withItems(scene, steps, (item) => isNeeded(item) || isUsed(item));
+      rules.some((rule) => isExactly(item, toAccessPort(rule)));
+    const all = withItems(current, steps, (item) => isNeeded(item) || isUsed(item));
     return { keeping: kept, steps: all, problems: [], isHeld };
   }
-  const moves = others.map((one) => planAddressRemoval(scene, one, isNeeded));
+  const moves = others.map((one) => planAddressRemoval(current, one, isNeeded));
   return {
     keeping: [],
-    steps: withItems(scene, [...steps, ...moves.flatMap((one) => one.steps)], isNeeded),
+    steps: withItems(current, [...steps, ...moves.flatMap((one) => one.steps)], isNeeded),
     problems: moves.flatMap((one) => one.problems),
     isHeld,
   };
 }
 
 /** The rules of ports that the Service does not ask for any more. */
-function listObsolete({ scene, wanted, address }: Site): readonly Rule[] {
-  const ports = new Set(wanted.ports.map(({ publicPort }) => publicPort));
-  return listOwnRules(scene, address.id).filter((one) => !ports.has(one.publicPort));
+function listObsolete({ current, desired, address }: Site): readonly Rule[] {
+  const ports = new Set(desired.ports.map(({ publicPort }) => publicPort));
+  return listOwnRules(current, address.id).filter((one) => !ports.has(one.publicPort));
 }
 
 /** Keeps all clients out of those ports. The rules themselves go last. */
 function planClosingOfAll(site: Site): readonly Step[] {
   return listObsolete(site).flatMap((one) =>
-    inPart(toPart(one), planClosing(site.scene, one, site.isNeeded)),
+    inPart(toPart(one), planClosing(site.current, one, site.isNeeded)),
   );
 }
 
 /** Plans to remove a record that says nothing any more: the tags of the address are the proof from now on. */
-function planRecord({ scene, address }: Site): readonly Step[] {
-  if (scene.claim.record === undefined) return [];
-  const isTagged = isOwn(scene, address);
-  if (scene.record?.address !== undefined && !isTagged) return [];
-  if (scene.record?.shared === address.ip && !isTagged && !isNamed(scene, address)) return [];
-  if (checkPending(scene).length + checkAsked(scene).length > 0) return [];
-  return [toStep(scene, "remove the record", { kind: "forgetRecord" })];
+function planRecord({ current, address }: Site): readonly Step[] {
+  if (current.claim.record === undefined) return [];
+  const isTagged = isOwn(current, address);
+  if (current.record?.address !== undefined && !isTagged) return [];
+  if (current.record?.shared === address.ip && !isTagged && !isNamed(current, address)) return [];
+  if (checkPending(current).length + checkAsked(current).length > 0) return [];
+  return [toStep(current, "remove the record", { kind: "forgetRecord" })];
 }
 
 interface PlaceCheck {
-  readonly gate?: Gate;
+  readonly access?: AccessControl;
   readonly problems: readonly LoadBalancerProblem[];
 }
 
 /** Checks what the network must offer, before anything is taken or made. */
-function checkPlace({ view }: Scene, wanted: Desired, { network }: AddressChoice): PlaceCheck {
+function checkPlace({ cloud }: Current, desired: Desired, { network }: AddressChoice): PlaceCheck {
   if (network === undefined) return { problems: [] };
-  const gate = findGate(view, network);
-  if (!isGate(gate)) return { problems: [gate] };
-  const problems = checkOffer(network, wanted);
-  if (gate.kind === "rule" && wanted.sources !== undefined && !hasRuleLists(view)) {
+  const access = findAccessControl(cloud, network);
+  if (!isAccessControl(access)) return { problems: [access] };
+  const problems = checkOffer(network, desired);
+  if (access.kind === "rule" && desired.sources !== undefined && !hasRuleLists(cloud)) {
     problems.push(toNoRuleLists(`the network ${network.name} (${network.id})`));
   }
-  return problems.length > 0 ? { problems } : { gate, problems };
+  return problems.length > 0 ? { problems } : { access, problems };
 }
 
 function checkOffer(
   { name, id, protocols, algorithms }: Network,
-  wanted: Desired,
+  desired: Desired,
 ): LoadBalancerProblem[] {
   const where = `the network ${name} (${id})`;
-  const missing = wanted.ports.filter(({ protocol }) => protocols?.has(protocol) === false);
+  const missing = desired.ports.filter(({ protocol }) => protocols?.has(protocol) === false);
   const problems = missing.map(({ protocol, publicPort }) =>
     toWaiting(
       "UnsupportedService",
       `port ${publicPort}: ${where} does not offer the protocol ${protocol}`,
     ),
   );
-  if (algorithms?.has(wanted.algorithm) !== false) return problems;
-  const message = `${where} does not offer the algorithm ${wanted.algorithm}`;
+  if (algorithms?.has(desired.algorithm) !== false) return problems;
+  const message = `${where} does not offer the algorithm ${desired.algorithm}`;
   return [...problems, toWaiting("UnsupportedService", message)];
 }
 
-function toNeed({ ports }: Desired, gate: Gate): (item: AclItem) => boolean {
-  if (gate.kind !== "acl") return () => false;
+function toNeed({ ports }: Desired, access: AccessControl): (item: AclItem) => boolean {
+  if (access.kind !== "acl") return () => false;
   return (item) =>
-    item.listId === gate.listId && isAllowing(item) && ports.some((port) => isExactly(item, port));
+    item.listId === access.listId &&
+    isAllowing(item) &&
+    ports.some((port) => isExactly(item, port));
 }
 
 /** Leaves the rules that are there as they are, except for what {@linkcode planKeeping} does. */
@@ -277,8 +282,8 @@ function keepServing(
   problems: readonly LoadBalancerProblem[],
   who?: Pick<Desired, "sources">,
 ): Plan {
-  const { scene, spec } = shown;
-  const steps = planKeeping(scene, scene.rules, spec, who);
+  const { current, spec } = shown;
+  const steps = planKeeping(current, current.rules, spec, who);
   return { steps, problems, ...describeParts(shown) };
 }
 

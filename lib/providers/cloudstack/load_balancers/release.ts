@@ -21,18 +21,18 @@ import {
   isOwnOrInherited,
   listOwnRules,
   listUnshared,
-  type Scene,
+  type Current,
   toPart,
-  toScene,
+  toCurrent,
   toStep,
   toWordTag,
-} from "./scene.ts";
+} from "./current.ts";
 import {
   checkAsked,
   checkClusters,
   checkPending,
   checkUnsigned,
-  findDoubtful,
+  listUnclear,
   findLost,
   hasRulesOf1x,
   isOwnOrProven,
@@ -41,7 +41,7 @@ import {
   listUses,
   mayTag,
   planNaming,
-  toDoubt,
+  toUnclear,
   toTagging,
   toTurn,
 } from "./ownership.ts";
@@ -66,26 +66,26 @@ import { type AclItem, listRulesOn, type PublicAddress, type Observation } from 
 import { quote } from "../../../core/text/printable.ts";
 
 /** Plans to remove everything of a Service: what clients reach first, the address last. */
-export function planRelease(view: Observation, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
-  const scene = toScene(view, claim);
-  const waiting = toAwaiting(scene);
+export function planRelease(cloud: Observation, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
+  const current = toCurrent(cloud, claim);
+  const waiting = toAwaiting(current);
   if (waiting !== undefined) return { steps: [waiting], problems: [], parts: [] };
-  const addresses = listAddresses(scene);
-  const plans = addresses.map((one) => planAddressRemoval(scene, one, () => false));
+  const addresses = listAddresses(current);
+  const plans = addresses.map((one) => planAddressRemoval(current, one, () => false));
   const steps = withItems(
-    scene,
+    current,
     plans.flatMap((one) => one.steps),
     () => false,
   );
   const problems = [
     ...plans.flatMap((one) => one.problems),
-    ...[...findDoubtful(scene), ...findLost(scene)].map(toDoubt),
-    ...checkUnsigned(scene),
-    ...checkClusters(scene),
-    ...checkPending(scene),
-    ...checkAsked(scene),
-    ...findUnreadable(scene, new Set(addresses.map(({ id }) => id))),
-    ...listNames(scene).flatMap((ip) => findUnreadableAddresses(scene, ip)),
+    ...[...listUnclear(current), ...findLost(current)].map(toUnclear),
+    ...checkUnsigned(current),
+    ...checkClusters(current),
+    ...checkPending(current),
+    ...checkAsked(current),
+    ...findUnreadable(current, new Set(addresses.map(({ id }) => id))),
+    ...listNames(current).flatMap((ip) => findUnreadableAddresses(current, ip)),
   ];
   const isDone = steps.length === 0 && !isWaiting(problems);
   return {
@@ -93,7 +93,7 @@ export function planRelease(view: Observation, claim: LoadBalancerClaim): LoadBa
     problems,
     // Of a Service that keeps living, it would say that its next address was taken for it.
     ...(isDone && { ingress: [], annotations: { [ANNOTATIONS.isAssociated]: undefined } }),
-    parts: listActual(scene, addresses),
+    parts: listActual(current, addresses),
   };
 }
 
@@ -102,36 +102,38 @@ export function planRelease(view: Observation, claim: LoadBalancerClaim): LoadBa
  * it. What proves that an address is the Service's own may be on its rules, so it is tagged before they go.
  */
 export function planAddressRemoval(
-  scene: Scene,
+  current: Current,
   address: PublicAddress,
   isNeeded: (item: AclItem) => boolean,
 ): PartPlan {
   const tagging =
-    !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
-  const removal = listOwnRules(scene, address.id).flatMap((one) =>
-    inPart(toPart(one), planRemoval(scene, one, isNeeded)),
+    !isOwn(current, address) && mayTag(current, address) ? [toTagging(current, address)] : [];
+  const removal = listOwnRules(current, address.id).flatMap((one) =>
+    inPart(toPart(one), planRemoval(current, one, isNeeded)),
   );
-  const orphans = isOwnOrInherited(scene, address) ? planOrphanRemoval(scene, address) : [];
-  const steps = [...tagging, ...planNaming(scene, address), ...orphans, ...removal];
-  if (!isOwnOrProven(scene, address)) {
-    const isDoubtful =
-      !isGoing(address) && hasRulesOf1x(scene, address) && readAddress(scene.claim) !== address.ip;
-    return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
+  const orphans = isOwnOrInherited(current, address) ? planOrphanRemoval(current, address) : [];
+  const steps = [...tagging, ...planNaming(current, address), ...orphans, ...removal];
+  if (!isOwnOrProven(current, address)) {
+    const isUnclear =
+      !isGoing(address) &&
+      hasRulesOf1x(current, address) &&
+      readAddress(current.claim) !== address.ip;
+    return { steps, problems: isUnclear ? [toUnclear(address)] : [] };
   }
-  const uses = listUses(scene, address);
-  const word = uses.length > 0 && isOwn(scene, address) ? planWord(scene, address) : [];
-  const ending = planEnding(scene, address);
+  const uses = listUses(current, address);
+  const word = uses.length > 0 && isOwn(current, address) ? planWord(current, address) : [];
+  const ending = planEnding(current, address);
   const all = [...steps, ...ending.steps];
-  const keeping = planKeepingAddress(scene, address, [...word, ...all]);
+  const keeping = planKeepingAddress(current, address, [...word, ...all]);
   if (keeping !== undefined)
     return { ...keeping, problems: [...keeping.problems, ...ending.problems] };
   if (ending.steps.length > 0) return { ...ending, steps: all };
   if (uses.length > 0) {
-    return { steps: [...word, ...steps], problems: [toKept(scene, address, uses)] };
+    return { steps: [...word, ...steps], problems: [toKept(current, address, uses)] };
   }
   // Also one that is going: a release that fails at its end leaves it so, until it is released again.
   const change = { kind: "releaseAddress" as const, addressId: address.id };
-  const release = toStep(scene, `release address ${address.ip}`, change, toTurn(address));
+  const release = toStep(current, `release address ${address.ip}`, change, toTurn(address));
   return { steps: [...steps, release], problems: [] };
 }
 
@@ -139,17 +141,17 @@ export function planAddressRemoval(
  * Plans to end the rules of Services that may not use the address of this one: they must not keep it from its release.
  * Nothing if this Service may not use the address either.
  */
-function planEnding(scene: Scene, address: PublicAddress): PartPlan {
-  const { view, claim } = scene;
-  const mayUse = explainUse(view, claim, address) === undefined;
-  const unshared = mayUse ? listUnshared(view, address) : [];
+function planEnding(current: Current, address: PublicAddress): PartPlan {
+  const { cloud, claim } = current;
+  const mayUse = explainUse(cloud, claim, address) === undefined;
+  const unshared = mayUse ? listUnshared(cloud, address) : [];
   if (unshared.length === 0) return { steps: [], problems: [] };
   const steps = unshared.flatMap(({ rule, claim: other }) =>
     inPart(
       toPart(rule),
       // A job is kept in the record of this Service.
-      planRemoval(toScene(view, other), rule, () => false).map(({ summary, change, lock }) =>
-        toStep(scene, summary, change, lock),
+      planRemoval(toCurrent(cloud, other), rule, () => false).map(({ summary, change, lock }) =>
+        toStep(current, summary, change, lock),
       ),
     ),
   );
@@ -170,21 +172,21 @@ const IDLE_MAX = 20;
  * @param removal What takes the Service off the address
  */
 function planKeepingAddress(
-  scene: Scene,
+  current: Current,
   address: PublicAddress,
   removal: readonly Step[],
 ): PartPlan | undefined {
-  const { annotations, owner } = scene.claim;
+  const { annotations, owner } = current.claim;
   const { tags, id, ip } = address;
   const isKept = findKeptFor(tags) !== undefined;
   if (isKept)
-    return { steps: removal, problems: removal.length > 0 ? [toKeptFor(scene, address)] : [] };
+    return { steps: removal, problems: removal.length > 0 ? [toKeptFor(current, address)] : [] };
   if (!keepsAddress(annotations)) return undefined;
   // It becomes the Service's own first.
-  if (!isOwn(scene, address) && mayTag(scene, address)) return { steps: removal, problems: [] };
+  if (!isOwn(current, address) && mayTag(current, address)) return { steps: removal, problems: [] };
   const isOfNamespace = tags.get(TAG_KEYS.service)?.startsWith(`${owner.namespace}/`) ?? false;
-  if (!isOwn(scene, address) && !isOfNamespace) return undefined;
-  const idle = listKept(scene.view).filter(
+  if (!isOwn(current, address) && !isOfNamespace) return undefined;
+  const idle = listKept(current.cloud).filter(
     ({ namespace, rules }) => namespace === owner.namespace && rules === 0,
   );
   if (idle.length >= IDLE_MAX) {
@@ -196,12 +198,15 @@ function planKeepingAddress(
   }
   const kept = new Map([[TAG_KEYS.keptFor, owner.namespace]]);
   const change = { kind: "tagAddress" as const, addressId: id, tags: kept };
-  const step = toStep(scene, `tag address ${ip} as kept`, change, toTurn(address));
-  return { steps: [step, ...removal], problems: [toKeptFor(scene, address)] };
+  const step = toStep(current, `tag address ${ip} as kept`, change, toTurn(address));
+  return { steps: [step, ...removal], problems: [toKeptFor(current, address)] };
 }
 
 /** Says why an address stays. */
-function toKeptFor({ claim: { owner } }: Scene, { ip, tags }: PublicAddress): LoadBalancerProblem {
+function toKeptFor(
+  { claim: { owner } }: Current,
+  { ip, tags }: PublicAddress,
+): LoadBalancerProblem {
   const namespace = quote(findKeptFor(tags) ?? owner.namespace);
   const whose = `a Service of namespace ${namespace} that names it`;
   const message = `public IP ${ip} is kept for ${whose}: Landfall never releases it`;
@@ -210,43 +215,43 @@ function toKeptFor({ claim: { owner } }: Scene, { ip, tags }: PublicAddress): Lo
 
 /** The addresses of this cluster that are kept, in order of their namespaces and IPs. */
 export function listKept(
-  view: Pick<Observation, "addresses" | "clusterIds" | "rules">,
+  cloud: Pick<Observation, "addresses" | "clusterIds" | "rules">,
 ): readonly KeptAddress[] {
-  return [...view.addresses.values()]
+  return [...cloud.addresses.values()]
     .flatMap(({ id, ip, tags }): KeptAddress[] => {
       const namespace = findKeptFor(tags);
-      if (namespace === undefined || !isOfCluster(tags, view.clusterIds)) return [];
+      if (namespace === undefined || !isOfCluster(tags, cloud.clusterIds)) return [];
       const service = tags.get(TAG_KEYS.service);
-      const rules = listRulesOn(view, id).length;
+      const rules = listRulesOn(cloud, id).length;
       return [{ ip, id, namespace, rules, ...(service !== undefined && { service }) }];
     })
     .toSorted((a, b) => (`${a.namespace} ${a.ip}` < `${b.namespace} ${b.ip}` ? -1 : 1));
 }
 
 /** Plans to write down the word of a Service on its address, for the time when Kubernetes does not have it any more. */
-function planWord(scene: Scene, address: PublicAddress): readonly Step[] {
-  const word = toWordTag(scene.claim);
+function planWord(current: Current, address: PublicAddress): readonly Step[] {
+  const word = toWordTag(current.claim);
   if (word === undefined || address.tags.has(TAG_KEYS.sharedWith)) return [];
   const tags = new Map([[TAG_KEYS.sharedWith, word]]);
   const change = { kind: "tagAddress" as const, addressId: address.id, tags };
-  return [toStep(scene, `tag address ${address.ip}`, change, toTurn(address))];
+  return [toStep(current, `tag address ${address.ip}`, change, toTurn(address))];
 }
 
 /** Says why an address stays, and who releases it. */
 function toKept(
-  scene: Scene,
+  current: Current,
   address: PublicAddress,
   uses: readonly string[],
 ): LoadBalancerProblem {
   const what = `public IP ${address.ip}`;
-  const users = listUsers(scene, address);
+  const users = listUsers(current, address);
   if (users !== undefined) {
     const names = users.map(describeOwner).join(", ");
     const use = users.length === 1 ? "uses" : "use";
     const then = "Landfall releases it with the last Service that uses it";
     return toNotice("AddressKept", `${what} stays, because ${names} ${use} it; ${then}`);
   }
-  const whose = isOwn(scene, address) ? "this Service" : "a Service that is gone";
+  const whose = isOwn(current, address) ? "this Service" : "a Service that is gone";
   const message =
     `${what} was taken for ${whose} and stays, because something else uses it: ` +
     `${uses.join(", ")}; release it by hand when nothing needs it any more`;
@@ -255,32 +260,32 @@ function toKept(
 
 /** Adds the deletion of the ACL items of the Service that no rule needs, unless it is planned already. */
 export function withItems(
-  scene: Scene,
+  current: Current,
   steps: readonly Step[],
   isNeeded: (item: AclItem) => boolean,
 ): readonly Step[] {
   const planned = new Set(
     steps.map(({ change }) => (change.kind === "delete" ? change.id : undefined)),
   );
-  const left = listOwnItems(scene).filter((one) => !isNeeded(one) && !planned.has(one.id));
-  return [...steps, ...left.map((one) => toItemDeletion(scene, one, findTurn(scene, one)))];
+  const left = listOwnItems(current).filter((one) => !isNeeded(one) && !planned.has(one.id));
+  return [...steps, ...left.map((one) => toItemDeletion(current, one, findTurn(current, one)))];
 }
 
-/** Plans to wait for a job that an earlier process started: what it makes is not in the look yet. */
-export function toAwaiting(scene: Scene): Step | undefined {
-  const job = scene.record?.job;
+/** Plans to wait for a job that an earlier process started: what it makes is not in the observation yet. */
+export function toAwaiting(current: Current): Step | undefined {
+  const job = current.record?.job;
   if (job === undefined) return undefined;
   const change = { kind: "awaitJob" as const, jobId: job.id, command: job.command };
   // Without a lock: a user who may edit the Service may write a job here that never ends.
-  return toStep(scene, `wait for ${job.command} (job ${job.id})`, change);
+  return toStep(current, `wait for ${job.command} (job ${job.id})`, change);
 }
 
-function findTurn({ view }: Scene, { listId }: AclItem): string | undefined {
-  return [...view.networks.values()].find(({ aclListId }) => aclListId === listId)?.id;
+function findTurn({ cloud }: Current, { listId }: AclItem): string | undefined {
+  return [...cloud.networks.values()].find(({ aclListId }) => aclListId === listId)?.id;
 }
 
 /** IPs that an address of the Service may have, as far as the Service says. */
-function listNames({ claim, record }: Scene): readonly string[] {
+function listNames({ claim, record }: Current): readonly string[] {
   const shown = claim.ingress.flatMap((one) => ("ip" in one ? [one.ip] : []));
   return [...new Set([...shown, readAddress(claim) ?? "", record?.address?.ip ?? ""])];
 }
@@ -292,15 +297,17 @@ function listNames({ claim, record }: Scene): readonly string[] {
  * @param services Besides those that exist, with the UIDs of those that are being released
  */
 export function listLeftovers(
-  view: Pick<Observation, "addresses" | "rules" | "clusterIds">,
+  cloud: Pick<Observation, "addresses" | "rules" | "clusterIds">,
   services: LiveServices,
 ): readonly LoadBalancerLeftover[] {
-  const unclaimed = [...view.addresses.values()].flatMap(({ id, ip, tags }) => {
+  const unclaimed = [...cloud.addresses.values()].flatMap(({ id, ip, tags }) => {
     const serviceUid = tags.get(TAG_KEYS.serviceUid);
     if (serviceUid === undefined || services.uids.has(serviceUid)) return [];
     if (findKeptFor(tags) !== undefined) return [];
-    if (!isOfCluster(tags, view.clusterIds) || services.addresses.has(ip)) return [];
-    return [{ ip, id, service: tags.get(TAG_KEYS.service), serviceUid, on: listRulesOn(view, id) }];
+    if (!isOfCluster(tags, cloud.clusterIds) || services.addresses.has(ip)) return [];
+    return [
+      { ip, id, service: tags.get(TAG_KEYS.service), serviceUid, on: listRulesOn(cloud, id) },
+    ];
   });
   if (unclaimed.length === 0) return [];
   const lbNames = new Set(Array.from(services.uids, toLbName));

@@ -9,14 +9,21 @@ import {
   inPart,
   isGoing,
   isNameOf,
-  type Scene,
-  toGatePort,
+  type Current,
+  toAccessPort,
   toIpProtocol,
   toPart,
   toStep,
-} from "./scene.ts";
+} from "./current.ts";
 import { findRefusal } from "./choose_address.ts";
-import { findGate, type Gate, isGate, needsRuleList, planGate, toNoRuleLists } from "./gate.ts";
+import {
+  findAccessControl,
+  type AccessControl,
+  isAccessControl,
+  needsRuleList,
+  planAccess,
+  toNoRuleLists,
+} from "./access.ts";
 import type { Change, ChangeOf, Step } from "./steps.ts";
 import {
   type AclItem,
@@ -33,7 +40,7 @@ import type {
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { planBackends } from "./backends.ts";
-import { type GateSite, planFirewallRemoval } from "./firewall.ts";
+import { type AccessSite, planFirewallRemoval } from "./firewall.ts";
 import { isWaiting, toWaiting } from "./words.ts";
 import { type PartPlan, planStickiness } from "./stickiness.ts";
 import { isOwnOrProven } from "./ownership.ts";
@@ -47,24 +54,24 @@ import { type Acting, sendPlain, write } from "./acting.ts";
 
 /** The rule of one port, as it should be. */
 interface RuleSite {
-  readonly scene: Scene;
+  readonly current: Current;
   readonly address: PublicAddress;
   readonly network: Network;
   readonly port: DesiredPort;
-  readonly wanted: Pick<Desired, "algorithm" | "description">;
+  readonly desired: Pick<Desired, "algorithm" | "description">;
   /** The list of the rule itself. Absent: it lets everyone in. */
   readonly cidrs: readonly string[] | undefined;
 }
 
 /** Whether the rule must be made again. */
 function mustReplace(site: RuleSite, rule: Rule): boolean {
-  const { scene, network, port, cidrs } = site;
+  const { current, network, port, cidrs } = site;
   return (
     isGoing(rule) ||
     rule.networkId !== network.id ||
     rule.privatePort !== port.privatePort ||
     (rule.protocol !== port.protocol && !canChangeProtocol(site, rule)) ||
-    (!hasCidrs(rule, cidrs) && !canUpdateRuleLists(scene.view))
+    (!hasCidrs(rule, cidrs) && !canUpdateRuleLists(current.cloud))
   );
 }
 
@@ -73,29 +80,29 @@ function canChangeProtocol(site: RuleSite, rule: Rule): boolean {
   return rule.name !== site.port.name && findOther(site) !== undefined;
 }
 
-/** Another algorithm than the wanted one that the network offers. */
-function findOther({ network, wanted }: RuleSite): "roundrobin" | "source" | undefined {
-  const other = wanted.algorithm === "source" ? "roundrobin" : "source";
+/** Another algorithm than the desired one that the network offers. */
+function findOther({ network, desired }: RuleSite): "roundrobin" | "source" | undefined {
+  const other = desired.algorithm === "source" ? "roundrobin" : "source";
   return network.algorithms?.has(other) === true ? other : undefined;
 }
 
 /** Plans a new rule. With a list of its own, it is never open to others. */
 function toCreation(site: RuleSite): Step {
-  const { scene, address, network, port, wanted, cidrs } = site;
+  const { current, address, network, port, desired, cidrs } = site;
   const change: Change = {
     kind: "createRule",
     name: port.name,
-    description: wanted.description,
+    description: desired.description,
     addressId: address.id,
     networkId: network.id,
     publicPort: port.publicPort,
     privatePort: port.privatePort,
     protocol: port.protocol,
-    algorithm: wanted.algorithm,
+    algorithm: desired.algorithm,
     ...(cidrs && { cidrs }),
   };
   const summary = `create rule ${port.protocol} ${port.publicPort} on ${address.ip}`;
-  return toStep(scene, summary, change, network.id);
+  return toStep(current, summary, change, network.id);
 }
 
 /**
@@ -103,18 +110,18 @@ function toCreation(site: RuleSite): Step {
  *
  * CloudStack stores any change, and sends the rule to the router only with another algorithm or list. So when the
  * protocol changes, or when the router did not take the last change, the rule gets another algorithm for a moment: each
- * look shows what is left to do, and no failure hides it.
+ * observation shows what is left to do, and no failure hides it.
  */
 function planUpdate(site: RuleSite, rule: Rule): readonly Step[] {
-  const { scene, port, wanted, cidrs } = site;
+  const { current, port, desired, cidrs } = site;
   const hasOtherList = !hasCidrs(rule, cidrs);
-  const unsentMs = findUnsentMs(scene, rule) ?? 0;
+  const unsentMs = findUnsentMs(current, rule) ?? 0;
   const mustSend = rule.protocol !== port.protocol || unsentMs > SENDING_MS;
-  const algorithm = rule.algorithm === wanted.algorithm ? undefined : wanted.algorithm;
+  const algorithm = rule.algorithm === desired.algorithm ? undefined : desired.algorithm;
   const written = algorithm ?? (mustSend && !hasOtherList ? findOther(site) : undefined);
   const fields = {
     ...(rule.name !== port.name && { name: port.name }),
-    ...(rule.description !== wanted.description && { description: wanted.description }),
+    ...(rule.description !== desired.description && { description: desired.description }),
     ...(rule.protocol !== port.protocol && { protocol: port.protocol }),
     ...(written && { algorithm: written }),
     ...(hasOtherList && { cidrs: cidrs ?? EVERYONE }),
@@ -123,7 +130,7 @@ function planUpdate(site: RuleSite, rule: Rule): readonly Step[] {
   if (names.length === 0) return [];
   const summary = `update ${names.join(", ")} of rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
   return [
-    toStep(scene, summary, { kind: "updateRule", ruleId: rule.id, ...fields }, rule.networkId),
+    toStep(current, summary, { kind: "updateRule", ruleId: rule.id, ...fields }, rule.networkId),
   ];
 }
 
@@ -134,36 +141,39 @@ const SENDING_MS = 10_000;
  * For how long a rule is known not to have reached the router: one with backends is `Add` until it does. `undefined` if
  * it did.
  */
-function findUnsentMs({ view }: Scene, { id, state }: Rule): number | undefined {
-  const sinceMs = view.unsent?.get(id);
+function findUnsentMs({ cloud }: Current, { id, state }: Rule): number | undefined {
+  const sinceMs = cloud.unsent?.get(id);
   if (sinceMs === undefined || state !== "Add") return undefined;
-  return view.takenAtMs - sinceMs;
+  return cloud.takenAtMs - sinceMs;
 }
 
-function checkSent(scene: Scene, rule: Rule): readonly LoadBalancerProblem[] {
-  if (findUnsentMs(scene, rule) === undefined) return [];
+function checkSent(current: Current, rule: Rule): readonly LoadBalancerProblem[] {
+  if (findUnsentMs(current, rule) === undefined) return [];
   const where = `rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
   const message = `CloudStack has not sent ${where} to the router of its network`;
   return [toWaiting("NotKnown", message)];
 }
 
 /** Plans the deletion of a rule. */
-export function toDeletion(scene: Scene, { id, protocol, publicPort, ip, networkId }: Rule): Step {
+export function toDeletion(
+  current: Current,
+  { id, protocol, publicPort, ip, networkId }: Rule,
+): Step {
   const summary = `delete rule ${protocol} ${publicPort} on ${ip}`;
-  return toStep(scene, summary, { kind: "delete", what: "rule", id }, networkId);
+  return toStep(current, summary, { kind: "delete", what: "rule", id }, networkId);
 }
 
-function hasCidrs(rule: Rule, wanted: readonly string[] | undefined): boolean {
-  return rule.cidrs !== undefined && isSame(toBlocks(rule.cidrs), wanted ?? EVERYONE);
+function hasCidrs(rule: Rule, desired: readonly string[] | undefined): boolean {
+  return rule.cidrs !== undefined && isSame(toBlocks(rule.cidrs), desired ?? EVERYONE);
 }
 
 /** Where the ports of a Service are to be. */
 export interface Site extends Pick<LoadBalancerSpec, "backends" | "ports"> {
-  readonly scene: Scene;
-  readonly wanted: Desired;
+  readonly current: Current;
+  readonly desired: Desired;
   readonly address: PublicAddress;
   readonly network: Network;
-  readonly gate: Gate;
+  readonly access: AccessControl;
   /** Whether the address is the Service's own. */
   readonly isOwn: boolean;
   /** Whether an ACL item is of a port that the Service asks for. */
@@ -184,60 +194,60 @@ export interface PortPlan extends PartPlan {
  * is there is changed after the firewall and the ACL, which only ever get narrower than they were, or as asked.
  */
 export function planPort(site: Site, port: DesiredPort): PortPlan {
-  const { scene, address } = site;
-  const rules = listRulesOn(scene.view, address.id, port.publicPort);
-  const rule = rules.find(({ name }) => isNameOf(scene.lbName, name));
-  const foreign = rules.find(({ name }) => !isNameOf(scene.lbName, name));
+  const { current, address } = site;
+  const rules = listRulesOn(current.cloud, address.id, port.publicPort);
+  const rule = rules.find(({ name }) => isNameOf(current.lbName, name));
+  const foreign = rules.find(({ name }) => !isNameOf(current.lbName, name));
   if (rule === undefined && foreign !== undefined) {
-    return { keeping: [], steps: [], problems: [toPortInUse(scene, port, foreign)] };
+    return { keeping: [], steps: [], problems: [toPortInUse(current, port, foreign)] };
   }
   return planRule(site, port, rule);
 }
 
 function planRule(site: Site, port: DesiredPort, rule: Rule | undefined): PortPlan {
-  const { scene, wanted, address, network, gate, backends, isOwn } = site;
-  const gateSite: GateSite = {
-    scene,
+  const { current, desired, address, network, access, backends, isOwn } = site;
+  const accessSite: AccessSite = {
+    current,
     address,
     port,
     // One of the other protocol proves nothing about what lets clients in.
     rule: rule && toIpProtocol(rule) === port.ipProtocol ? rule : undefined,
     isOwn,
     networkId: network.id,
-    sources: wanted.sources,
+    sources: desired.sources,
   };
-  const needsList = needsRuleList(gate, gateSite);
-  const canHaveList = hasRuleLists(scene.view);
+  const needsList = needsRuleList(access, accessSite);
+  const canHaveList = hasRuleLists(current.cloud);
   if (needsList && !canHaveList) {
     const where = `port ${port.ipProtocol} ${port.publicPort} on ${address.ip}`;
-    const keeping = rule === undefined ? [] : planBackends(scene, rule, backends);
+    const keeping = rule === undefined ? [] : planBackends(current, rule, backends);
     return { keeping, steps: [], problems: [toNoRuleLists(where)] };
   }
-  const cidrs = needsList ? wanted.sources : canHaveList ? wanted.ruleCidrs : undefined;
-  const ruleSite: RuleSite = { scene, address, network, port, wanted, cidrs };
-  const { before, after, problems } = planGate(gate, gateSite);
+  const cidrs = needsList ? desired.sources : canHaveList ? desired.ruleCidrs : undefined;
+  const ruleSite: RuleSite = { current, address, network, port, desired, cidrs };
+  const { before, after, problems } = planAccess(access, accessSite);
   const part = toPart({ addressId: address.id, publicPort: port.publicPort });
   const mustMake = rule === undefined || mustReplace(ruleSite, rule);
-  if (mustMake || gateSite.rule === undefined) {
+  if (mustMake || accessSite.rule === undefined) {
     const all = [...problems, ...(mustMake ? checkRefusal(site, port) : [])];
     if (isWaiting(all)) {
       const rules = rule === undefined ? [] : [rule];
-      return { keeping: planKeeping(scene, rules, site, wanted), steps: [], problems: all };
+      return { keeping: planKeeping(current, rules, site, desired), steps: [], problems: all };
     }
     // To clients, TCP and UDP are two ports, and the Service asks for one of them.
-    const closing = rule === undefined ? [] : planClosing(scene, rule, site.isNeeded);
-    const deletion = rule === undefined ? [] : [toDeletion(scene, rule)];
+    const closing = rule === undefined ? [] : planClosing(current, rule, site.isNeeded);
+    const deletion = rule === undefined ? [] : [toDeletion(current, rule)];
     const making = mustMake ? [...deletion, toCreation(ruleSite)] : planUpdate(ruleSite, rule);
     return { keeping: [], steps: inPart(part, [...before, ...closing, ...making]), problems: all };
   }
-  const stickiness = planStickiness(scene, rule, port, wanted.stickiness);
+  const stickiness = planStickiness(current, rule, port, desired.stickiness);
   return {
-    keeping: [...inPart(part, [...before, ...after]), ...planBackends(scene, rule, backends)],
+    keeping: [...inPart(part, [...before, ...after]), ...planBackends(current, rule, backends)],
     steps: inPart(part, [...planUpdate(ruleSite, rule), ...stickiness.steps]),
     problems: [
       ...problems,
-      ...checkMembers(scene, rule),
-      ...checkSent(scene, rule),
+      ...checkMembers(current, rule),
+      ...checkSent(current, rule),
       ...stickiness.problems,
     ],
   };
@@ -262,61 +272,61 @@ function checkRefusal(
  * @param who Who may connect. Absent: not known, so nothing is changed about it
  */
 export function planKeeping(
-  scene: Scene,
+  current: Current,
   rules: readonly Rule[],
   { ports, backends }: Pick<LoadBalancerSpec, "backends" | "ports">,
   who?: { readonly sources?: readonly string[] },
 ): readonly Step[] {
   const asked = new Set(ports.map(({ protocol, port }) => `${protocol} ${port}`.toLowerCase()));
   return rules.flatMap((rule) => {
-    const { ipProtocol, publicPort } = toGatePort(rule);
+    const { ipProtocol, publicPort } = toAccessPort(rule);
     const isAsked = asked.has(`${ipProtocol} ${publicPort}`);
     return [
-      ...(who === undefined ? [] : planClients(scene, rule, { ...who, isAsked })),
-      ...planBackends(scene, rule, backends),
+      ...(who === undefined ? [] : planClients(current, rule, { ...who, isAsked })),
+      ...planBackends(current, rule, backends),
     ];
   });
 }
 
 function planClients(
-  scene: Scene,
+  current: Current,
   rule: Rule,
   { sources, isAsked }: { readonly sources?: readonly string[]; readonly isAsked: boolean },
 ): readonly Step[] {
   const part = toPart(rule);
   const isNeeded = (): boolean => false;
-  if (!isAsked) return inPart(part, planClosing(scene, rule, isNeeded));
-  const { view } = scene;
-  const address = view.addresses.get(rule.addressId);
-  const network = view.networks.get(rule.networkId);
-  const gate = network && findGate(view, network);
-  if (address === undefined || gate === undefined || !isGate(gate)) return [];
-  const site: GateSite = {
-    scene,
+  if (!isAsked) return inPart(part, planClosing(current, rule, isNeeded));
+  const { cloud } = current;
+  const address = cloud.addresses.get(rule.addressId);
+  const network = cloud.networks.get(rule.networkId);
+  const access = network && findAccessControl(cloud, network);
+  if (address === undefined || access === undefined || !isAccessControl(access)) return [];
+  const site: AccessSite = {
+    current,
     address,
     networkId: rule.networkId,
-    port: toGatePort(rule),
+    port: toAccessPort(rule),
     sources,
     rule,
-    isOwn: isOwnOrProven(scene, address),
+    isOwn: isOwnOrProven(current, address),
   };
-  const { before, after } = planGate(gate, site);
+  const { before, after } = planAccess(access, site);
   return inPart(part, [...before, ...after]);
 }
 
-function checkMembers({ view }: Scene, rule: Rule): readonly LoadBalancerProblem[] {
-  if (view.members.has(rule.id)) return [];
+function checkMembers({ cloud }: Current, rule: Rule): readonly LoadBalancerProblem[] {
+  if (cloud.members.has(rule.id)) return [];
   const where = `rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
   return [toWaiting("NotKnown", `CloudStack does not show the backends of ${where}`)];
 }
 
 function toPortInUse(
-  { view }: Scene,
+  { cloud }: Current,
   { ipProtocol, publicPort }: DesiredPort,
   rule: Rule,
 ): LoadBalancerProblem {
   const { name, id, ip } = rule;
-  const holder = findRuleHolder(view, rule);
+  const holder = findRuleHolder(cloud, rule);
   if (holder !== undefined) {
     const use = `${describeOwner(holder.claim.owner)} uses port ${publicPort} of ${ip}`;
     const other = `another port than ${ipProtocol} ${publicPort}, or another address`;
@@ -334,20 +344,20 @@ function toPortInUse(
  * @param isNeeded Whether an ACL item stays, because another rule of the Service needs it
  */
 export function planRemoval(
-  scene: Scene,
+  current: Current,
   rule: Rule,
   isNeeded: (item: AclItem) => boolean,
 ): readonly Step[] {
-  return [...planClosing(scene, rule, isNeeded), toDeletion(scene, rule)];
+  return [...planClosing(current, rule, isNeeded), toDeletion(current, rule)];
 }
 
 /** Plans to keep all clients out of a rule that goes. @param isNeeded As that of {@linkcode planRemoval} */
 export function planClosing(
-  scene: Scene,
+  current: Current,
   rule: Rule,
   isNeeded: (item: AclItem) => boolean,
 ): readonly Step[] {
-  return [...planFirewallRemoval(scene, rule), ...planAclRemoval(scene, rule, isNeeded)];
+  return [...planFirewallRemoval(current, rule), ...planAclRemoval(current, rule, isNeeded)];
 }
 
 /** Of a rule in the answer to a change. */
@@ -389,7 +399,7 @@ export async function updateRule(
     store.putRule(await write(acting, RULES, { command, key: KEY, fields, params }));
   } catch (error) {
     if (error instanceof ApiError) store.noteUnsent(ruleId);
-    const rule = store.view?.rules.get(ruleId);
+    const rule = store.observation?.rules.get(ruleId);
     throw (rule && toUnsupported({ ...rule, ...fields }, error)) ?? error;
   }
   // The answer has the state of before the router took it.

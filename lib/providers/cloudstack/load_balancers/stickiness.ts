@@ -5,9 +5,9 @@
 import type { LoadBalancerProblem } from "../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { isPolicyDescription, POLICY_DESCRIPTION, toWaiting } from "./words.ts";
-import { isGoing, type Scene, toStep } from "./scene.ts";
+import { isGoing, type Current, toStep } from "./current.ts";
 import type { Change, ChangeOf, Step } from "./steps.ts";
-import type { StickinessWish, Desired, DesiredPort } from "./desired.ts";
+import type { DesiredStickiness, Desired, DesiredPort } from "./desired.ts";
 import type { Network, Rule, StickinessPolicy } from "./observation.ts";
 import { POLICIES } from "../wire/objects.ts";
 import { type Acting, send, toIndexed } from "./acting.ts";
@@ -22,35 +22,40 @@ const NOTHING: PartPlan = { steps: [], problems: [] };
 
 /** Says why a network or the ports of a Service do not allow the stickiness that it asks for. */
 export function checkStickiness(
-  { stickiness: wish, ports }: Desired,
+  { stickiness, ports }: Desired,
   network: Network,
 ): readonly LoadBalancerProblem[] {
-  if (wish === undefined || wish === "refused") return [];
-  if (!ports.some((port) => isSticky(wish, port))) {
+  if (stickiness === undefined || stickiness === "refused") return [];
+  if (!ports.some((port) => isSticky(stickiness, port))) {
     const which =
-      wish.method === "LbCookie"
+      stickiness.method === "LbCookie"
         ? "no TCP port has appProtocol http"
         : "the Service has no TCP port";
-    return [toWaiting("StickinessNotPossible", `${wish.method} does not fit: ${which}`)];
+    return [toWaiting("StickinessNotPossible", `${stickiness.method} does not fit: ${which}`)];
   }
   const where = `the network ${quote(network.name)} (${network.id})`;
-  const method = network.stickiness?.find(({ name }) => name === wish.method);
+  const method = network.stickiness?.find(({ name }) => name === stickiness.method);
   if (method === undefined) {
-    return [toWaiting("StickinessNotPossible", `${where} does not offer ${wish.method}`)];
+    return [toWaiting("StickinessNotPossible", `${where} does not offer ${stickiness.method}`)];
   }
-  const unknown = [...wish.params.keys()].find((key) => !method.params.has(key));
-  const missing = [...method.params].find(([key, one]) => one.isRequired && !wish.params.has(key));
+  const unknown = [...stickiness.params.keys()].find((key) => !method.params.has(key));
+  const missing = [...method.params].find(
+    ([key, one]) => one.isRequired && !stickiness.params.has(key),
+  );
   if (unknown !== undefined) {
-    const message = `${wish.method} in ${where} has no parameter ${unknown}`;
+    const message = `${stickiness.method} in ${where} has no parameter ${unknown}`;
     return [toWaiting("StickinessNotPossible", message)];
   }
   if (missing === undefined) return [];
-  const message = `${wish.method} in ${where} needs the parameter ${missing[0]}`;
+  const message = `${stickiness.method} in ${where} needs the parameter ${missing[0]}`;
   return [toWaiting("StickinessNotPossible", message)];
 }
 
 /** Whether a port gets the stickiness: cookies need HTTP. */
-export function isSticky({ method }: StickinessWish, { protocol, isHttp }: DesiredPort): boolean {
+export function isSticky(
+  { method }: DesiredStickiness,
+  { protocol, isHttp }: DesiredPort,
+): boolean {
   return method === "LbCookie" ? isHttp : protocol !== "udp";
 }
 
@@ -58,38 +63,38 @@ export function isSticky({ method }: StickinessWish, { protocol, isHttp }: Desir
  * Plans the policy of one rule. A new policy replaces the old one on the server, in one job. A policy that another
  * program or a user made stays: nothing is planned for the rule then.
  *
- * @param wish `refused`: what the Service asks for is not possible, so the old policy stays
+ * @param stickiness `refused`: what the Service asks for is not possible, so the old policy stays
  */
 export function planStickiness(
-  scene: Scene,
+  current: Current,
   rule: Rule,
   port: DesiredPort,
-  wish: StickinessWish | "refused" | undefined,
+  stickiness: DesiredStickiness | "refused" | undefined,
 ): PartPlan {
-  if (wish === "refused") return NOTHING;
-  const wanted = wish !== undefined && isSticky(wish, port) ? wish : undefined;
-  const policies = scene.view.policies.get(rule.id);
+  if (stickiness === "refused") return NOTHING;
+  const desired = stickiness !== undefined && isSticky(stickiness, port) ? stickiness : undefined;
+  const policies = current.cloud.policies.get(rule.id);
   const where = `rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
   if (policies === undefined) {
-    if (wanted === undefined) return NOTHING;
+    if (desired === undefined) return NOTHING;
     const message = `CloudStack does not show the stickiness policies of ${where}`;
     return { steps: [], problems: [toWaiting("NotKnown", message)] };
   }
   const own = policies.filter(({ description }) => isPolicyDescription(description));
   const foreign = policies.find((one) => !own.includes(one));
-  const kept = own.find((one) => wanted && isEqual(one, wanted));
-  const spare = own.filter((one) => one !== kept).map((one) => toDeletion(scene, rule, one));
-  if (wanted === undefined || kept !== undefined) return { steps: spare, problems: [] };
+  const kept = own.find((one) => desired && isEqual(one, desired));
+  const spare = own.filter((one) => one !== kept).map((one) => toDeletion(current, rule, one));
+  if (desired === undefined || kept !== undefined) return { steps: spare, problems: [] };
   if (foreign !== undefined) {
     const message = `stickiness policy ${foreign.id} of ${where} is not of this Service: delete it`;
     return { steps: [], problems: [toWaiting("StickinessNotPossible", message)] };
   }
   // The server refuses a new policy while a rule has two.
   const surplus = own.length > 1 ? spare.slice(1) : [];
-  return { steps: [...surplus, toCreation(scene, rule, port, wanted)], problems: [] };
+  return { steps: [...surplus, toCreation(current, rule, port, desired)], problems: [] };
 }
 
-function isEqual(policy: StickinessPolicy, { method, params }: StickinessWish): boolean {
+function isEqual(policy: StickinessPolicy, { method, params }: DesiredStickiness): boolean {
   return (
     !isGoing(policy) &&
     policy.method === method &&
@@ -98,22 +103,27 @@ function isEqual(policy: StickinessPolicy, { method, params }: StickinessWish): 
   );
 }
 
-function toCreation(scene: Scene, rule: Rule, { name }: DesiredPort, wish: StickinessWish): Step {
-  const { method, params } = wish;
+function toCreation(
+  current: Current,
+  rule: Rule,
+  { name }: DesiredPort,
+  stickiness: DesiredStickiness,
+): Step {
+  const { method, params } = stickiness;
   const change: Change = { kind: "createPolicy", ruleId: rule.id, name, method, params };
   const summary = `set stickiness ${method} of rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
-  return toStep(scene, summary, change, rule.networkId);
+  return toStep(current, summary, change, rule.networkId);
 }
 
-function toDeletion(scene: Scene, rule: Rule, { id, method }: StickinessPolicy): Step {
+function toDeletion(current: Current, rule: Rule, { id, method }: StickinessPolicy): Step {
   const change: Change = { kind: "delete", what: "policy", id };
   const summary = `remove stickiness ${method} of rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
-  return toStep(scene, summary, change, rule.networkId);
+  return toStep(current, summary, change, rule.networkId);
 }
 
 /** Makes a policy. CloudStack replaces the one that the rule has. */
 export async function createPolicy(
-  { ruleId, name, method, params: wanted }: ChangeOf<"createPolicy">,
+  { ruleId, name, method, params: desired }: ChangeOf<"createPolicy">,
   acting: Acting,
 ): Promise<void> {
   const params = {
@@ -121,7 +131,7 @@ export async function createPolicy(
     name,
     methodname: method,
     description: POLICY_DESCRIPTION,
-    ...toIndexed("param", "name", wanted),
+    ...toIndexed("param", "name", desired),
   };
   const { store } = acting;
   const { policies } = await send(acting, {

@@ -16,13 +16,13 @@ import {
 import type { DELETIONS } from "./steps.ts";
 import { parseLbName } from "./words.ts";
 
-/** What a look found, besides what the store adds by itself. */
+/** What an observation found, besides what the store adds by itself. */
 export type Found = Omit<
   Observation,
   "claims" | "clusterIds" | "endedJobs" | "findHolder" | "listSharingRules" | "recordSigner" | "vms"
 >;
 
-/** What a look was about. */
+/** What an observation was about. */
 export interface ObservationScope {
   /** What was known of Nodes: another object as soon as that may have changed. */
   readonly nodes: object;
@@ -36,13 +36,13 @@ export interface ObservationScope {
   readonly askedIds: ReadonlySet<string>;
 }
 
-/** A look that is being taken. */
+/** An observation that is being taken. */
 export interface OpenObservation {
   /** Whether the store was invalidated since it began: what it finds may be out of date already. */
   readonly isOutdated: boolean;
 }
 
-/** The parts of a look that change. */
+/** The parts of an observation that change. */
 type Shown = Pick<
   Observation,
   "aclItems" | "addresses" | "firewallRules" | "members" | "policies" | "rules"
@@ -54,7 +54,7 @@ type Services = Pick<Observation, "claims" | "findHolder" | "listSharingRules">;
 
 interface Opened extends OpenObservation {
   isOutdated: boolean;
-  /** Those that ended while the look was being taken. It may have seen the state before them. */
+  /** Those that ended while the observation was being taken. It may have seen the state before them. */
   readonly changes: Change[];
 }
 
@@ -77,10 +77,11 @@ const NO_SCOPE: ObservationScope = {
 const ENDED_JOBS_MAX = 1_000;
 
 /**
- * The last look, kept up to date by those who change the cloud.
+ * The last observation, kept up to date by those who change the cloud.
  *
- * Guarantees: a view never changes. A look that was being taken when a change ended does not bring back the state
- * before the change. What is not known stays not known: members of a rule whose members could not be read, for example.
+ * Guarantees: an observation never changes. An observation that was being taken when a change ended does not bring back
+ * the state before the change. What is not known stays not known: members of a rule whose members could not be read,
+ * for example.
  *
  * Assumptions: changes are reported when the cloud says that they are done; a refusal, or a change whose outcome is not
  * known, with {@linkcode ObservationStore.invalidate}.
@@ -94,21 +95,21 @@ export class ObservationStore {
   #recordSigner = new RecordSigner();
   #endedJobs: ReadonlySet<string> = new Set();
   #services: Services = {};
-  #view: Observation | undefined;
+  #observation: Observation | undefined;
 
-  /** The last look, with all changes since; `undefined` before the first. */
-  get view(): Observation | undefined {
+  /** The last observation, with all changes since; `undefined` before the first. */
+  get observation(): Observation | undefined {
     if (this.#kept === undefined) return undefined;
-    this.#view ??= this.#toView(this.#kept);
-    return this.#view;
+    this.#observation ??= this.#toObservation(this.#kept);
+    return this.#observation;
   }
 
-  /** What the last look was about. */
+  /** What the last observation was about. */
   get scope(): ObservationScope {
     return this.#kept?.scope ?? NO_SCOPE;
   }
 
-  /** Whether nothing happened since the last look that it, or a change, may not show. */
+  /** Whether nothing happened since the last observation that it, or a change, may not show. */
   get isValid(): boolean {
     return this.#isValid;
   }
@@ -118,13 +119,13 @@ export class ObservationStore {
     return this.#clusterIds;
   }
 
-  /** Sets the IDs of the cluster for views from now on. */
+  /** Sets the IDs of the cluster for observations from now on. */
   setClusterIds(ids: Observation["clusterIds"]): void {
     this.#clusterIds = ids;
-    this.#view = undefined;
+    this.#observation = undefined;
   }
 
-  /** Sets what says which Services may have a load balancer, and where, for views from now on. */
+  /** Sets what says which Services may have a load balancer, and where, for observations from now on. */
   setServices({ claims, findHolder, listSharingRules }: Services): void {
     const before = this.#services;
     this.#services = {
@@ -132,7 +133,7 @@ export class ObservationStore {
       ...(findHolder && { findHolder }),
       ...(listSharingRules && { listSharingRules }),
     };
-    if (!isDeepStrictEqual(before, this.#services)) this.#view = undefined;
+    if (!isDeepStrictEqual(before, this.#services)) this.#observation = undefined;
   }
 
   /** Signs records. Until {@linkcode setSigningKey} is called, nothing that another process wrote counts as signed. */
@@ -140,20 +141,20 @@ export class ObservationStore {
     return this.#recordSigner;
   }
 
-  /** Sets the key that signs records from now on, also those of views. What was signed before stays valid. */
+  /** Sets the key that signs records from now on, also those of observations. What was signed before stays valid. */
   setSigningKey(key: Uint8Array): void {
     const signer = this.#recordSigner.withKey(key);
-    if (signer !== this.#recordSigner) this.#view = undefined;
+    if (signer !== this.#recordSigner) this.#observation = undefined;
     this.#recordSigner = signer;
   }
 
-  /** Sets the VMs for views from now on. */
+  /** Sets the VMs for observations from now on. */
   setVms(vms: Observation["vms"]): void {
-    if (vms !== this.#vms) this.#view = undefined;
+    if (vms !== this.#vms) this.#observation = undefined;
     this.#vms = vms;
   }
 
-  /** Begins a look. Ends with {@linkcode finish} or {@linkcode abandon}. */
+  /** Begins an observation. Ends with {@linkcode finish} or {@linkcode abandon}. */
   begin(): OpenObservation {
     const open = { isOutdated: false, changes: [] };
     this.#open.add(open);
@@ -161,55 +162,55 @@ export class ObservationStore {
   }
 
   /**
-   * Keeps what a look found, with the changes that ended meanwhile on top.
+   * Keeps what an observation found, with the changes that ended meanwhile on top.
    *
    * @param scope What it was about. @default {nothing}
    */
-  finish(look: OpenObservation, found: Found, scope: ObservationScope = NO_SCOPE): void {
+  finish(begun: OpenObservation, found: Found, scope: ObservationScope = NO_SCOPE): void {
     for (const open of this.#open) {
-      if (open !== look) continue;
+      if (open !== begun) continue;
       this.#open.delete(open);
-      const orphans = findOrphans(this.view, found);
-      const unsent = findUnsent(this.view, found);
+      const orphans = findOrphans(this.observation, found);
+      const unsent = findUnsent(this.observation, found);
       const shown = open.changes.reduce<Shown>((before, change) => change(before), found);
       this.#kept = { found: { ...found, ...shown, orphans, unsent }, scope };
       this.#isValid = !open.isOutdated;
-      this.#view = undefined;
+      this.#observation = undefined;
     }
   }
 
-  /** Ends a look that failed. */
-  abandon(look: OpenObservation): void {
-    for (const open of this.#open) if (open === look) this.#open.delete(open);
+  /** Ends an observation that failed. */
+  abandon(begun: OpenObservation): void {
+    for (const open of this.#open) if (open === begun) this.#open.delete(open);
   }
 
-  /** Asks for a look that begins from now on. Until then, the last one stays. */
+  /** Asks for an observation that begins from now on. Until then, the last one stays. */
   invalidate(): void {
     this.#isValid = false;
     for (const open of this.#open) open.isOutdated = true;
   }
 
-  /** Forgets everything, also the looks that are being taken. */
+  /** Forgets everything, also the observations that are being taken. */
   forget(): void {
     this.#open.clear();
     this.#kept = undefined;
-    this.#view = undefined;
+    this.#observation = undefined;
     this.#isValid = false;
   }
 
   /** Notes that a job is over. */
   endJob(jobId: string): void {
     this.#endedJobs = new Set([...this.#endedJobs, jobId].slice(-ENDED_JOBS_MAX));
-    this.#view = undefined;
+    this.#observation = undefined;
   }
 
-  /** Notes that CloudStack failed to send a rule to the router. A look shows whether it stored the change. */
+  /** Notes that CloudStack failed to send a rule to the router. An observation shows whether it stored the change. */
   noteUnsent(ruleId: string): void {
     if (this.#kept === undefined) return;
     const { found } = this.#kept;
     const unsent = new Map([...(found.unsent ?? []), [ruleId, -Infinity]]);
     this.#kept = { ...this.#kept, found: { ...found, unsent } };
-    this.#view = undefined;
+    this.#observation = undefined;
   }
 
   /** Adds an address, or replaces it. */
@@ -286,7 +287,7 @@ export class ObservationStore {
     );
   }
 
-  #toView({ found }: Kept): Observation {
+  #toObservation({ found }: Kept): Observation {
     return Object.freeze({
       ...found,
       clusterIds: this.#clusterIds,
@@ -302,7 +303,7 @@ export class ObservationStore {
     if (this.#kept === undefined) return;
     const { found } = this.#kept;
     this.#kept = { ...this.#kept, found: { ...found, ...change(found) } };
-    this.#view = undefined;
+    this.#observation = undefined;
   }
 }
 
@@ -404,7 +405,7 @@ function findUnsent(
 }
 
 /**
- * Finds them among what a look found.
+ * Finds the orphans among what an observation found.
  *
  * @param before What was known right before, with the changes that this process made
  * @returns The name of the load balancer that each belonged to, by the ID of the firewall rule

@@ -152,7 +152,7 @@ describe("tagAddress", () => {
     await rig.apply({ kind: "tagAddress", addressId, tags: new Map([["a", "b"]]) });
     await rig.apply({ kind: "tagAddress", addressId, tags: new Map([["c", "d"]]) });
     expect(rig.tagsOf(addressId)).toEqual({ a: "b", c: "d" });
-    const known = rig.store.view?.addresses.get(addressId)?.tags;
+    const known = rig.store.observation?.addresses.get(addressId)?.tags;
     expect(known).toEqual((await rig.look()).addresses.get(addressId)?.tags);
   });
 
@@ -245,7 +245,7 @@ describe("releaseAddress", () => {
     expect(await rig.apply({ kind: "releaseAddress", addressId })).toBeUndefined();
     expect(isTaken()).toBe(false);
     expect(rig.store.isValid).toBe(true);
-    expect(rig.store.view?.addresses.has(addressId)).toBe(false);
+    expect(rig.store.observation?.addresses.has(addressId)).toBe(false);
     expect([...rig.simulator.requests.byCommand]).toEqual([
       ["listPublicIpAddresses", 1],
       ["disassociateIpAddress", 1],
@@ -320,7 +320,7 @@ describe("releaseAddress", () => {
       }
       expect(await rig.apply({ kind: "releaseAddress", addressId })).toBeUndefined();
       expect(isTaken()).toBe(true);
-      expect(rig.store.view?.addresses.get(addressId)?.usedBy).toBe(
+      expect(rig.store.observation?.addresses.get(addressId)?.usedBy).toBe(
         count === 1 ? "a port forwarding" : "2 port forwardings",
       );
       expect(rig.store.isValid).toBe(true);
@@ -393,21 +393,21 @@ function toRule(
   };
 }
 
-/** The only rule of the view. */
+/** The only rule of the observation. */
 function onlyRule(): Rule {
-  const [rule, ...more] = [...(rig.store.view?.rules.values() ?? [])];
+  const [rule, ...more] = [...(rig.store.observation?.rules.values() ?? [])];
   if (rule === undefined || more.length > 0) throw new Error("There is not exactly one rule");
   return rule;
 }
 
 /** What the store shows, and what a look shows. */
 async function compareWithLook(): Promise<readonly [unknown, unknown]> {
-  const known = toComparable(rig.store.view);
+  const known = toComparable(rig.store.observation);
   return [known, toComparable(await rig.look())];
 }
 
-function toComparable(view: Observation | undefined): unknown {
-  const { addresses, rules, firewallRules, members } = view ?? {};
+function toComparable(observation: Observation | undefined): unknown {
+  const { addresses, rules, firewallRules, members } = observation ?? {};
   const bare = [...(addresses?.values() ?? [])].map((one) => ({ ...one, hasRules: undefined }));
   return { addresses: bare, rules, firewallRules, members };
 }
@@ -484,9 +484,9 @@ describe("rules", () => {
     const { id: ruleId } = onlyRule();
     const vmIds = [rig.idOf("worker-1"), rig.idOf("worker-2")];
     await rig.apply({ kind: "addBackends", ruleId, vmIds });
-    expect(rig.store.view?.members.get(ruleId)).toEqual(new Set(vmIds));
+    expect(rig.store.observation?.members.get(ruleId)).toEqual(new Set(vmIds));
     await rig.apply({ kind: "removeBackends", ruleId, vmIds: vmIds.slice(0, 1) });
-    expect(rig.store.view?.members.get(ruleId)).toEqual(new Set(vmIds.slice(1)));
+    expect(rig.store.observation?.members.get(ruleId)).toEqual(new Set(vmIds.slice(1)));
     const [known, shown] = await compareWithLook();
     expect(known).toMatchObject({ members: (shown as { members: unknown }).members });
     await rig.apply({ kind: "delete", what: "rule", id: ruleId });
@@ -503,7 +503,7 @@ describe("a step whose look is out of date", () => {
     const { id: ruleId } = onlyRule();
     await rig.change("deleteLoadBalancerRule", { id: ruleId });
     expect(await rig.apply({ kind: "delete", what: "rule", id: ruleId })).toBeUndefined();
-    expect(rig.store.view?.rules.size).toBe(0);
+    expect(rig.store.observation?.rules.size).toBe(0);
   });
 
   test("a port that is in use asks for a new look once, and then says so with CloudStack's words", async () => {

@@ -228,8 +228,8 @@ async function look(
     policies: new Map(rules.objects.map(({ id }) => [id, []])),
     unreadable: [],
   });
-  if (store.view === undefined) throw new Error("There is no view after a look");
-  return store.view;
+  if (store.observation === undefined) throw new Error("There is no observation after a look");
+  return store.observation;
 }
 
 function toMap<T extends { readonly id: string }>(objects: readonly T[]): ReadonlyMap<string, T> {

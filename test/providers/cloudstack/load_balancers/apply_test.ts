@@ -61,7 +61,7 @@ describe("a job that takes long", () => {
       job: { id: expect.any(String), command: "createFirewallRule", objectId: rule?.id ?? "" },
     });
     expect(more).toEqual([]);
-    expect(rig.store.view?.endedJobs).toEqual(new Set([kept?.job?.id ?? ""]));
+    expect(rig.store.observation?.endedJobs).toEqual(new Set([kept?.job?.id ?? ""]));
   });
 
   test("a job that is over soon costs no write", async () => {
@@ -136,7 +136,7 @@ test("what a job did after its caller left is no outcome of the same change late
   expect((await rig.look()).firewallRules.size).toBe(0);
   // The look may have been right, or the job was not over yet: so it looks once more.
   expect(await rig.apply(opening)).toBeUndefined();
-  expect([rig.store.isValid, rig.store.view?.firewallRules.size]).toEqual([false, 0]);
+  expect([rig.store.isValid, rig.store.observation?.firewallRules.size]).toEqual([false, 0]);
   expect(await rig.apply(opening)).toBeUndefined();
   const [rule, ...more] = rig.simulator.state.firewallRules.values();
   expect([rule?.startPort, more]).toEqual([80, []]);
@@ -144,7 +144,7 @@ test("what a job did after its caller left is no outcome of the same change late
 
 /** Whether this process knows that the job in the record is over. */
 function isWaitOver(): boolean {
-  return rig.store.view?.endedJobs?.has(toWait().jobId) ?? false;
+  return rig.store.observation?.endedJobs?.has(toWait().jobId) ?? false;
 }
 
 function answerJob(body: object): void {
@@ -190,7 +190,7 @@ describe("a step that fails", () => {
     const change = { kind: "delete", what: "firewallRule", id: rule?.id ?? "" } as const;
     expect(String(await rig.apply(change))).toContain("had no success");
     expect(rig.store.isValid).toBe(false);
-    expect(rig.store.view?.firewallRules.size).toBe(1);
+    expect(rig.store.observation?.firewallRules.size).toBe(1);
   });
 
   test("an object that is not as asked for is kept as it is, and asks for a new look", async () => {
@@ -215,7 +215,7 @@ describe("a step that fails", () => {
     );
     expect(await rig.apply(opening)).toBeUndefined();
     expect(rig.store.isValid).toBe(false);
-    const [rule] = rig.store.view?.firewallRules.values() ?? [];
+    const [rule] = rig.store.observation?.firewallRules.values() ?? [];
     expect(rule?.cidrs).toEqual([]);
   });
 });
@@ -234,7 +234,7 @@ test("a Service with three ports costs 23 requests, if each job is over at the f
     const cidrs = ["10.0.0.0/8"];
     const port = publicPort;
     await rig.apply({ kind: "createFirewallRule", addressId, protocol: "tcp", port, cidrs });
-    const ruleId = [...(rig.store.view?.rules.keys() ?? [])].at(-1) ?? "";
+    const ruleId = [...(rig.store.observation?.rules.keys() ?? [])].at(-1) ?? "";
     const vmIds = [rig.idOf("worker-1"), rig.idOf("worker-2")];
     await rig.apply({ kind: "addBackends", ruleId, vmIds });
   }
@@ -320,7 +320,7 @@ function toPolicy(name: string, params: Readonly<Record<string, string>>): Chang
 }
 
 function knownPolicies(): readonly StickinessPolicy[] {
-  return rig.store.view?.policies.get(ruleId) ?? [];
+  return rig.store.observation?.policies.get(ruleId) ?? [];
 }
 
 async function shownPolicies(): Promise<readonly StickinessPolicy[] | undefined> {
@@ -395,7 +395,7 @@ function toItem(more: { readonly number?: number } = {}): Parameters<typeof rig.
 }
 
 function knownItems(): readonly AclItem[] {
-  return rig.store.view?.aclItems.get(tier.aclId) ?? [];
+  return rig.store.observation?.aclItems.get(tier.aclId) ?? [];
 }
 
 async function shownItems(): Promise<readonly AclItem[]> {
@@ -451,27 +451,27 @@ describe("firewall rules", () => {
     await rig.look();
     const cidrs = ["192.0.2.0/24", "10.0.0.0/8"];
     await rig.apply({ kind: "createFirewallRule", addressId, protocol: "tcp", port: 80, cidrs });
-    const known = rig.store.view?.firewallRules;
+    const known = rig.store.observation?.firewallRules;
     expect(known).toEqual((await rig.look()).firewallRules);
-    const [rule] = [...(rig.store.view?.firewallRules.values() ?? [])];
+    const [rule] = [...(rig.store.observation?.firewallRules.values() ?? [])];
     expect(rule).toMatchObject({ startPort: 80, endPort: 80, cidrs: cidrs.toSorted() });
     expect(rig.store.isValid).toBe(true);
     const gone = { kind: "delete", what: "firewallRule", id: rule?.id ?? "" } as const;
     await rig.apply(gone);
-    expect(rig.store.view?.firewallRules.size).toBe(0);
+    expect(rig.store.observation?.firewallRules.size).toBe(0);
     expect(rig.simulator.state.firewallRules.size).toBe(0);
   });
 
   test("a refusal that names another object does not say that a firewall rule is gone", async () => {
     const opening = await toOpening();
     await rig.apply(opening);
-    const [id = ""] = rig.store.view?.firewallRules.keys() ?? [];
+    const [id = ""] = rig.store.observation?.firewallRules.keys() ?? [];
     const text =
       `Invalid parameter id value=${opening.addressId} due to incorrect long value format, ` +
       "or entity does not exist";
     rig.simulator.faults.set({ kind: "error", code: 431, text }, { command: "deleteFirewallRule" });
     await rig.apply({ kind: "delete", what: "firewallRule", id });
-    expect([rig.store.isValid, rig.store.view?.firewallRules.size]).toEqual([false, 1]);
+    expect([rig.store.isValid, rig.store.observation?.firewallRules.size]).toEqual([false, 1]);
   });
 
   test("one that is gone already is no failure", async () => {

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import type { LoadBalancerSpec } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { chooseAddress } from "../../../../lib/providers/cloudstack/load_balancers/choose_address.ts";
-import { type Scene, toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import {
+  type Current,
+  toCurrent,
+} from "../../../../lib/providers/cloudstack/load_balancers/current.ts";
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { type CloudModel, CLUSTER } from "./cloud/cloud_model.ts";
 import {
@@ -19,13 +22,13 @@ import {
   checkPending,
   checkUnsigned,
   findAsked,
-  findDoubtful,
+  listUnclear,
   findLost,
   isOwnOrProven,
   isProvenByRecord,
   listUses,
   mayTag,
-  toDoubt,
+  toUnclear,
 } from "../../../../lib/providers/cloudstack/load_balancers/ownership.ts";
 import type { KeptRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import type { PublicAddress } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
@@ -36,7 +39,10 @@ const THEIRS = toTags(CLUSTER, { ...OWNER, uid: "other" });
 /** What is chosen: an IP with its network, what is taken, or a problem. */
 function choose(cloud: CloudModel, fields: Partial<LoadBalancerSpec> = {}): string {
   const spec = toSpec(fields);
-  const { address, network, take, problems } = chooseAddress(toScene(cloud.view(), spec), spec);
+  const { address, network, take, problems } = chooseAddress(
+    toCurrent(cloud.observation(), spec),
+    spec,
+  );
   if (address !== undefined) return `${address.ip} in ${network?.id ?? "?"}`;
   if (take?.change.kind === "takeAddress") {
     const { ip = "any", place } = take.change;
@@ -187,7 +193,7 @@ test("before another address is taken, the one that CloudStack may just be givin
     [{ record: unsigned, address: "192.0.2.10" }, "may mean it"],
   ] as const) {
     const spec = toSpec(claim);
-    const { take, problems } = chooseAddress(toScene(cloud.view(), spec), spec);
+    const { take, problems } = chooseAddress(toCurrent(cloud.observation(), spec), spec);
     expect(take?.change.kind).toBe("takeAddress");
     expect(problems).toMatchObject([{ reason: "AddressNotOurs", isWaiting: false }]);
     expect(problems[0]?.message).toMatch(new RegExp(`^public IP 192\\.0\\.2\\.60 stays: .*${why}`));
@@ -209,8 +215,8 @@ type Asked = NonNullable<KeptRecord["address"]>;
 const IP = "192.0.2.1";
 const ASKED: Asked = { ip: IP, place: { networkId: "net-1" }, atMs: 0, wasFree: true };
 
-function withRecord(cloud: CloudModel, address: Asked = ASKED): Scene {
-  return { ...toScene(cloud.view(), toSpec()), record: { address } };
+function withRecord(cloud: CloudModel, address: Asked = ASKED): Current {
+  return { ...toCurrent(cloud.observation(), toSpec()), record: { address } };
 }
 
 function setUp(fields: Partial<PublicAddress> = {}): { cloud: CloudModel; address: PublicAddress } {
@@ -237,13 +243,16 @@ const PROOFS: readonly [string, Partial<PublicAddress>, Partial<Asked>, boolean]
 for (const [what, fields, asked, isProven] of PROOFS) {
   test(`the record ${isProven ? "proves" : "does not prove"} an address ${what}`, () => {
     const { cloud, address } = setUp(fields);
-    const scene = withRecord(cloud, { ...ASKED, ...asked });
-    expect(isProvenByRecord(scene, address)).toBe(isProven);
-    expect([mayTag(scene, address), isOwnOrProven(scene, address)]).toEqual([isProven, isProven]);
+    const current = withRecord(cloud, { ...ASKED, ...asked });
+    expect(isProvenByRecord(current, address)).toBe(isProven);
+    expect([mayTag(current, address), isOwnOrProven(current, address)]).toEqual([
+      isProven,
+      isProven,
+    ]);
     const isNamed = asked.ip === undefined;
     const isPending = fields.state === "Allocating";
-    expect(findDoubtful(scene)).toHaveLength(isNamed && !isProven && !isPending ? 1 : 0);
-    expect(checkPending(scene)).toHaveLength(isPending ? 1 : 0);
+    expect(listUnclear(current)).toHaveLength(isNamed && !isProven && !isPending ? 1 : 0);
+    expect(checkPending(current)).toHaveLength(isPending ? 1 : 0);
   });
 }
 
@@ -257,22 +266,22 @@ test("the record does not prove an address that has rules", () => {
 });
 
 test("a record of the day before proves nothing, unless CloudStack says who took the address", () => {
-  for (const [ageMs, taker, isProven] of [
+  for (const [ageMs, by, isProven] of [
     [86_400_000, undefined, true],
     [86_400_001, undefined, false],
     [86_400_001, "us", true],
   ] as const) {
     const { cloud, address } = setUp();
     cloud.nowMs = ageMs;
-    if (taker !== undefined) cloud.takers = new Map([[address.id, taker]]);
-    const scene = withRecord(cloud);
-    expect(isProvenByRecord(scene, address)).toBe(isProven);
-    expect(findDoubtful(scene)).toHaveLength(isProven ? 0 : 1);
+    if (by !== undefined) cloud.allocatedBy = new Map([[address.id, by]]);
+    const current = withRecord(cloud);
+    expect(isProvenByRecord(current, address)).toBe(isProven);
+    expect(listUnclear(current)).toHaveLength(isProven ? 0 : 1);
   }
 });
 
 test("who took an address decides, where CloudStack says it", () => {
-  for (const [taker, wasFree, isProven] of [
+  for (const [by, wasFree, isProven] of [
     ["us", true, true],
     ["us", false, true],
     ["others", true, false],
@@ -280,15 +289,15 @@ test("who took an address decides, where CloudStack says it", () => {
     [undefined, false, false],
   ] as const) {
     const { cloud, address } = setUp();
-    cloud.takers = new Map(taker && [[address.id, taker]]);
+    cloud.allocatedBy = new Map(by && [[address.id, by]]);
     expect(isProvenByRecord(withRecord(cloud, { ...ASKED, wasFree }), address)).toBe(isProven);
   }
 });
 
 test("an address that CloudStack's answer named was taken for the Service, although it was not free", () => {
   const { cloud, address } = setUp();
-  const scene = withRecord(cloud, { ...ASKED, id: address.id, wasFree: false });
-  expect(isProvenByRecord(scene, address)).toBe(true);
+  const current = withRecord(cloud, { ...ASKED, id: address.id, wasFree: false });
+  expect(isProvenByRecord(current, address)).toBe(true);
 });
 
 test("findAsked() goes by ID and IP, as far as the record has them", () => {
@@ -297,14 +306,14 @@ test("findAsked() goes by ID and IP, as far as the record has them", () => {
   expect(findAsked(withRecord(cloud, { ...ASKED, id: "other" }), address)).toBeUndefined();
   const { ip: _, ...blind } = ASKED;
   expect(findAsked(withRecord(cloud, blind), address)).toBeUndefined();
-  expect(findAsked(toScene(cloud.view(), toSpec()), address)).toBeUndefined();
+  expect(findAsked(toCurrent(cloud.observation(), toSpec()), address)).toBeUndefined();
 });
 
 test("an address that something else uses was not left by version 1.x", () => {
   const { cloud, address } = setUp();
   cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" });
   cloud.addRule({ name: "theirs", addressId: address.id, networkId: "net-1", publicPort: 22 });
-  expect(mayTag(toScene(cloud.view(), toSpec()), address)).toBe(false);
+  expect(mayTag(toCurrent(cloud.observation(), toSpec()), address)).toBe(false);
 });
 
 test("listUses() names everything that is not of the Service", () => {
@@ -316,7 +325,7 @@ test("listUses() names everything that is not of the Service", () => {
   cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" });
   cloud.addFirewallRule({ addressId: address.id });
   expect(
-    listUses(toScene(cloud.view(), toSpec()), {
+    listUses(toCurrent(cloud.observation(), toSpec()), {
       ...address,
       isSourceNat: false,
       isStaticNat: false,
@@ -324,7 +333,7 @@ test("listUses() names everything that is not of the Service", () => {
   ).toEqual(["2 port forwardings"]);
   cloud.addRule({ name: "theirs", addressId: address.id, networkId: "net-1", publicPort: 22 });
   cloud.addFirewallRule({ addressId: address.id, startPort: 22, endPort: 22 });
-  expect(listUses(toScene(cloud.view(), toSpec()), address)).toEqual([
+  expect(listUses(toCurrent(cloud.observation(), toSpec()), address)).toEqual([
     "load-balancer rule theirs (rule-004)",
     "firewall rule fw-005",
     "source NAT of its network",
@@ -337,17 +346,17 @@ test("an address that may have been taken without a choice is told, and stays", 
   const { cloud, address } = setUp();
   cloud.addAddress({ ip: "192.0.2.2", networkId: "net-1", tags: new Map([["team", "shop"]]) });
   const { ip: _, ...blind } = ASKED;
-  const scene = withRecord(cloud, { ...blind, wasFree: false });
-  expect(findLost(scene).map(({ ip }) => ip)).toEqual([address.ip]);
+  const current = withRecord(cloud, { ...blind, wasFree: false });
+  expect(findLost(current).map(({ ip }) => ip)).toEqual([address.ip]);
   expect(findLost(withRecord(cloud))).toEqual([]);
-  expect(toDoubt(address)).toMatchObject({ reason: "AddressNotOurs", isWaiting: false });
+  expect(toUnclear(address)).toMatchObject({ reason: "AddressNotOurs", isWaiting: false });
 });
 
 test("without a choice, none is asked for again while the first may still come", () => {
   const { ip: _, ...blind } = ASKED;
-  const scene = withRecord(createCloud(), { ...blind, wasFree: false });
+  const current = withRecord(createCloud(), { ...blind, wasFree: false });
   const chooseAt = (takenAtWallMs: number) =>
-    chooseAddress({ ...scene, view: { ...scene.view, takenAtWallMs } }, toSpec());
+    chooseAddress({ ...current, cloud: { ...current.cloud, takenAtWallMs } }, toSpec());
   expect(chooseAt(659_999).problems.map(({ reason }) => reason)).toEqual(["NotKnown"]);
   expect(chooseAt(659_999).take).toBeUndefined();
   expect(chooseAt(660_000).take?.change.kind).toBe("takeAddress");
@@ -360,8 +369,11 @@ test("an address that a record of other keys may mean is told", () => {
   cloud.addFirewallRule({ addressId: usedId });
   const coming = cloud.addAddress({ ip: "192.0.2.4", state: "Allocating" });
   const { ip: _, ...blind } = ASKED;
-  const scene = { ...toScene(cloud.view(), toSpec()), unsigned: { ...blind, wasFree: false } };
-  expect(checkUnsigned(scene).map(({ message }) => message)).toEqual(
+  const current = {
+    ...toCurrent(cloud.observation(), toSpec()),
+    unsigned: { ...blind, wasFree: false },
+  };
+  expect(checkUnsigned(current).map(({ message }) => message)).toEqual(
     [address.ip, coming.ip].map(
       (ip) =>
         `public IP ${ip} stays: the record on the Service may mean it, but is not signed with the keys in use`,

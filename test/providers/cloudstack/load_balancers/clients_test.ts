@@ -5,7 +5,7 @@ import {
   planAcl,
   planAclRemoval,
 } from "../../../../lib/providers/cloudstack/load_balancers/acl.ts";
-import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import { toCurrent } from "../../../../lib/providers/cloudstack/load_balancers/current.ts";
 import type {
   AclItem,
   FirewallRule,
@@ -22,14 +22,14 @@ import {
   toSpec,
 } from "./cloud/services.ts";
 import {
-  findGate,
-  type Gate,
-  isGate,
+  findAccessControl,
+  type AccessControl,
+  isAccessControl,
   needsRuleList,
-  planGate,
-} from "../../../../lib/providers/cloudstack/load_balancers/gate.ts";
+  planAccess,
+} from "../../../../lib/providers/cloudstack/load_balancers/access.ts";
 import {
-  type GateSite,
+  type AccessSite,
   isFirewallWider,
   listFirewallRulesOf,
   listOrphans,
@@ -98,10 +98,10 @@ function setUpAcl(existing: string, options: SetupOptions = {}): AclSetup {
   const rule = description === "none" ? undefined : cloud.addRule({ ...names, description });
   for (const one of parseItems(existing)) cloud.addAclItem({ listId: "list-1", ...one });
   options.prepare?.(cloud);
-  const scene = toScene(cloud.view(), toSpec());
+  const current = toCurrent(cloud.observation(), toSpec());
   const port = { ipProtocol: "tcp", publicPort: 80 } as const;
-  const items = scene.view.aclItems.get("list-1") ?? [];
-  const base = { scene, address, networkId: "net-1", port, isOwn: true, listId: "list-1", items };
+  const items = current.cloud.aclItems.get("list-1") ?? [];
+  const base = { current, address, networkId: "net-1", port, isOwn: true, listId: "list-1", items };
   return { cloud, site: { ...base, rule, sources: options.sources } };
 }
 
@@ -182,7 +182,7 @@ test("an item of version 1.x that another Service of that version may need stays
   expect(describeAcl({ cloud, site })).toEqual([]);
   const rule = site.rule;
   if (rule === undefined) throw new Error("no rule");
-  expect(planAclRemoval(site.scene, rule, () => false)).toEqual([]);
+  expect(planAclRemoval(site.current, rule, () => false)).toEqual([]);
 });
 
 test.each<[string, SetupOptions, boolean]>([
@@ -204,7 +204,7 @@ test.each([
 ])("the removal of a rule with the description %j takes along its items", (description, gone) => {
   const { site } = setUpAcl("ours, plain, somebody's, ours 443", { rule: description });
   if (site.rule === undefined) throw new Error("no rule");
-  const steps = planAclRemoval(site.scene, site.rule, () => false);
+  const steps = planAclRemoval(site.current, site.rule, () => false);
   expect(steps.map(({ change }) => change.kind === "delete" && change.id)).toEqual(gone);
 });
 
@@ -221,7 +221,7 @@ test("before 4.18, an item that would open a Service with the same port in the t
 });
 
 const TIER = KINDS.tier;
-const GATES: readonly [string, Network, Gate["kind"] | RegExp][] = [
+const GATES: readonly [string, Network, AccessControl["kind"] | RegExp][] = [
   ["a firewall", KINDS.firewall, "firewall"],
   ["a firewall and an ACL", { ...TIER, hasFirewall: true }, "firewall"],
   ["an ACL list", TIER, "acl"],
@@ -244,14 +244,14 @@ const GATES: readonly [string, Network, Gate["kind"] | RegExp][] = [
   ],
 ];
 for (const [what, network, kind] of GATES) {
-  test(`findGate() of a network with ${what}`, () => {
-    const gate = findGate(createCloud("tier").view(), network);
-    if (isGate(gate)) expect(gate.kind).toBe(typeof kind === "string" ? kind : "rule");
+  test(`findAccessControl() of a network with ${what}`, () => {
+    const access = findAccessControl(createCloud("tier").observation(), network);
+    if (isAccessControl(access)) expect(access.kind).toBe(typeof kind === "string" ? kind : "rule");
     else {
-      expect(gate.isWaiting).toBe(true);
-      expect(gate.message).toMatch(typeof kind === "string" ? /nothing/ : kind);
+      expect(access.isWaiting).toBe(true);
+      expect(access.message).toMatch(typeof kind === "string" ? /nothing/ : kind);
     }
-    expect(isGate(gate)).toBe(typeof kind === "string");
+    expect(isAccessControl(access)).toBe(typeof kind === "string");
   });
 }
 
@@ -263,10 +263,10 @@ test("only the list of a rule restricts clients where there is no firewall and n
     addressId: address.id,
     networkId: "net-1",
   });
-  const scene = toScene(cloud.view(), toSpec());
+  const current = toCurrent(cloud.observation(), toSpec());
   const port = { ipProtocol: "tcp", publicPort: 80 } as const;
-  const base = { scene, address, networkId: "net-1", port, rule, isOwn: true };
-  const site: GateSite = { ...base, sources: ["10.0.0.0/8"] };
+  const base = { current, address, networkId: "net-1", port, rule, isOwn: true };
+  const site: AccessSite = { ...base, sources: ["10.0.0.0/8"] };
   expect(needsRuleList({ kind: "rule" }, site)).toBe(true);
   expect(needsRuleList({ kind: "rule" }, { ...base, sources: undefined })).toBe(false);
   expect(needsRuleList({ kind: "firewall" }, site)).toBe(false);
@@ -274,10 +274,12 @@ test("only the list of a rule restricts clients where there is no firewall and n
   expect(needsRuleList(acl, site)).toBe(true);
   expect(needsRuleList(acl, { ...base, sources: undefined })).toBe(false);
   cloud.version = { major: 4, minor: 17, patch: 0 };
-  expect(needsRuleList(acl, { ...site, scene: toScene(cloud.view(), toSpec()) })).toBe(false);
-  expect(planGate({ kind: "rule" }, site)).toEqual({ before: [], after: [], problems: [] });
-  expect(planGate({ kind: "firewall" }, site).after).toHaveLength(1);
-  expect(planGate({ kind: "acl", listId: "list-1", items: [] }, site).after).toHaveLength(1);
+  expect(needsRuleList(acl, { ...site, current: toCurrent(cloud.observation(), toSpec()) })).toBe(
+    false,
+  );
+  expect(planAccess({ kind: "rule" }, site)).toEqual({ before: [], after: [], problems: [] });
+  expect(planAccess({ kind: "firewall" }, site).after).toHaveLength(1);
+  expect(planAccess({ kind: "acl", listId: "list-1", items: [] }, site).after).toHaveLength(1);
 });
 
 const C = "203.0.113.0/24";
@@ -285,13 +287,13 @@ const ALL = "0.0.0.0/0";
 
 interface FirewallSetup {
   readonly cloud: CloudModel;
-  readonly site: GateSite;
+  readonly site: AccessSite;
 }
 
 /** Port tcp 80 of an address, with or without its load-balancer rule, and with firewall rules. */
 function setUpFirewall(
   existing: readonly Partial<FirewallRule>[],
-  fields: Partial<Omit<GateSite, "rule">> & { readonly hasRule?: boolean } = {},
+  fields: Partial<Omit<AccessSite, "rule">> & { readonly hasRule?: boolean } = {},
 ): FirewallSetup {
   const { hasRule = true, ...rest } = fields;
   const cloud = createCloud();
@@ -299,9 +301,9 @@ function setUpFirewall(
   const names = { name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" };
   const rule = hasRule ? cloud.addRule(names) : undefined;
   for (const one of existing) cloud.addFirewallRule({ addressId: address.id, ...one });
-  const scene = toScene(cloud.view(), toSpec());
+  const current = toCurrent(cloud.observation(), toSpec());
   const port = { ipProtocol: "tcp", publicPort: 80 } as const;
-  const base = { scene, address, networkId: "net-1", port, sources: undefined, isOwn: true };
+  const base = { current, address, networkId: "net-1", port, sources: undefined, isOwn: true };
   return { cloud, site: { ...base, rule, ...rest } };
 }
 
@@ -355,8 +357,8 @@ test("a firewall rule whose blocks cannot be read is replaced, and goes first", 
     const { cidrs: _, ...rest } = one;
     cloud.firewallRules.set(one.id, rest);
   }
-  const scene = toScene(cloud.view(), toSpec());
-  expect(describeFirewall({ cloud, site: { ...site, scene } }).after).toBe(`-? +${ALL}`);
+  const current = toCurrent(cloud.observation(), toSpec());
+  expect(describeFirewall({ cloud, site: { ...site, current } }).after).toBe(`-? +${ALL}`);
 });
 
 test("a firewall rule that is being deleted does not count", () => {
@@ -420,8 +422,8 @@ test("the removal of a rule takes exactly its firewall rules along", () => {
   const { cloud, site } = setUpFirewall([{}, { startPort: 80, endPort: 90 }, { protocol: "udp" }]);
   const [own] = [...cloud.firewallRules.keys()];
   if (site.rule === undefined) throw new Error("no rule");
-  expect(listFirewallRulesOf(site.scene, site.rule).map(({ id }) => id)).toEqual([own ?? ""]);
-  expect(planFirewallRemoval(site.scene, site.rule).map(({ change }) => change)).toEqual([
+  expect(listFirewallRulesOf(site.current, site.rule).map(({ id }) => id)).toEqual([own ?? ""]);
+  expect(planFirewallRemoval(site.current, site.rule).map(({ change }) => change)).toEqual([
     { kind: "delete", what: "firewallRule", id: own ?? "" },
   ]);
 });
@@ -431,7 +433,7 @@ test("a firewall rule in a network without a firewall belongs to no rule", () =>
   const network = cloud.networks.get("net-1");
   if (site.rule === undefined || network === undefined) throw new Error("no rule");
   cloud.networks.set("net-1", { ...network, hasFirewall: false });
-  expect(listFirewallRulesOf(toScene(cloud.view(), toSpec()), site.rule)).toEqual([]);
+  expect(listFirewallRulesOf(toCurrent(cloud.observation(), toSpec()), site.rule)).toEqual([]);
 });
 
 test("firewall rules for a port of the Service without a load-balancer rule are orphans", () => {
@@ -440,11 +442,11 @@ test("firewall rules for a port of the Service without a load-balancer rule are 
     { startPort: 443, endPort: 443 },
   ];
   const { site } = setUpFirewall(ports, { hasRule: false });
-  const [orphan, ...more] = listOrphans(site.scene, site.address);
+  const [orphan, ...more] = listOrphans(site.current, site.address);
   expect([orphan?.startPort, more]).toEqual([80, []]);
-  expect(planOrphanRemoval(site.scene, site.address)).toHaveLength(1);
+  expect(planOrphanRemoval(site.current, site.address)).toHaveLength(1);
   const whole = setUpFirewall(ports).site;
-  expect(listOrphans(whole.scene, whole.address)).toEqual([]);
+  expect(listOrphans(whole.current, whole.address)).toEqual([]);
 });
 
 test("firewall rules seen beside a rule that is gone are orphans, also for another port", () => {
@@ -456,7 +458,9 @@ test("firewall rules seen beside a rule that is gone are orphans, also for anoth
     [ofAnother, "a9999999989ab4cde8f0123456789abc"],
   ]);
   const list = (): readonly unknown[] =>
-    listOrphans(toScene({ ...cloud.view(), orphans }, toSpec()), site.address).map(({ id }) => id);
+    listOrphans(toCurrent({ ...cloud.observation(), orphans }, toSpec()), site.address).map(
+      ({ id }) => id,
+    );
   expect(list()).toEqual([gone]);
   const place = { addressId: site.address.id, networkId: "net-1", publicPort: 443 };
   cloud.addRule({ name: "theirs", ...place });
@@ -469,8 +473,8 @@ test("on an address of a person, a firewall rule of the Service is not in the wa
   expect(planFirewall(foreign).problems).toMatchObject([{ reason: "PortInUse" }]);
   const [gone = ""] = cloud.firewallRules.keys();
   const orphans = new Map([[gone, LB_NAME]]);
-  const scene = toScene({ ...cloud.view(), orphans }, toSpec());
-  expect(planFirewall({ ...foreign, scene })).toMatchObject({
+  const current = toCurrent({ ...cloud.observation(), orphans }, toSpec());
+  expect(planFirewall({ ...foreign, current })).toMatchObject({
     problems: [],
     before: [{ change: { kind: "delete", what: "firewallRule", id: gone } }],
   });

@@ -30,7 +30,7 @@ test("toDesired() knows ports of HTTP by their application protocol", () => {
     { ...HTTP, appProtocol: "http" },
     { ...UDP, appProtocol: "http" },
   ];
-  expect(toDesired(toSpec({ ports })).wanted?.ports.map(({ isHttp }) => isHttp)).toEqual([
+  expect(toDesired(toSpec({ ports })).desired.ports.map(({ isHttp }) => isHttp)).toEqual([
     true,
     false,
   ]);
@@ -65,8 +65,8 @@ const IMPOSSIBLE: readonly [string, Partial<LoadBalancerSpec>, RegExp][] = [
 ];
 for (const [what, fields, message] of IMPOSSIBLE) {
   test(`toDesired() allows nothing to be made for ${what}`, () => {
-    const { wanted, problems } = toDesired(toSpec(fields));
-    expect(wanted).toBeUndefined();
+    const { isPossible, problems } = toDesired(toSpec(fields));
+    expect(isPossible).toBeFalse();
     expect(problems.filter((one) => one.isWaiting !== false)).toHaveLength(1);
     expect(problems.map((one) => one.message).join("; ")).toMatch(message);
   });
@@ -90,20 +90,22 @@ const RANGES: readonly [
 ];
 for (const [ranges, cidrs, sources, list] of RANGES) {
   test(`ranges ${ranges} with the annotation ${cidrs} let in ${sources ?? "everyone"}`, () => {
-    const { wanted } = toDesired(
+    const { desired } = toDesired(
       toSpec({
         ...(ranges !== undefined && { sourceRanges: ranges.split(" ") }),
         ...(cidrs !== undefined && { annotations: annotate({ "source-cidrs": cidrs }) }),
       }),
     );
-    expect(wanted?.sources?.join(" ")).toBe(sources);
-    expect(wanted?.ruleCidrs?.join(" ")).toBe(list);
+    expect(desired.sources?.join(" ")).toBe(sources);
+    expect(desired.ruleCidrs?.join(" ")).toBe(list);
   });
 }
 
 test("toDesired() drops ranges of IPv6, which cannot reach the address, and says so", () => {
-  const { wanted, problems } = toDesired(toSpec({ sourceRanges: ["10.0.0.0/8", "2001:db8::/32"] }));
-  expect(wanted?.sources).toEqual(["10.0.0.0/8"]);
+  const { desired, problems } = toDesired(
+    toSpec({ sourceRanges: ["10.0.0.0/8", "2001:db8::/32"] }),
+  );
+  expect(desired.sources).toEqual(["10.0.0.0/8"]);
   expect(problems).toMatchObject([{ reason: "SourceRangesNotPossible", isWaiting: false }]);
 });
 
@@ -173,7 +175,7 @@ function read(values: Readonly<Record<string, string>>): ReturnType<typeof readA
 }
 
 test("readAnnotations() asks for nothing without annotations", () => {
-  expect(readAnnotations({})).toEqual({ wishes: { isProxy: false }, problems: [] });
+  expect(readAnnotations({})).toEqual({ values: { isProxy: false }, problems: [] });
 });
 
 test("readAnnotations() reads each annotation", () => {
@@ -185,7 +187,7 @@ test("readAnnotations() reads each annotation", () => {
     "stickiness-method-param": "expire=30m",
   };
   expect(read(values)).toEqual({
-    wishes: {
+    values: {
       isProxy: true,
       hostname: "web.example.org",
       sourceCidrs: ["10.0.0.0/8", "192.0.2.0/24"],
@@ -197,8 +199,8 @@ test("readAnnotations() reads each annotation", () => {
 
 for (const value of ["TRUE", "1", "", "yes", "\u202etrue"]) {
   test(`the PROXY protocol is off for ${JSON.stringify(value)}, and the Service is told`, () => {
-    const { wishes, problems } = read({ "proxy-protocol": value });
-    expect(wishes.isProxy).toBe(false);
+    const { values, problems } = read({ "proxy-protocol": value });
+    expect(values.isProxy).toBe(false);
     expect(problems).toMatchObject([{ reason: "InvalidAnnotation", isWaiting: false }]);
     expect(problems[0]?.message).not.toContain("\u202e");
   });
@@ -218,23 +220,23 @@ const BAD_CIDRS = [
 ];
 for (const value of BAD_CIDRS) {
   test(`source CIDRs ${JSON.stringify(value.slice(0, 40))} are a problem, and never mean everyone`, () => {
-    const { wishes, problems } = read({ "source-cidrs": value });
-    expect(wishes.sourceCidrs).toBe("refused");
+    const { values, problems } = read({ "source-cidrs": value });
+    expect(values.sourceCidrs).toBe("refused");
     expect(problems).toMatchObject([{ reason: "InvalidAnnotation", isWaiting: true }]);
   });
 }
 
 for (const value of ["Web.example.org", "a b", "192.0.2.1", "-x", "x".repeat(300), "x\n"]) {
   test(`the hostname ${JSON.stringify(value.slice(0, 20))} is a problem`, () => {
-    const { wishes, problems } = read({ hostname: value });
-    expect(wishes.hostname).toBeUndefined();
+    const { values, problems } = read({ hostname: value });
+    expect(values.hostname).toBeUndefined();
     expect(problems).toMatchObject([{ reason: "InvalidAnnotation", isWaiting: true }]);
   });
 }
 
 test("an empty hostname is none, and a host may have any name", () => {
-  expect(read({ hostname: "" })).toEqual({ wishes: { isProxy: false }, problems: [] });
-  expect(read({ hostname: "refused" }).wishes.hostname).toBe("refused");
+  expect(read({ hostname: "" })).toEqual({ values: { isProxy: false }, problems: [] });
+  expect(read({ hostname: "refused" }).values.hostname).toBe("refused");
 });
 
 test("isAssociatedBy1x() believes only the word that version 1.x wrote", () => {

@@ -27,7 +27,7 @@ import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts
 import {
   isLeftBehind,
   listInherited,
-} from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+} from "../../../../lib/providers/cloudstack/load_balancers/current.ts";
 import { type CloudModel, CLUSTER } from "./cloud/cloud_model.ts";
 import { createCloud, LB_NAME, OWNER, toSpec, UID } from "./cloud/services.ts";
 import { toLeftoverFindings } from "../../../../lib/providers/cloudstack/load_balancers/inspection.ts";
@@ -86,17 +86,20 @@ describe("listLeftovers()", () => {
   });
 
   test("leaves out one that another Service uses: names or shows it, or has a rule on it", () => {
-    const view = toView(toTagMap());
-    expect(listLeftovers(view, toLive("live-uid", "192.0.2.1"))).toEqual([]);
+    const observation = toView(toTagMap());
+    expect(listLeftovers(observation, toLive("live-uid", "192.0.2.1"))).toEqual([]);
     const rule = toRule("r9", { name: "aliveuid-tcp-443", publicPort: 443 });
-    const shared = { ...view, rules: new Map([...view.rules, [rule.id, rule]]) };
+    const shared = { ...observation, rules: new Map([...observation.rules, [rule.id, rule]]) };
     expect(listLeftovers(shared, toLive())).toEqual([]);
     expect(listLeftovers(shared, toLive("another-uid"))).toMatchObject([{ rules: 3 }]);
   });
 
   test("attributes no rule by its name alone", () => {
-    const view = { ...toView(new Map()), rules: byId(toRule("a", { name: "agoneuid-tcp-80" })) };
-    expect(listLeftovers(view, toLive())).toEqual([]);
+    const observation = {
+      ...toView(new Map()),
+      rules: byId(toRule("a", { name: "agoneuid-tcp-80" })),
+    };
+    expect(listLeftovers(observation, toLive())).toEqual([]);
   });
 });
 
@@ -219,7 +222,7 @@ const LEFT: readonly [
 test.each(LEFT)("an address %s", (_what, tags, holders, isLeft) => {
   const cloud = createCloud();
   cloud.holders = holders;
-  expect(isLeftBehind(cloud.view(), tags, UID)).toBe(isLeft);
+  expect(isLeftBehind(cloud.observation(), tags, UID)).toBe(isLeft);
 });
 
 test("listInherited() has the addresses that the Service uses, and no other", () => {
@@ -231,11 +234,13 @@ test("listInherited() has the addresses that the Service uses, and no other", ()
   const rule = toRule("rule", { name: `${LB_NAME}-tcp-80`, addressId: ruled?.id ?? "" });
   const claim = toSpec({ address: "192.0.2.1" });
   const record = { shared: "192.0.2.3" };
-  expect([...listInherited({ view: cloud.view(), claim, record, rules: [rule] })]).toEqual(
+  expect([...listInherited({ cloud: cloud.observation(), claim, record, rules: [rule] })]).toEqual(
     [named, ruled, recorded].map((one) => one?.id ?? ""),
   );
   cloud.holders.push(STAYS);
-  expect([...listInherited({ view: cloud.view(), claim, record, rules: [rule] })]).toEqual([]);
+  expect([...listInherited({ cloud: cloud.observation(), claim, record, rules: [rule] })]).toEqual(
+    [],
+  );
 });
 
 /** An address with a rule of the Service for port 80, its firewall rule, and one beside it. */
@@ -252,10 +257,10 @@ function setUp(ruleName = `${LB_NAME}-tcp-80`): CloudModel {
 
 test("a firewall rule whose load-balancer rule is gone since the last look is an orphan", () => {
   const cloud = setUp();
-  const before = cloud.view();
+  const before = cloud.observation();
   expect([...findOrphans(before, before)]).toEqual([]);
   cloud.removeRule("r-80");
-  const after = cloud.view();
+  const after = cloud.observation();
   expect([...findOrphans(before, after)]).toEqual([["f-80", LB_NAME]]);
   expect([...findOrphans(undefined, after)]).toEqual([]);
 });
@@ -266,26 +271,26 @@ test("an orphan stays one in later looks, until it goes or has a load-balancer r
   if (rule === undefined) throw new Error("no rule");
   const orphans = new Map([["f-80", LB_NAME]]);
   cloud.removeRule("r-80");
-  const before = { ...cloud.view(), orphans };
-  expect(findOrphans(before, cloud.view())).toEqual(orphans);
+  const before = { ...cloud.observation(), orphans };
+  expect(findOrphans(before, cloud.observation())).toEqual(orphans);
   cloud.addRule(rule);
-  expect([...findOrphans(before, cloud.view())]).toEqual([]);
+  expect([...findOrphans(before, cloud.observation())]).toEqual([]);
   cloud.removeRule("r-80");
   cloud.firewallRules.delete("f-80");
-  expect([...findOrphans(before, cloud.view())]).toEqual([]);
+  expect([...findOrphans(before, cloud.observation())]).toEqual([]);
 });
 
 test("a firewall rule beside a rule of others, or that was not there, is no orphan", () => {
   const cloud = setUp("theirs");
-  const before = cloud.view();
+  const before = cloud.observation();
   cloud.removeRule("r-80");
-  expect([...findOrphans(before, cloud.view())]).toEqual([]);
+  expect([...findOrphans(before, cloud.observation())]).toEqual([]);
   const other = setUp();
   other.firewallRules.delete("f-80");
-  const earlier = other.view();
+  const earlier = other.observation();
   other.removeRule("r-80");
   other.addFirewallRule({ id: "f-80", addressId: [...other.addresses.keys()][0] ?? "" });
-  expect([...findOrphans(earlier, other.view())]).toEqual([]);
+  expect([...findOrphans(earlier, other.observation())]).toEqual([]);
 });
 
 const LISTED = [

@@ -144,8 +144,8 @@ async function converge({ record: before, beforeStep }: Course = {}): Promise<{
   };
   for (let steps = 0; steps < 30; steps += 1) {
     const claims = () => [toSpec(record)];
-    const view = await balancers().observe({ claims, maxAgeMs: 60_000 }, signal);
-    const [step] = balancers().plan(view, toSpec(record)).steps;
+    const observation = await balancers().observe({ claims, maxAgeMs: 60_000 }, signal);
+    const [step] = balancers().plan(observation, toSpec(record)).steps;
     if (step === undefined) return { steps, record };
     beforeStep?.(step);
     await balancers().apply(step, keeper, signal);
@@ -200,10 +200,10 @@ describe("CloudStackLoadBalancers", () => {
 
   test("lists its address as left over when the Service is gone, and not before", async () => {
     await converge();
-    const view = await observe();
+    const observation = await observe();
     const [rule] = simulator.state.loadBalancerRules.values();
-    expect(balancers().listLeftovers(view, toLive(UID))).toEqual([]);
-    const [leftover, ...more] = balancers().listLeftovers(view, toLive("other"));
+    expect(balancers().listLeftovers(observation, toLive(UID))).toEqual([]);
+    const [leftover, ...more] = balancers().listLeftovers(observation, toLive("other"));
     expect(leftover).toMatchObject({
       id: rule?.ipId,
       service: "shop/web",
@@ -225,13 +225,17 @@ describe("CloudStackLoadBalancers", () => {
     const known = await observe();
     const seen = await observe(0);
     // Only the server knows whether there are rules that a look does not show. Items are in no order.
-    const toParts = (view: Observation): object => ({
-      addresses: new Map([...view.addresses].map(([id, one]) => [id, { ...one, hasRules: 0 }])),
-      rules: view.rules,
-      firewallRules: view.firewallRules,
-      members: view.members,
-      policies: view.policies,
-      aclItems: [...view.aclItems.values()].flat().toSorted((one, two) => one.number - two.number),
+    const toParts = (observation: Observation): object => ({
+      addresses: new Map(
+        [...observation.addresses].map(([id, one]) => [id, { ...one, hasRules: 0 }]),
+      ),
+      rules: observation.rules,
+      firewallRules: observation.firewallRules,
+      members: observation.members,
+      policies: observation.policies,
+      aclItems: [...observation.aclItems.values()]
+        .flat()
+        .toSorted((one, two) => one.number - two.number),
     });
     expect(toParts(known)).toEqual(toParts(seen));
   });
@@ -370,9 +374,9 @@ describe("CloudStackLoadBalancers", () => {
     takeLooks();
     change(toSettings(toMore()));
     await provider.listInventory([], signal);
-    const view = await observe();
+    const observation = await observe();
     expect(takeLooks()).toBe(1);
-    expect(view).toMatchObject({ clusterIds: [CLUSTER] });
+    expect(observation).toMatchObject({ clusterIds: [CLUSTER] });
   });
 
   test("shows another project without what was seen in the one before", async () => {
@@ -383,8 +387,8 @@ describe("CloudStackLoadBalancers", () => {
   });
 
   test("refuses a step that was planned for another project", async () => {
-    const view = await observe();
-    const [step] = balancers().plan(view, toSpec()).steps;
+    const observation = await observe();
+    const [step] = balancers().plan(observation, toSpec()).steps;
     if (step === undefined) throw new Error("there is nothing to do");
     change(toSettings({ projectId: kinds.projectId }));
     simulator.requests.reset();
@@ -394,8 +398,8 @@ describe("CloudStackLoadBalancers", () => {
   });
 
   test("waits with other keys for a job that the revoked ones started", async () => {
-    const view = await observe();
-    const [step] = balancers().plan(view, toSpec()).steps;
+    const observation = await observe();
+    const [step] = balancers().plan(observation, toSpec()).steps;
     if (step === undefined) throw new Error("there is nothing to do");
     const command = "queryAsyncJobResult";
     const isAsked = (): boolean => simulator.requests.count(command) > 0;
@@ -413,8 +417,8 @@ describe("CloudStackLoadBalancers", () => {
     ["took right after the record", "Allocated", {}],
     ["took hours after the record", "Allocated", { clockSkewMs: 7_200_000 }],
   ])("leaves an address alone that another user %s", async (_when, before, changes) => {
-    const view = await observe();
-    const [step] = balancers().plan(view, toSpec()).steps;
+    const observation = await observe();
+    const [step] = balancers().plan(observation, toSpec()).steps;
     if (step === undefined) throw new Error("there is nothing to do");
     let record: string | undefined;
     const save = (text: string | undefined): Promise<void> => {
@@ -460,10 +464,10 @@ function look(found: Found): void {
   store.finish(store.begin(), found);
 }
 
-/** The view that there must be. */
-function view(): Observation {
-  if (store.view === undefined) throw new Error("there is no view");
-  return store.view;
+/** The observation that there must be. */
+function observation(): Observation {
+  if (store.observation === undefined) throw new Error("there is no observation");
+  return store.observation;
 }
 
 const [ADDRESS, OTHER, NEW_ADDRESS] = [toAddress("ip"), toAddress("other"), toAddress("new")];
@@ -491,7 +495,7 @@ const NO_PARTS = { members: new Map(), policies: new Map() };
 const BARE = toRule("rule", { state: "Add" });
 const SOURCE = toRule("rule", { algorithm: "source" });
 
-/** Each change, and what the view shows after it. */
+/** Each change, and what the observation shows after it. */
 const CHANGES: readonly (readonly [
   string,
   (store: ObservationStore) => void,
@@ -573,25 +577,25 @@ describe("ObservationStore", () => {
     store = new ObservationStore();
   });
 
-  test("has no view before the first look, whatever changes", () => {
+  test("has no observation before the first look, whatever changes", () => {
     store.putRule(toRule("rule"));
-    expect([store.view, store.isValid]).toEqual([undefined, false]);
+    expect([store.observation, store.isValid]).toEqual([undefined, false]);
   });
 
   test.each(CHANGES)("shows after %s", (_what, change, expected) => {
     look(FULL);
     change(store);
-    expect(view()).toMatchObject({ ...FULL, ...expected });
+    expect(observation()).toMatchObject({ ...FULL, ...expected });
     for (const [key, value] of Object.entries({ ...FULL, ...expected })) {
-      expect(new Map(Object.entries(view())).get(key)).toEqual(value);
+      expect(new Map(Object.entries(observation())).get(key)).toEqual(value);
     }
   });
 
-  test.each(CHANGES)("a view does not change by %s", (_what, change) => {
+  test.each(CHANGES)("an observation does not change by %s", (_what, change) => {
     look(FULL);
     for (const [, other] of CHANGES) {
       other(store);
-      const before = view();
+      const before = observation();
       const text = structuredClone({ ...before });
       change(store);
       expect({ ...before }).toEqual(text);
@@ -605,9 +609,9 @@ describe("ObservationStore", () => {
       const slow = store.begin();
       change(store);
       store.finish(slow, FULL);
-      expect({ ...view() }).toMatchObject({ ...FULL, ...expected });
+      expect({ ...observation() }).toMatchObject({ ...FULL, ...expected });
       for (const [key, value] of Object.entries(expected)) {
-        expect(new Map(Object.entries(view())).get(key)).toEqual(value);
+        expect(new Map(Object.entries(observation())).get(key)).toEqual(value);
       }
     },
   );
@@ -649,23 +653,23 @@ describe("ObservationStore", () => {
         }
         for (const report of unreported) report();
         finish();
-        expect(new Map(tested.view?.rules)).toEqual(cloud);
+        expect(new Map(tested.observation?.rules)).toEqual(cloud);
       }),
     );
   });
 
   test("shows the same map while nothing in it changes", () => {
     look(FULL);
-    const { firewallRules } = view();
+    const { firewallRules } = observation();
     store.drop("firewallRule", "unknown");
-    expect(view().firewallRules).toBe(firewallRules);
+    expect(observation().firewallRules).toBe(firewallRules);
   });
 
   test("a look that began after a change shows what the cloud says", () => {
     look(FULL);
     store.drop("rule", "rule");
     look(FULL);
-    expect(view().rules.has("rule")).toBe(true);
+    expect(observation().rules.has("rule")).toBe(true);
   });
 
   test("a look that saw a new rule with its members keeps them", () => {
@@ -673,8 +677,8 @@ describe("ObservationStore", () => {
     const slow = store.begin();
     store.putRule(toRule("rule"));
     store.finish(slow, FULL);
-    expect(view().members.get("rule")).toEqual(new Set(["vm-1"]));
-    expect(view().policies.get("rule")).toHaveLength(1);
+    expect(observation().members.get("rule")).toEqual(new Set(["vm-1"]));
+    expect(observation().policies.get("rule")).toHaveLength(1);
   });
 
   test("a look that saw a new rule, but could not read its members, does not know them", () => {
@@ -683,27 +687,27 @@ describe("ObservationStore", () => {
     store.putRule(toRule("rule"));
     store.addMembers("rule", ["vm-1"]);
     store.finish(slow, toFound({ rules: byId(toRule("rule")) }));
-    expect(view().members.get("rule")).toBeUndefined();
+    expect(observation().members.get("rule")).toBeUndefined();
   });
 
   test("a rule is active as soon as it has a member", () => {
     look(toFound());
     store.putRule(toRule("rule", { state: "Add" }));
     store.addMembers("rule", ["vm-1"]);
-    expect(view().rules.get("rule")?.state).toBe("Active");
+    expect(observation().rules.get("rule")?.state).toBe("Active");
   });
 
   test("a rule that is being deleted stays so", () => {
     const rules = byId(toRule("rule", { state: "Revoke" }));
     look(toFound({ rules, members: new Map([["rule", new Set()]]) }));
     store.addMembers("rule", ["vm-1"]);
-    expect(view().rules.get("rule")?.state).toBe("Revoke");
+    expect(observation().rules.get("rule")?.state).toBe("Revoke");
   });
 
   test("the first rule of a VPC's address binds it to a tier, the last one frees it", () => {
     const { networkId: _, ...address } = toAddress("ip", { vpcId: "vpc" });
     look(toFound({ addresses: byId(address) }));
-    const findTier = (): string | undefined => view().addresses.get("ip")?.networkId;
+    const findTier = (): string | undefined => observation().addresses.get("ip")?.networkId;
     store.putRule(toRule("one", { networkId: "tier" }));
     store.putRule(toRule("two", { networkId: "tier" }));
     expect(findTier()).toBe("tier");
@@ -730,7 +734,7 @@ describe("ObservationStore", () => {
       );
       look({ ...FULL, addresses });
       change(store);
-      const found = ["ip", "other"].map((id) => view().addresses.get(id)?.hasRules);
+      const found = ["ip", "other"].map((id) => observation().addresses.get(id)?.hasRules);
       expect(found).toEqual([undefined, true]);
     },
   );
@@ -738,14 +742,14 @@ describe("ObservationStore", () => {
   test("the address of an isolated network keeps it without rules", () => {
     look(FULL);
     store.drop("rule", "rule");
-    expect(view().addresses.get("ip")?.networkId).toBe("net");
+    expect(observation().addresses.get("ip")?.networkId).toBe("net");
   });
 
-  test("gives the same view while nothing changes", () => {
+  test("gives the same observation while nothing changes", () => {
     look(FULL);
-    const before = view();
+    const before = observation();
     store.setVms(before.vms);
-    expect(view()).toBe(before);
+    expect(observation()).toBe(before);
     expect(Object.isFrozen(before)).toBe(true);
   });
 
@@ -754,9 +758,9 @@ describe("ObservationStore", () => {
     look(FULL);
     store.setVms(vms);
     store.setClusterIds(["one", "two"]);
-    expect(view()).toMatchObject({ vms, clusterIds: ["one", "two"] });
+    expect(observation()).toMatchObject({ vms, clusterIds: ["one", "two"] });
     look(FULL);
-    expect(view()).toMatchObject({ vms, clusterIds: ["one", "two"] });
+    expect(observation()).toMatchObject({ vms, clusterIds: ["one", "two"] });
   });
 
   test("invalidate() asks for a look that begins later, and keeps the last one", () => {
@@ -764,9 +768,9 @@ describe("ObservationStore", () => {
     expect(store.isValid).toBe(true);
     const running = store.begin();
     store.invalidate();
-    expect([store.isValid, running.isOutdated, view().rules.size]).toEqual([false, true, 2]);
+    expect([store.isValid, running.isOutdated, observation().rules.size]).toEqual([false, true, 2]);
     store.finish(running, toFound());
-    expect([store.isValid, view().rules.size]).toEqual([false, 0]);
+    expect([store.isValid, observation().rules.size]).toEqual([false, 0]);
     look(toFound());
     expect(store.isValid).toBe(true);
   });
@@ -781,17 +785,17 @@ describe("ObservationStore", () => {
     });
     look(left);
     look(left);
-    expect(view().orphans).toEqual(new Map([["fw", "a1"]]));
+    expect(observation().orphans).toEqual(new Map([["fw", "a1"]]));
     store.drop("firewallRule", "fw");
     look(left);
-    expect(view().orphans).toEqual(new Map());
+    expect(observation().orphans).toEqual(new Map());
   });
 
   test("a look that failed changes nothing", () => {
     look(FULL);
-    const before = view();
+    const before = observation();
     store.abandon(store.begin());
-    expect([store.isValid, view() === before]).toEqual([true, true]);
+    expect([store.isValid, observation() === before]).toEqual([true, true]);
   });
 
   test("forget() leaves nothing, and a look of before does not bring it back", () => {
@@ -799,6 +803,6 @@ describe("ObservationStore", () => {
     const before = store.begin();
     store.forget();
     store.finish(before, FULL);
-    expect([store.view, store.isValid]).toEqual([undefined, false]);
+    expect([store.observation, store.isValid]).toEqual([undefined, false]);
   });
 });

@@ -21,7 +21,7 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import { byId } from "./objects.ts";
-import { readTakers } from "../../../../lib/providers/cloudstack/load_balancers/takers.ts";
+import { readAllocatedBy } from "../../../../lib/providers/cloudstack/load_balancers/allocated_by.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { FakeCloudStack, KEYS, refuse, reply, toDeps, toSettings } from "../fake_server.ts";
 import { plan } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
@@ -78,14 +78,14 @@ describe("observe()", () => {
 
   test("shows the items of the lists of the Nodes' tiers, one request for each list", async () => {
     await addNodes("isolated", "tier");
-    const view = await observe();
-    expect(view.networks.get(networks.tier.id)?.aclListName).toBe("k8s-acl");
-    const items = view.aclItems.get(aclList.id)?.toSorted((a, b) => a.number - b.number);
+    const observation = await observe();
+    expect(observation.networks.get(networks.tier.id)?.aclListName).toBe("k8s-acl");
+    const items = observation.aclItems.get(aclList.id)?.toSorted((a, b) => a.number - b.number);
     expect(items).toMatchObject([
       { number: 1, startPort: 22, isAllow: true, isIngress: true, cidrs: ["10.0.0.0/8"] },
       { number: 100, protocol: "all", isAllow: false },
     ]);
-    expect([...view.aclItems.keys()]).toEqual([aclList.id]);
+    expect([...observation.aclItems.keys()]).toEqual([aclList.id]);
     takeRequests();
     await observe();
     expect(takeRequests()).toMatchObject({ listNetworkACLs: 1 });
@@ -370,11 +370,11 @@ function toEvent(username: string, more: object = {}): object {
 
 async function readTaker(): Promise<"us" | "others" | undefined> {
   const asked = new Map([[ADDRESS, AT_MS]]);
-  const takers = await readTakers({ session, asked, projectId: PROJECT }, signal);
-  return takers?.get(ADDRESS);
+  const allocatedBy = await readAllocatedBy({ session, asked, projectId: PROJECT }, signal);
+  return allocatedBy?.get(ADDRESS);
 }
 
-describe("readTakers()", () => {
+describe("readAllocatedBy()", () => {
   beforeEach(() => {
     users = [
       { id: OTHER_USER, username: "ops", apikey: "another" },
@@ -423,9 +423,9 @@ describe("readTakers()", () => {
       "others",
     ],
     ["two jobs of one second", () => [toJob(OTHER_USER), toJob(OUR_USER)], "others"],
-  ])("with %s", async (_title, toJobs, taker) => {
+  ])("with %s", async (_title, toJobs, by) => {
     jobs = toJobs();
-    expect(await readTaker()).toBe(taker);
+    expect(await readTaker()).toBe(by);
     const commands = ["GET listAsyncJobs", "GET listEvents", "GET listUsers"];
     expect(fake.commands.toSorted()).toEqual(commands);
   });
@@ -447,9 +447,9 @@ describe("readTakers()", () => {
       () => [toEvent("landfall", { created: "2026-01-02T10:59:00+0000" })],
       undefined,
     ],
-  ])("with %s", async (_title, toEvents, taker) => {
+  ])("with %s", async (_title, toEvents, by) => {
     events = toEvents();
-    expect(await readTaker()).toBe(taker);
+    expect(await readTaker()).toBe(by);
     const asked = fake.seen.find(({ command }) => command === "listEvents")?.params;
     expect(asked).toMatchObject({ startdate: "2026-01-01", projectid: PROJECT });
   });
@@ -458,13 +458,13 @@ describe("readTakers()", () => {
     ["listUsers", undefined],
     ["listAsyncJobs", "others"],
     ["listEvents", "us"],
-  ] as const)("goes by the rest if the role lacks %s", async (lacking, taker) => {
+  ] as const)("goes by the rest if the role lacks %s", async (lacking, by) => {
     const { answer } = fake;
     fake.answer = (seen) =>
       seen.command === lacking ? refuse(lacking, 432, "not available") : answer(seen);
     jobs = [toJob(OUR_USER)];
     events = [toEvent("ops")];
-    expect(await readTaker()).toBe(taker);
+    expect(await readTaker()).toBe(by);
   });
 
   test("says nothing if the server does not show whose keys these are", async () => {
@@ -496,15 +496,15 @@ test("rules are found by their address and port, in the order of their IDs", () 
   toRule("r-2", a);
   toRule("r-1", a, 443);
   toRule("r-3", b);
-  const view = cloud.view();
+  const observation = cloud.observation();
   const found = [
-    listRulesOn(view, a ?? ""),
-    listRulesOn(view, a ?? "", 80),
-    listRulesOn(view, "x"),
+    listRulesOn(observation, a ?? ""),
+    listRulesOn(observation, a ?? "", 80),
+    listRulesOn(observation, "x"),
   ];
   expect(found.map(toIds)).toEqual([["r-1", "r-2"], ["r-2"], []]);
   toRule("r-4", a);
-  expect(toIds(listRulesOn(cloud.view(), a ?? "", 80))).toEqual(["r-2", "r-4"]);
+  expect(toIds(listRulesOn(cloud.observation(), a ?? "", 80))).toEqual(["r-2", "r-4"]);
 });
 
 test("firewall rules for exactly one port are told from those for several", () => {
@@ -516,18 +516,21 @@ test("firewall rules for exactly one port are told from those for several", () =
   cloud.addFirewallRule({ id: "f-3", addressId, endPort: 81 });
   const { startPort: _, endPort: __, ...icmp } = cloud.addFirewallRule({ addressId: elsewhere });
   cloud.firewallRules.set("f-2", { ...icmp, id: "f-2", addressId, protocol: "icmp" });
-  const view = cloud.view();
-  const { exact, ranges } = listFirewallRulesFor(view, addressId, 80);
+  const observation = cloud.observation();
+  const { exact, ranges } = listFirewallRulesFor(observation, addressId, 80);
   expect([exact, ranges].map(toIds)).toEqual([
     ["f-4", "f-5"],
     ["f-2", "f-3"],
   ]);
-  expect(toIds(listFirewallRulesOn(view, addressId))).toEqual(["f-2", "f-3", "f-4", "f-5"]);
-  expect(toIds(listFirewallRulesFor(view, addressId, 81).exact)).toEqual([]);
+  expect(toIds(listFirewallRulesOn(observation, addressId))).toEqual(["f-2", "f-3", "f-4", "f-5"]);
+  expect(toIds(listFirewallRulesFor(observation, addressId, 81).exact)).toEqual([]);
 });
 
 /** A look at a Service that has a port for each node port, and the Service. */
-function createLarge(): { readonly view: Observation; readonly spec: ReturnType<typeof toSpec> } {
+function createLarge(): {
+  readonly observation: Observation;
+  readonly spec: ReturnType<typeof toSpec>;
+} {
   const cloud = createCloud();
   const tags = toTags(CLUSTER, OWNER);
   const { id: addressId, ip } = cloud.addAddress({ ip: "192.0.2.9", networkId: "net-1", tags });
@@ -543,13 +546,18 @@ function createLarge(): { readonly view: Observation; readonly spec: ReturnType<
     cloud.members.get(id)?.add("vm-1").add("vm-2");
     cloud.addFirewallRule({ addressId, startPort: port, endPort: port });
   }
-  return { view: cloud.view(), spec: toSpec({ ports, ingress: [{ ip, ipMode: "VIP" }] }) };
+  return {
+    observation: cloud.observation(),
+    spec: toSpec({ ports, ingress: [{ ip, ipMode: "VIP" }] }),
+  };
 }
 
 test("a Service with a port for each node port is planned in a moment", () => {
-  const { view, spec } = createLarge();
+  const { observation, spec } = createLarge();
   const startedMs = performance.now();
-  const counts = [plan(view, spec), planRelease(view, spec)].map(({ steps }) => steps.length);
+  const counts = [plan(observation, spec), planRelease(observation, spec)].map(
+    ({ steps }) => steps.length,
+  );
   expect(counts).toEqual([0, 2 * 2_768 + 1]);
   // It takes about 0.1 s. With a search through all rules for each port it took 10 s.
   expect(performance.now() - startedMs).toBeLessThan(5_000);

@@ -101,12 +101,19 @@ async function startRig(world: World, more: object): Promise<LookRig> {
   const shared = { session, settings, clock, log: silentLogger, memory: new Memory(), store };
   const provider = new CloudStackProvider(shared);
   const api = new LoadBalancingApi(session);
-  const readTakers: ObserverOptions["readTakers"] = (asked) => {
+  const readAllocatedBy: ObserverOptions["readAllocatedBy"] = (asked) => {
     rig.askedTakers.push(asked);
     return Promise.resolve(new Map([...asked.keys()].map((id) => [id, "us"])));
   };
   const readSigningKey = (): Promise<Uint8Array> => Promise.resolve(SIGNING_KEY);
-  const look = new Observer({ api, source: provider, readTakers, readSigningKey, store, clock });
+  const look = new Observer({
+    api,
+    source: provider,
+    readAllocatedBy,
+    readSigningKey,
+    store,
+    clock,
+  });
   const rig: LookRig = {
     askedTakers: [],
     clock,

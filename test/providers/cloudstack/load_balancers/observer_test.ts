@@ -10,7 +10,7 @@ import { settle } from "../../../support/manual_clock.ts";
 import { toClaim, useLook } from "./observer_rig.ts";
 import { byId, SIGNER, toAddress, toFound, toNetwork, toRule } from "./objects.ts";
 import type { LoadBalancerClaim } from "../../../../lib/cloud/capabilities/load_balancers.ts";
-import { findDoubt } from "../../../../lib/providers/cloudstack/load_balancers/observer.ts";
+import { findIdentityProblem } from "../../../../lib/providers/cloudstack/load_balancers/observer.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";
@@ -65,21 +65,27 @@ describe("Observer", () => {
 
   test("shows addresses, rules with their members, networks and VMs", async () => {
     const [ruleId = ""] = addRules(1, ["worker-1", "worker-2"]);
-    const view = await observe();
+    const observation = await observe();
     const { state } = rig.simulator;
     const owned = [...state.publicIps.values()].filter(
       (one) => one.accountId === story.accountIds.acme,
     );
-    expect([...view.addresses.keys()].toSorted()).toEqual(owned.map(({ id }) => id).toSorted());
-    expect(view.rules.get(ruleId)).toMatchObject({
+    expect([...observation.addresses.keys()].toSorted()).toEqual(
+      owned.map(({ id }) => id).toSorted(),
+    );
+    expect(observation.rules.get(ruleId)).toMatchObject({
       name: `${LB_NAME}-tcp-8000`,
       publicPort: 8_000,
     });
     const workers = new Set([idOf("worker-1"), idOf("worker-2")]);
-    expect(view.members.get(ruleId)).toEqual(workers);
-    expect([...view.networks.values()].map(({ name }) => name)).toContain("k8s-paris");
-    expect(view.vms.get(idOf("worker-dual"))?.nics).toHaveLength(2);
-    expect(view).toMatchObject({ version: { major: 4, minor: 22 }, unreadable: [], takenAtMs: 0 });
+    expect(observation.members.get(ruleId)).toEqual(workers);
+    expect([...observation.networks.values()].map(({ name }) => name)).toContain("k8s-paris");
+    expect(observation.vms.get(idOf("worker-dual"))?.nics).toHaveLength(2);
+    expect(observation).toMatchObject({
+      version: { major: 4, minor: 22 },
+      unreadable: [],
+      takenAtMs: 0,
+    });
   });
 
   test("costs three lists and one question about members, however many Services there are", async () => {
@@ -122,9 +128,9 @@ describe("Observer", () => {
 
   test("asks nothing about the members of foreign rules", async () => {
     const [foreign = ""] = addRules(1, ["worker-1"], "somebody");
-    const view = await observe();
-    expect(view.rules.has(foreign)).toBe(true);
-    expect(view.members.has(foreign)).toBe(false);
+    const observation = await observe();
+    expect(observation.rules.has(foreign)).toBe(true);
+    expect(observation.members.has(foreign)).toBe(false);
     expect(takeRequests()).not.toHaveProperty("listLoadBalancerRuleInstances");
   });
 
@@ -204,7 +210,7 @@ describe("Observer", () => {
   ])("fails without %s: what a list lacks would count as absent", async (command) => {
     rig.simulator.faults.set({ kind: "html", status: 502 }, { command });
     await expect(observe()).rejects.toMatchObject({ kind: "unreachable" });
-    expect(rig.store.view).toBeUndefined();
+    expect(rig.store.observation).toBeUndefined();
   });
 
   test("ends for one caller without ending for the others", async () => {
@@ -224,8 +230,8 @@ describe("Observer", () => {
     const record = formatRecord({ address: { ...named, atMs: 0 } }, UID, SIGNER) ?? "";
     rig.claims = [toClaim(UID, { record })];
     takeRequests();
-    const { takers } = await observe(60_000);
-    expect([...(takers ?? [])]).toEqual([[named.id, "us"]]);
+    const { allocatedBy } = await observe(60_000);
+    expect([...(allocatedBy ?? [])]).toEqual([[named.id, "us"]]);
     await observe(60_000);
     expect(takeRequests()).toMatchObject({ listPublicIpAddresses: 1 });
     expect(rig.askedTakers).toEqual([new Map([[named.id, 0]])]);
@@ -321,14 +327,14 @@ function toTagged(clusterId: string): Observation["addresses"] {
   return byId(toAddress("ip", { tags: new Map([["landfall.dev/cluster", clusterId]]) }));
 }
 
-describe("findDoubt()", () => {
+describe("findIdentityProblem()", () => {
   const NETWORK_ID = "6f1b197b-ff64-59ca-990c-87be56993a9b";
   const ingress = [{ ip: "192.0.2.1" }];
 
   function find(over: Partial<Observation>, claim: Partial<LoadBalancerClaim> = {}) {
     const own = { clusterIds: ["one"] as const, vms: new Map(), recordSigner: SIGNER };
-    const view: Observation = { ...toFound(), ...own, ...over };
-    return findDoubt(view, toClaim(UID, claim));
+    const observation: Observation = { ...toFound(), ...own, ...over };
+    return findIdentityProblem(observation, toClaim(UID, claim));
   }
 
   test.each<[string, Partial<LoadBalancerClaim>]>([

@@ -6,9 +6,9 @@ import type {
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { plan } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
 import { planKeeping } from "../../../../lib/providers/cloudstack/load_balancers/rule.ts";
-import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import { toCurrent } from "../../../../lib/providers/cloudstack/load_balancers/current.ts";
 import {
-  type StickinessWish,
+  type DesiredStickiness,
   toDesired,
 } from "../../../../lib/providers/cloudstack/load_balancers/desired.ts";
 import type { CloudModel } from "./cloud/cloud_model.ts";
@@ -48,7 +48,7 @@ import {
 
 /** The parts that the plan of a Service has. */
 function list(cloud: CloudModel, spec: LoadBalancerSpec): readonly string[] {
-  const { parts } = plan(cloud.view(), spec);
+  const { parts } = plan(cloud.observation(), spec);
   return parts.map((one) => `${one.kind} ${one.name}: ${one.wanted ?? "-"} / ${one.actual ?? "-"}`);
 }
 
@@ -175,21 +175,21 @@ test("the debug page shows stickiness, wanted beside actual", () => {
 test("the overview counts the Nodes that can get traffic, and those that do, and has the address", () => {
   const cloud = createCloud();
   const backends = [1, 2, 3, 4].map((number) => toBackend(number));
-  const before = plan(cloud.view(), toSpec({ backends })).overview?.();
+  const before = plan(cloud.observation(), toSpec({ backends })).overview?.();
   expect(before).toEqual({ backends: ["node-1", "node-2", "node-3"], serving: 0 });
   const annotations = annotate({ hostname: "web.example.com" });
   const { ingress } = converge(cloud, toSpec({ backends: backends.slice(0, 2), annotations }));
   const spec = toSpec({ ingress, backends, annotations });
-  expect(plan(cloud.view(), spec).overview?.()).toEqual({
+  expect(plan(cloud.observation(), spec).overview?.()).toEqual({
     address: "192.0.2.10",
     backends: ["node-1", "node-2", "node-3"],
     serving: 2,
   });
-  expect(plan(cloud.view(), { ...spec, ports: [HTTP, HTTPS] }).overview?.().serving).toBe(0);
+  expect(plan(cloud.observation(), { ...spec, ports: [HTTP, HTTPS] }).overview?.().serving).toBe(0);
   // The VM of another Node is still behind the rule.
   const others = { ...spec, backends: [toBackend(1), toBackend(3)] };
-  expect(plan(cloud.view(), others).overview?.().serving).toBe(1);
-  const unknown = { ...cloud.view(), members: new Map() };
+  expect(plan(cloud.observation(), others).overview?.().serving).toBe(1);
+  const unknown = { ...cloud.observation(), members: new Map() };
   expect(plan(unknown, spec).overview?.()).not.toHaveProperty("serving");
 });
 
@@ -222,7 +222,7 @@ function keep(
   });
   cloud.addFirewallRule({ addressId, protocol: "udp" });
   const spec = toSpec({ ports: [port], backends: [toBackend(1)] });
-  const steps = planKeeping(toScene(cloud.view(), spec), [rule], spec, who);
+  const steps = planKeeping(toCurrent(cloud.observation(), spec), [rule], spec, who);
   return steps.map(({ change }) => change.kind);
 }
 
@@ -254,8 +254,8 @@ const UNREADABLE: readonly [Unreadable, boolean][] = [
 ];
 for (const [unreadable, matters] of UNREADABLE) {
   test(`an unreadable ${JSON.stringify(unreadable)} ${matters ? "may" : "cannot"} be of the Service`, () => {
-    const view = { ...createCloud().view(), unreadable: [unreadable] };
-    const found = findUnreadable(toScene(view, toSpec()), new Set(["ip-1"]));
+    const observation = { ...createCloud().observation(), unreadable: [unreadable] };
+    const found = findUnreadable(toCurrent(observation, toSpec()), new Set(["ip-1"]));
     expect(found).toHaveLength(matters ? 1 : 0);
     for (const one of found)
       expect(one).toMatchObject({ reason: "UnreadableObject", isWaiting: true });
@@ -264,12 +264,12 @@ for (const [unreadable, matters] of UNREADABLE) {
 
 test("a Service gets no new address while one cannot be read", () => {
   const unreadable: Unreadable[] = [{ kind: "address", id: "x", name: "192.0.2.7", ...PROBLEM }];
-  const view = { ...createCloud().view(), unreadable };
-  const scene = toScene(view, toSpec());
-  expect(findUnreadableAddresses(scene)).toHaveLength(1);
-  expect(findUnreadableAddresses(scene, "192.0.2.7")).toHaveLength(1);
-  expect(findUnreadableAddresses(scene, "192.0.2.8")).toEqual([]);
-  const { steps, problems, ingress } = plan(view, toSpec());
+  const observation = { ...createCloud().observation(), unreadable };
+  const current = toCurrent(observation, toSpec());
+  expect(findUnreadableAddresses(current)).toHaveLength(1);
+  expect(findUnreadableAddresses(current, "192.0.2.7")).toHaveLength(1);
+  expect(findUnreadableAddresses(current, "192.0.2.8")).toEqual([]);
+  const { steps, problems, ingress } = plan(observation, toSpec());
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "UnreadableObject" }]);
 });
@@ -277,7 +277,7 @@ test("a Service gets no new address while one cannot be read", () => {
 test("a release is not over while an object that may be of the Service cannot be read", () => {
   const unreadable: Unreadable[] = [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }];
   const { steps, problems, ingress } = planRelease(
-    { ...createCloud().view(), unreadable },
+    { ...createCloud().observation(), unreadable },
     toSpec(),
   );
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
@@ -286,7 +286,10 @@ test("a release is not over while an object that may be of the Service cannot be
 
 test("nothing is made for a Service while one of its rules cannot be read", () => {
   const unreadable: Unreadable[] = [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }];
-  const { steps, problems, ingress } = plan({ ...createCloud().view(), unreadable }, toSpec());
+  const { steps, problems, ingress } = plan(
+    { ...createCloud().observation(), unreadable },
+    toSpec(),
+  );
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
 });
@@ -316,7 +319,7 @@ for (const [what, members, backends, done] of MEMBERSHIPS) {
     const { cloud, rule } = createWithRule();
     setGone(cloud, "vm-3");
     cloud.members.set(rule.id, new Set(members.split(" ").filter((id) => id !== "")));
-    const steps = planBackends(toScene(cloud.view(), toSpec()), rule, backends);
+    const steps = planBackends(toCurrent(cloud.observation(), toSpec()), rule, backends);
     const texts = steps.flatMap(({ change }) => {
       if (change.kind === "addBackends") return change.vmIds.map((id) => `+${id}`);
       return change.kind === "removeBackends" ? change.vmIds.map((id) => `-${id}`) : [];
@@ -328,7 +331,7 @@ for (const [what, members, backends, done] of MEMBERSHIPS) {
 test("planBackends() changes nothing while the backends of a rule are not known", () => {
   const { cloud, rule } = createWithRule();
   cloud.members.delete(rule.id);
-  expect(planBackends(toScene(cloud.view(), toSpec()), rule, [toBackend(1)])).toEqual([]);
+  expect(planBackends(toCurrent(cloud.observation(), toSpec()), rule, [toBackend(1)])).toEqual([]);
 });
 
 test("a VM may be behind a rule with any of its interfaces", () => {
@@ -338,20 +341,20 @@ test("a VM may be behind a rule with any of its interfaces", () => {
     { networkId: "net-1", ips: ["10.1.0.1"] },
   ];
   cloud.vms.set("vm-1", { id: "vm-1", isGone: false, nics });
-  const found = listBackends(cloud.view(), "net-1", [toBackend(1, 2)]);
+  const found = listBackends(cloud.observation(), "net-1", [toBackend(1, 2)]);
   expect(found.map(({ id }) => id)).toEqual(["vm-1"]);
 });
 
 test("chooseNetwork() takes the network with the InternalIP of most Nodes", () => {
   const cloud = createCloud();
-  const view = cloud.view();
-  expect(chooseNetwork(view, [toBackend(4, 2), toBackend(1), toBackend(2)])).toBe("net-1");
-  expect(chooseNetwork(view, [toBackend(4, 2), toBackend(1)])).toBe("net-1");
-  expect(chooseNetwork(view, [toBackend(4, 2)])).toBe("net-2");
-  expect(chooseNetwork(view, [])).toBeUndefined();
-  expect(chooseNetwork(view, [UNKNOWN, NOT_SHOWN])).toBeUndefined();
+  const observation = cloud.observation();
+  expect(chooseNetwork(observation, [toBackend(4, 2), toBackend(1), toBackend(2)])).toBe("net-1");
+  expect(chooseNetwork(observation, [toBackend(4, 2), toBackend(1)])).toBe("net-1");
+  expect(chooseNetwork(observation, [toBackend(4, 2)])).toBe("net-2");
+  expect(chooseNetwork(observation, [])).toBeUndefined();
+  expect(chooseNetwork(observation, [UNKNOWN, NOT_SHOWN])).toBeUndefined();
   // No interface has this InternalIP.
-  expect(chooseNetwork(view, [toBackend(1, 7)])).toBe("net-1");
+  expect(chooseNetwork(observation, [toBackend(1, 7)])).toBe("net-1");
 });
 
 test("planBackends() removes the VM of an excluded Node, also while another Node's instance is not known", () => {
@@ -359,19 +362,19 @@ test("planBackends() removes the VM of an excluded Node, also while another Node
   cloud.members.set(rule.id, new Set(["vm-1", "vm-2", "vm-3"]));
   const backends = [toBackend(2), UNKNOWN];
   const spec = { ...toSpec(), backends, excludedInstanceIds: new Set(["vm-1", "vm-2"]) };
-  const steps = planBackends(toScene(cloud.view(), spec), rule, backends);
+  const steps = planBackends(toCurrent(cloud.observation(), spec), rule, backends);
   expect(steps.map(({ change }) => change)).toEqual([
     { kind: "removeBackends", ruleId: rule.id, vmIds: ["vm-1"] },
   ]);
 });
 const WEB = { ...HTTP, appProtocol: "http" };
-const SOURCE: StickinessWish = { method: "SourceBased", params: new Map([["expire", "30m"]]) };
+const SOURCE: DesiredStickiness = { method: "SourceBased", params: new Map([["expire", "30m"]]) };
 const OURS = { description: "Managed by Landfall" };
 const APACHE = { description: "Managed by the CloudStack Kubernetes Provider" };
 
 const PLANS: readonly [
   string,
-  StickinessWish | "refused" | undefined,
+  DesiredStickiness | "refused" | undefined,
   readonly Partial<StickinessPolicy>[],
   string,
 ][] = [
@@ -402,13 +405,18 @@ const PLANS: readonly [
     "",
   ],
 ];
-for (const [what, wish, existing, done] of PLANS) {
+for (const [what, stickiness, existing, done] of PLANS) {
   test(`planStickiness() ${what}`, () => {
     const { cloud, rule } = createWithRule();
     for (const one of existing) cloud.addPolicy(rule.id, one);
-    const [port] = toDesired(toSpec({ ports: [WEB] })).wanted?.ports ?? [];
+    const [port] = toDesired(toSpec({ ports: [WEB] })).desired.ports;
     if (port === undefined) throw new Error("no port");
-    const { steps, problems } = planStickiness(toScene(cloud.view(), toSpec()), rule, port, wish);
+    const { steps, problems } = planStickiness(
+      toCurrent(cloud.observation(), toSpec()),
+      rule,
+      port,
+      stickiness,
+    );
     const texts = steps.map(({ change }) => {
       if (change.kind === "createPolicy") return `+${change.method}`;
       return change.kind === "delete" ? `-${change.id}` : change.kind;
@@ -421,9 +429,14 @@ for (const [what, wish, existing, done] of PLANS) {
 test("a policy of somebody else is in the way, and stays", () => {
   const { cloud, rule } = createWithRule();
   cloud.addPolicy(rule.id, {});
-  const [port] = toDesired(toSpec()).wanted?.ports ?? [];
+  const [port] = toDesired(toSpec()).desired.ports;
   if (port === undefined) throw new Error("no port");
-  const { steps, problems } = planStickiness(toScene(cloud.view(), toSpec()), rule, port, SOURCE);
+  const { steps, problems } = planStickiness(
+    toCurrent(cloud.observation(), toSpec()),
+    rule,
+    port,
+    SOURCE,
+  );
   expect(steps).toEqual([]);
   expect(problems).toMatchObject([{ reason: "StickinessNotPossible", isWaiting: true }]);
 });
@@ -431,11 +444,11 @@ test("a policy of somebody else is in the way, and stays", () => {
 test("a Service waits while policies are not known, but only if it asks for one", () => {
   const { cloud, rule } = createWithRule();
   cloud.policies.delete(rule.id);
-  const [port] = toDesired(toSpec()).wanted?.ports ?? [];
+  const [port] = toDesired(toSpec()).desired.ports;
   if (port === undefined) throw new Error("no port");
-  const scene = toScene(cloud.view(), toSpec());
-  expect(planStickiness(scene, rule, port, undefined)).toEqual({ steps: [], problems: [] });
-  expect(planStickiness(scene, rule, port, SOURCE).problems).toMatchObject([
+  const current = toCurrent(cloud.observation(), toSpec());
+  expect(planStickiness(current, rule, port, undefined)).toEqual({ steps: [], problems: [] });
+  expect(planStickiness(current, rule, port, SOURCE).problems).toMatchObject([
     { reason: "NotKnown" },
   ]);
 });
@@ -448,9 +461,9 @@ const OFFERS: readonly [string, object, string, RegExp | undefined][] = [
 for (const [what, fields, method, message] of OFFERS) {
   test(`checkStickiness() with ${what}`, () => {
     const annotations = annotate({ "stickiness-method-name": method });
-    const { wanted } = toDesired(toSpec({ ...fields, annotations }));
-    if (wanted === undefined) throw new Error("not wanted");
-    const problems = checkStickiness(wanted, KINDS.firewall);
+    const { desired, isPossible } = toDesired(toSpec({ ...fields, annotations }));
+    if (!isPossible) throw new Error("not possible");
+    const problems = checkStickiness(desired, KINDS.firewall);
     expect(problems).toHaveLength(message === undefined ? 0 : 1);
     if (message) expect(problems[0]?.message).toMatch(message);
   });
@@ -461,8 +474,8 @@ test("checkStickiness() asks for nothing that the network does not offer", () =>
     "stickiness-method-name": "SourceBased",
     "stickiness-method-param": "expire=30m",
   });
-  const { wanted } = toDesired(toSpec({ annotations }));
-  if (wanted === undefined) throw new Error("not wanted");
+  const { desired, isPossible } = toDesired(toSpec({ annotations }));
+  if (!isPossible) throw new Error("not possible");
   const { stickiness: _, ...none } = KINDS.firewall;
   const table = { isRequired: true };
   const networks = [
@@ -483,7 +496,7 @@ test("checkStickiness() asks for nothing that the network does not offer", () =>
     }),
   ];
   const messages = networks.flatMap((network) =>
-    checkStickiness(wanted, network).map(({ message }) => message),
+    checkStickiness(desired, network).map(({ message }) => message),
   );
   expect(messages).toEqual([
     expect.stringContaining("does not offer SourceBased"),

@@ -58,10 +58,10 @@ function checkRest(
   { ingress, record }: Pick<Outcome, "ingress" | "record">,
 ): void {
   const kept = record === undefined ? {} : { record };
-  const last = plan(cloud.view(), { ...spec, ingress, ...kept });
+  const last = plan(cloud.observation(), { ...spec, ingress, ...kept });
   expect(last.steps).toEqual([]);
   if (isWaiting(last.problems)) return;
-  const { wanted } = toDesired(spec);
+  const { desired } = toDesired(spec);
   const rules = [...cloud.rules.values()].filter(({ name }) => name.startsWith(LB_NAME));
   expect(new Set(rules.map(({ addressId }) => addressId)).size).toBe(1);
   const at = rules[0]?.addressId ?? "";
@@ -69,7 +69,7 @@ function checkRest(
   const used = new Set([...cloud.firewallRules.values()].map(({ addressId }) => addressId));
   expect(listOwn(cloud).filter((id) => id !== at && !used.has(id))).toEqual([]);
   expect(rules.map(({ name }) => name).toSorted()).toEqual(
-    wanted?.ports.map(({ name }) => name).toSorted() ?? [],
+    desired.ports.map(({ name }) => name).toSorted(),
   );
   const backends = spec.backends.map(({ instanceId }) => instanceId ?? "").toSorted();
   for (const rule of rules) {
@@ -78,7 +78,7 @@ function checkRest(
     if (last.problems.some(({ message }) => message.includes("denies"))) continue;
     for (const client of CLIENTS) {
       const isIn = cloud.lets(rule, client);
-      if (isIn !== mayConnect(wanted?.sources, client))
+      if (isIn !== mayConnect(desired.sources, client))
         throw new Error(`${rule.name} ${client} ${isIn}`);
     }
   }
@@ -93,7 +93,7 @@ function live(seed: number): void {
   let { ingress } = drawn;
   let spec = drawSpec(random, ingress);
   for (let round = 0; round < 4; round += 1) {
-    const sources = toDesired(spec).wanted?.sources;
+    const sources = toDesired(spec).desired.sources;
     let before = listOpen(cloud);
     const outcome = converge(cloud, spec, ({ summary }) => {
       const now = listOpen(cloud);

@@ -47,7 +47,7 @@ test("a new Service gets an address, rules, backends and a status", () => {
 
 test("a step says in words which network it waits for", () => {
   const cloud = createCloud();
-  const [step] = plan(cloud.view(), toSpec({ ports: [HTTP] })).steps;
+  const [step] = plan(cloud.observation(), toSpec({ ports: [HTTP] })).steps;
   expect(step).toMatchObject({ lock: "net-1", lockName: "network net-1" });
 });
 
@@ -55,7 +55,7 @@ test("the status shows an address only when all of it works", () => {
   const cloud = createCloud();
   const shown: unknown[] = [];
   converge(cloud, toSpec({ ports: [HTTP, HTTPS] }), () =>
-    shown.push(plan(cloud.view(), toSpec({ ports: [HTTP, HTTPS] })).ingress),
+    shown.push(plan(cloud.observation(), toSpec({ ports: [HTTP, HTTPS] })).ingress),
   );
   expect(shown).toEqual([...Array<undefined>(6).fill(undefined), [...VIP]]);
 });
@@ -175,7 +175,7 @@ test("another address is used when it is complete, and the old one goes when the
   const moved = toSpec({ ingress, address: "192.0.2.12" });
   const held: string[] = [];
   for (;;) {
-    const { steps } = plan(cloud.view(), moved);
+    const { steps } = plan(cloud.observation(), moved);
     if (steps[0] === undefined) break;
     held.push(steps[0].summary);
     cloud.apply(steps[0]);
@@ -414,7 +414,7 @@ for (const [what, fields, refused, prepare] of REFUSED) {
     prepare?.(cloud);
     const backends = [toBackend(1), toBackend(3)];
     const spec = toSpec({ ...fields, ingress, sourceRanges: A, backends });
-    const find = (): Step | undefined => plan(cloud.view(), spec).steps[0];
+    const find = (): Step | undefined => plan(cloud.observation(), spec).steps[0];
     let step = find();
     for (; step !== undefined && !refused.test(step.summary); step = find()) cloud.apply(step);
     expect([...cloud.firewallRules.values()].map(({ cidrs }) => cidrs)).toEqual([A]);
@@ -425,7 +425,7 @@ for (const [what, fields, refused, prepare] of REFUSED) {
 test("while a new port is refused, clients no longer reach a port that the Service gave up", () => {
   const { cloud, ingress } = serve(toSpec({ ports: [HTTP, HTTPS] }));
   const spec = toSpec({ ports: [DNS, HTTPS], ingress });
-  const find = (): Step | undefined => plan(cloud.view(), spec).steps[0];
+  const find = (): Step | undefined => plan(cloud.observation(), spec).steps[0];
   let step = find();
   for (; step !== undefined && !/create/.test(step.summary); step = find()) cloud.apply(step);
   expect([...cloud.firewallRules.values()].map(({ startPort }) => startPort)).toEqual([443]);
@@ -456,7 +456,7 @@ function moveWhileAsked(
 
 test("an address that the record proves is tagged before another one is taken", () => {
   const { cloud, spec } = moveWhileAsked(true);
-  const { steps } = plan(cloud.view(), spec);
+  const { steps } = plan(cloud.observation(), spec);
   expect(steps.map(({ summary }) => summary)).toEqual([
     "tag address 192.0.2.10",
     `take address 192.0.2.11 for network ${NETWORK}`,
@@ -472,11 +472,13 @@ test.each([
   const { cloud, spec: named } = moveWhileAsked(false, asked);
   const { address: _named, ...unnamed } = named;
   const spec = "network" in asked ? unnamed : named;
-  const first = plan(cloud.view(), spec);
+  const first = plan(cloud.observation(), spec);
   expect(first.steps).toEqual([]);
   expect(first.problems).toMatchObject([{ reason: "NotKnown" }]);
   cloud.nowMs = ASKED_AT_MS + 12 * 60_000;
-  expect(plan(cloud.view(), spec).steps.map(({ change }) => change.kind)).toEqual(["takeAddress"]);
+  expect(plan(cloud.observation(), spec).steps.map(({ change }) => change.kind)).toEqual([
+    "takeAddress",
+  ]);
 });
 
 test("the annotation of Leaseweb's provider names an address, and counts before the field", () => {
@@ -521,7 +523,7 @@ test("a Service that moves to an address of the user no longer says that its add
   cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
   const notes: unknown[] = [];
   converge(cloud, toSpec({ address: "192.0.2.50", ingress }), () =>
-    notes.push(plan(cloud.view(), toSpec({ address: "192.0.2.50", ingress })).annotations),
+    notes.push(plan(cloud.observation(), toSpec({ address: "192.0.2.50", ingress })).annotations),
   );
   // While the old address is there: as soon as the new one is shown.
   expect(notes).toContainEqual({ [NOTE]: undefined });

@@ -11,7 +11,7 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/release.ts";
 import { listAddresses } from "../../../../lib/providers/cloudstack/load_balancers/ownership.ts";
 import { plan } from "../../../../lib/providers/cloudstack/load_balancers/plan.ts";
-import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/scene.ts";
+import { toCurrent } from "../../../../lib/providers/cloudstack/load_balancers/current.ts";
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { CLUSTER, type CloudModel } from "./cloud/cloud_model.ts";
 import {
@@ -253,7 +253,7 @@ test.each<
     const place = { name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" };
     cloud.addRule({ ...place, ...(description !== undefined && { description }) });
     cloud.addFirewallRule({ addressId });
-    const { problems } = planRelease(cloud.view(), toSpec(claim));
+    const { problems } = planRelease(cloud.observation(), toSpec(claim));
     expect(problems.map(({ reason }) => reason)).toEqual(
       then === "is doubtful" ? ["AddressNotOurs"] : [],
     );
@@ -400,7 +400,7 @@ test("a release keeps an address that the record names and nothing proves, and s
   const cloud = createCloud();
   const network = "01234567-89ab-4cde-8f01-23456789abcd";
   const { id } = cloud.addAddress({ ip: "192.0.2.10", networkId: network });
-  cloud.takers = new Map([[id, "others"]]);
+  cloud.allocatedBy = new Map([[id, "others"]]);
   const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
   const record = toRecord({ address });
   const { plan } = release(cloud, toSpec({ record }));
@@ -413,12 +413,15 @@ test("a release keeps an address that the record names and nothing proves, and s
 });
 
 test("a job that still runs is waited for, without a lock", () => {
-  const scene = toScene(createCloud().view(), toSpec({ record: JOB_RECORD }));
-  const step = toAwaiting(scene);
+  const current = toCurrent(createCloud().observation(), toSpec({ record: JOB_RECORD }));
+  const step = toAwaiting(current);
   expect(step?.change).toEqual({ kind: "awaitJob", jobId: JOB, command: "associateIpAddress" });
   expect(step && "lock" in step).toBe(false);
-  expect(toAwaiting(toScene(createCloud().view(), toSpec()))).toBeUndefined();
-  const { steps, ingress } = planRelease(createCloud().view(), toSpec({ record: JOB_RECORD }));
+  expect(toAwaiting(toCurrent(createCloud().observation(), toSpec()))).toBeUndefined();
+  const { steps, ingress } = planRelease(
+    createCloud().observation(),
+    toSpec({ record: JOB_RECORD }),
+  );
   expect([steps.length, ingress]).toEqual([1, undefined]);
 });
 
@@ -429,11 +432,11 @@ test("a job that is known to be over is not waited for, and the record goes when
     const spec = toSpec({ ...(address !== undefined && { address }) });
     const { ingress } = converge(cloud, spec);
     const record = JOB_RECORD;
-    const view = { ...cloud.view(), endedJobs: new Set([JOB]) };
-    const { steps } = plan(view, { ...spec, ingress, record });
+    const observation = { ...cloud.observation(), endedJobs: new Set([JOB]) };
+    const { steps } = plan(observation, { ...spec, ingress, record });
     expect(steps.map(({ change }) => change)).toEqual([{ kind: "forgetRecord" }]);
-    expect(plan(view, { ...spec, ingress }).steps).toEqual([]);
-    const release = planRelease(view, { ...spec, ingress, record });
+    expect(plan(observation, { ...spec, ingress }).steps).toEqual([]);
+    const release = planRelease(observation, { ...spec, ingress, record });
     expect(release.steps[0]?.change.kind).not.toBe("awaitJob");
   }
 });
@@ -444,14 +447,14 @@ test("listAddresses() has the addresses of a Service, and planAddressRemoval() e
   const own = cloud.addAddress({ ip: "192.0.2.2", networkId: "net-1", tags: OURS });
   const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
   cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1", description: "x" });
-  const scene = toScene(cloud.view(), toSpec());
-  expect(listAddresses(scene).map(({ ip }) => ip)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  const current = toCurrent(cloud.observation(), toSpec());
+  expect(listAddresses(current).map(({ ip }) => ip)).toEqual(["192.0.2.1", "192.0.2.2"]);
   expect(
-    planAddressRemoval(scene, own, () => false).steps.map(({ change }) => change.kind),
+    planAddressRemoval(current, own, () => false).steps.map(({ change }) => change.kind),
   ).toEqual(["releaseAddress"]);
-  const [users] = listAddresses(scene);
+  const [users] = listAddresses(current);
   if (users === undefined) throw new Error("no address");
-  const emptying = planAddressRemoval(scene, users, () => false);
+  const emptying = planAddressRemoval(current, users, () => false);
   expect(emptying.steps.map(({ change }) => change)).toMatchObject([
     { kind: "delete", what: "rule" },
   ]);
@@ -460,7 +463,7 @@ test("listAddresses() has the addresses of a Service, and planAddressRemoval() e
 test("an address that is going is released again: a release that failed at its end leaves it so", () => {
   const cloud = createCloud();
   const own = cloud.addAddress({ ip: "192.0.2.1", tags: OURS, state: "Releasing" });
-  const { steps, ingress } = planRelease(cloud.view(), toSpec());
+  const { steps, ingress } = planRelease(cloud.observation(), toSpec());
   expect(steps.map(({ change }) => change)).toEqual([
     { kind: "releaseAddress", addressId: own.id },
   ]);
@@ -476,12 +479,12 @@ test("withItems() deletes each ACL item of the Service once", () => {
     startPort: 443,
     endPort: 443,
   });
-  const scene = toScene(cloud.view(), toSpec());
-  const steps = withItems(scene, [], ({ id }) => id === needed.id);
+  const current = toCurrent(cloud.observation(), toSpec());
+  const steps = withItems(current, [], ({ id }) => id === needed.id);
   expect(steps.map(({ change, lock }) => [change, lock])).toEqual([
     [{ kind: "delete", what: "aclItem", id: item.id }, "net-1"],
   ]);
-  expect(withItems(scene, steps, ({ id }) => id === needed.id)).toEqual(steps);
+  expect(withItems(current, steps, ({ id }) => id === needed.id)).toEqual(steps);
 });
 
 test("a release waits for an address that CloudStack is still taking", () => {
@@ -490,7 +493,7 @@ test("a release waits for an address that CloudStack is still taking", () => {
   const network = "01234567-89ab-4cde-8f01-23456789abcd";
   const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
   const record = toRecord({ address });
-  const { steps, problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
+  const { steps, problems, ingress } = planRelease(cloud.observation(), toSpec({ record }));
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "AddressNotUsable", isWaiting: true }]);
 });
@@ -512,7 +515,7 @@ for (const [what, afterMs, fields, waits] of WAITS) {
     const network = "01234567-89ab-4cde-8f01-23456789abcd";
     const address = { ...fields, network, at: ASKED_AT, free: true };
     const record = toRecord({ address });
-    const { problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
+    const { problems, ingress } = planRelease(cloud.observation(), toSpec({ record }));
     expect(problems.map(({ reason }) => reason)).toEqual(waits ? ["NotKnown"] : []);
     expect(ingress).toEqual(waits ? undefined : []);
   });

@@ -303,20 +303,24 @@ class Stage implements AsyncDisposable {
   }
 
   /** Works as the controller does, until a plan has no steps, or a step is refused. */
-  reconcile(wish: LoadBalancerSpec): Promise<Rest> {
-    const work = this.#work(wish, (view, spec) => this.#loadBalancers.plan(view, spec));
+  reconcile(stickiness: LoadBalancerSpec): Promise<Rest> {
+    const work = this.#work(stickiness, (observation, spec) =>
+      this.#loadBalancers.plan(observation, spec),
+    );
     return passUntil(this.#clock, work);
   }
 
   /** The same for a Service that goes. */
-  release(wish: LoadBalancerSpec): Promise<Rest> {
-    const work = this.#work(wish, (view, spec) => this.#loadBalancers.planRelease(view, spec));
+  release(stickiness: LoadBalancerSpec): Promise<Rest> {
+    const work = this.#work(stickiness, (observation, spec) =>
+      this.#loadBalancers.planRelease(observation, spec),
+    );
     return passUntil(this.#clock, work);
   }
 
   async #work(
-    wish: LoadBalancerSpec,
-    plan: (view: LoadBalancerObservation, spec: LoadBalancerSpec) => LoadBalancerPlan,
+    stickiness: LoadBalancerSpec,
+    plan: (observation: LoadBalancerObservation, spec: LoadBalancerSpec) => LoadBalancerPlan,
   ): Promise<Rest> {
     const trace: { commands: readonly string[]; service: Service }[] = [];
     const save = (text: string | undefined): Promise<void> => {
@@ -327,13 +331,16 @@ class Stage implements AsyncDisposable {
     let maxAgeMs = 0;
     for (let at = 0; at < STEPS_MAX; at += 1) {
       const spec = {
-        ...wish,
+        ...stickiness,
         ingress: this.#ingress,
         ...(this.#record !== undefined && { record: this.#record }),
       };
-      const view = await this.#loadBalancers.observe({ claims: () => [spec], maxAgeMs }, signal);
+      const observation = await this.#loadBalancers.observe(
+        { claims: () => [spec], maxAgeMs },
+        signal,
+      );
       maxAgeMs = 60_000;
-      const { steps, problems, ingress } = plan(view, spec);
+      const { steps, problems, ingress } = plan(observation, spec);
       const isShown = ingress === undefined || Bun.deepEquals(ingress, this.#ingress);
       this.#ingress = ingress ?? this.#ingress;
       const [step] = steps;
@@ -434,13 +441,13 @@ type Ending = "nothing" | "inPlace" | "replaced" | "moved" | "refused";
 async function tell(one: Case): Promise<Ending> {
   const { home, edit, ports } = one;
   await using stage = await Stage.start(one);
-  const wish = stage.toWish(home, ports);
-  expect((await stage.reconcile(wish)).refusals).toEqual([]);
+  const stickiness = stage.toWish(home, ports);
+  expect((await stage.reconcile(stickiness)).refusals).toEqual([]);
   stage.addFreeAddress();
   const [before, was] = [stage.service, stage.rules];
   expect([...before.keys()].toSorted()).toEqual([...ports].toSorted());
   const remove = obstruct(stage, one);
-  const edited = EDITS.get(edit)?.(wish, stage) ?? wish;
+  const edited = EDITS.get(edit)?.(stickiness, stage) ?? stickiness;
   const isKept = new Set(
     edited.ports.filter(({ protocol }) => protocol === "TCP").map(({ port }) => port),
   );
@@ -452,7 +459,7 @@ async function tell(one: Case): Promise<Ending> {
   if (second.refusals.length > 0) {
     const left = stage.rules.map(({ id }) => id);
     expect({ ...second, left }).toEqual({ ...second, left: was.map(({ id }) => id) });
-    expect((await stage.reconcile(wish)).refusals).toEqual([]);
+    expect((await stage.reconcile(stickiness)).refusals).toEqual([]);
     expect([...stage.service]).toEqual([...before]);
     expect(stage.rules).toEqual(was);
     remove();
@@ -542,9 +549,9 @@ const NAT_HOME = HOMES["source NAT"] ?? { network: "isolated", endings: ENDINGS 
 test("a change that the router did not take is sent again", async () => {
   for (const edit of ["algorithm", "PROXY protocol", "CIDRs of the rule"]) {
     await using stage = await Stage.start({ home: NAT_HOME });
-    const wish = stage.toWish(NAT_HOME, [80]);
-    await stage.reconcile(wish);
-    const edited = EDITS.get(edit)?.(wish, stage) ?? wish;
+    const stickiness = stage.toWish(NAT_HOME, [80]);
+    await stage.reconcile(stickiness);
+    const edited = EDITS.get(edit)?.(stickiness, stage) ?? stickiness;
     for (let failures = 1; failures <= 3; failures += 1) {
       const fault = { kind: "failedJob", code: 530, text: "no router", isLate: true } as const;
       stage.simulator.faults.set(fault, { command: "updateLoadBalancerRule", times: 1 });
@@ -559,11 +566,11 @@ test("a change that the router did not take is sent again", async () => {
 
 test("a rule is made again if the server takes its new name, and not its protocol", async () => {
   await using stage = await Stage.start({ home: NAT_HOME });
-  const wish = stage.toWish(NAT_HOME, [80]);
-  await stage.reconcile(wish);
+  const stickiness = stage.toWish(NAT_HOME, [80]);
+  await stage.reconcile(stickiness);
   for (const rule of stage.simulator.state.loadBalancerRules.values())
     Object.defineProperty(rule, "protocol", { get: () => "tcp", set: () => {} });
-  expect((await stage.reconcile(toProxy(wish, stage))).refusals).toEqual([]);
+  expect((await stage.reconcile(toProxy(stickiness, stage))).refusals).toEqual([]);
   expect(stage.rules).toMatchObject([
     { protocol: "tcp-proxy", applied: { algorithm: "roundrobin" } },
   ]);
@@ -597,23 +604,31 @@ test("a Service shares the source NAT with rules of others, as CloudStack allows
   await using stage = await Stage.start({ home: NAT_HOME });
   const show = addCluster(stage);
   const theirs = show();
-  const wish = stage.toWish(NAT_HOME, [80, 6443, 2222, DNS_PORT]);
-  const { refusals } = await stage.reconcile({ ...wish, ports: wish.ports.slice(0, 2) });
+  const stickiness = stage.toWish(NAT_HOME, [80, 6443, 2222, DNS_PORT]);
+  const { refusals } = await stage.reconcile({
+    ...stickiness,
+    ports: stickiness.ports.slice(0, 2),
+  });
   expect(refusals).toEqual([expect.stringContaining("port 6443 of 198.51.100.1 has the")]);
-  const dns = { ...wish, ports: wish.ports.filter(({ port }) => port === 80 || port === DNS_PORT) };
+  const dns = {
+    ...stickiness,
+    ports: stickiness.ports.filter(({ port }) => port === 80 || port === DNS_PORT),
+  };
   expect((await stage.reconcile(dns)).refusals).toEqual([
     expect.stringMatching(
       /^port tcp 53: public IP 198.51.100.1 is the source NAT .*: use another port/,
     ),
   ]);
   expect([...stage.service.keys()]).toEqual([80]);
-  const forwarded = { ...wish, ports: wish.ports.filter(({ port }) => port === 2222) };
+  const forwarded = { ...stickiness, ports: stickiness.ports.filter(({ port }) => port === 2222) };
   expect((await stage.reconcile(forwarded)).refusals).toEqual([
     expect.stringContaining("firewall rule"),
   ]);
-  expect((await stage.reconcile({ ...wish, ports: wish.ports.slice(0, 1) })).refusals).toEqual([]);
+  expect(
+    (await stage.reconcile({ ...stickiness, ports: stickiness.ports.slice(0, 1) })).refusals,
+  ).toEqual([]);
   expect([...stage.service.keys()]).toEqual([80]);
-  await stage.release(wish);
+  await stage.release(stickiness);
   expect(stage.rules).toEqual([]);
   expect(show()).toEqual(theirs);
 });

@@ -81,7 +81,7 @@ describe("a Service that names the address of one of another namespace", () => {
     const cloud = createCloud();
     have(cloud, VICTIM, EVIL);
     converge(cloud, VICTIM);
-    const before = cloud.view();
+    const before = cloud.observation();
     const { plan, done } = converge(cloud, EVIL);
     expect([done, plan.ingress]).toEqual([[], undefined]);
     expect(plan.problems).toEqual([{ reason: "AddressNotUsable", isWaiting: true, message: ASK }]);

@@ -14,7 +14,7 @@ import type {
   Change,
   ChangeOf,
 } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
-import { readTakers } from "../../../../lib/providers/cloudstack/load_balancers/takers.ts";
+import { readAllocatedBy } from "../../../../lib/providers/cloudstack/load_balancers/allocated_by.ts";
 import type { Observation } from "../../../../lib/providers/cloudstack/load_balancers/observation.ts";
 import { isTaggedFor, toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toUser } from "../../../../lib/simulator/cloudstack/access/accounts.ts";
@@ -49,15 +49,15 @@ function giveAway(address: string): void {
 }
 
 /** What a plan does for a Service that only needs an address. */
-function plan(view: Observation, record: KeptRecord | undefined): Change | undefined {
-  const tagged = [...view.addresses.values()].some(({ tags }) =>
+function plan(observation: Observation, record: KeptRecord | undefined): Change | undefined {
+  const tagged = [...observation.addresses.values()].some(({ tags }) =>
     isTaggedFor(tags, [CLUSTER_ID], OWNER.uid),
   );
   if (record?.job !== undefined) {
     return { kind: "awaitJob", jobId: record.job.id, command: record.job.command };
   }
   if (tagged) return record && { kind: "forgetRecord" };
-  const asked = view.addresses.get(record?.address?.id ?? "");
+  const asked = observation.addresses.get(record?.address?.id ?? "");
   const isOurs = record?.address?.wasFree && asked !== undefined && asked.tags.size === 0;
   return isOurs
     ? { kind: "tagAddress", addressId: asked.id, tags: toTags(CLUSTER_ID, OWNER) }
@@ -109,7 +109,7 @@ describe("takeAddress", () => {
     await rig.look();
     await rig.apply(toTake());
     expect(rig.store.isValid).toBe(true);
-    const known = rig.store.view?.addresses;
+    const known = rig.store.observation?.addresses;
     expect(known).toEqual((await rig.look()).addresses);
   });
 
@@ -287,7 +287,7 @@ describe("takeAddress", () => {
     const sent = rig.simulator.requests.entries;
     const asked = sent.find(({ command }) => command === "associateIpAddress");
     expect(asked?.parameters.get("projectid")).toBe(rig.story.projectId);
-    expect(rig.store.view?.addresses.size).toBe(1);
+    expect(rig.store.observation?.addresses.size).toBe(1);
   });
 
   test("an address for a VPC belongs to no tier yet, and the record says which VPC", async () => {
@@ -299,7 +299,7 @@ describe("takeAddress", () => {
     expect(rig.ip("192.0.2.12")).toMatchObject({ vpcId });
     expect(rig.tagsOf(rig.ipId("192.0.2.12"))).toEqual(TAGS);
     expect(rig.store.isValid).toBe(true);
-    expect(rig.store.view?.addresses).toEqual((await rig.look()).addresses);
+    expect(rig.store.observation?.addresses).toEqual((await rig.look()).addresses);
   });
 
   test("nothing is asked for when the record cannot be kept", async () => {
@@ -359,7 +359,7 @@ describe("takeAddress", () => {
     rig.simulator.settings.jobMs = 60_000;
     await rig.ask("associateIpAddress", place, { method: "POST" });
     await rig.look();
-    expect(rig.store.view?.addresses.get(rig.ipId("192.0.2.16"))?.state).toBe("Allocating");
+    expect(rig.store.observation?.addresses.get(rig.ipId("192.0.2.16"))?.state).toBe("Allocating");
     expect(await rig.apply(toTake())).toBeUndefined();
     expect([rig.store.isValid, listTaken()]).toEqual([false, [...BEFORE, "192.0.2.16"]]);
   });
@@ -495,12 +495,15 @@ describe("who took the address", () => {
     ["others", "has ended", "ended jobs"],
     ["us", "has ended", "events"],
     ["others", "has ended", "events"],
-  ] as const)("CloudStack says: %p, when the job %s, by %s", async (taker, state, by) => {
-    Object.assign(rig.simulator.settings, { listsEndedJobs: by === "ended jobs", jobMs: 60_000 });
+  ] as const)("CloudStack says: %p, when the job %s, by %s", async (by, state, source) => {
+    Object.assign(rig.simulator.settings, {
+      listsEndedJobs: source === "ended jobs",
+      jobMs: 60_000,
+    });
     const refusal = { kind: "error", code: 432, text: "not available" } as const;
-    if (by !== "events") rig.simulator.faults.set(refusal, { command: "listEvents" });
+    if (source !== "events") rig.simulator.faults.set(refusal, { command: "listEvents" });
     await rig.look();
-    if (taker === "others") await askAsOther("192.0.2.12");
+    if (by === "others") await askAsOther("192.0.2.12");
     else {
       rig.simulator.faults.set({ kind: "resetAfter" }, { command: "associateIpAddress", times: 1 });
       await rig.apply(toTake());
@@ -510,7 +513,7 @@ describe("who took the address", () => {
     const asked = new Map([[id, rig.clock.now()]]);
     const { signal } = new AbortController();
     const { session } = rig;
-    const reading = readTakers({ session, asked, projectId: undefined }, signal);
-    expect(await rig.finish(reading)).toEqual(new Map(taker && [[id, taker]]));
+    const reading = readAllocatedBy({ session, asked, projectId: undefined }, signal);
+    expect(await rig.finish(reading)).toEqual(new Map(by && [[id, by]]));
   });
 });

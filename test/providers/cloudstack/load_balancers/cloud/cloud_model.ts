@@ -44,7 +44,7 @@ export class CloudModel {
   readonly applied: Map<string, Applied> = new Map();
   /** The wall clock. */
   nowMs = 0;
-  takers: Map<string, "us" | "others"> | undefined;
+  allocatedBy: Map<string, "us" | "others"> | undefined;
   /** The Services that Kubernetes has. Absent: not known. */
   holders: LoadBalancerHolder[] | undefined;
   /** What the operator says about addresses. */
@@ -58,7 +58,7 @@ export class CloudModel {
     return `${kind}-${String(this.#lastId).padStart(3, "0")}`;
   }
 
-  view(): Observation {
+  observation(): Observation {
     return {
       takenAtMs: 0,
       takenAtWallMs: this.nowMs,
@@ -79,7 +79,7 @@ export class CloudModel {
       aclItems: new Map([...this.aclItems].map(([id, items]) => [id, [...items]])),
       members: new Map([...this.members].map(([id, vms]) => [id, new Set(vms)])),
       policies: new Map([...this.policies].map(([id, list]) => [id, [...list]])),
-      ...(this.takers && { takers: this.takers }),
+      ...(this.allocatedBy && { allocatedBy: this.allocatedBy }),
       unreadable: [],
     };
   }

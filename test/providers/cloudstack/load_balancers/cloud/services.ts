@@ -169,7 +169,7 @@ export function converge(
   check: (step: Step) => void = () => {},
 ): Outcome {
   const { record: _, ...rest } = spec;
-  return run(cloud, spec, (claim) => plan(cloud.view(), { ...rest, ...claim }), check);
+  return run(cloud, spec, (claim) => plan(cloud.observation(), { ...rest, ...claim }), check);
 }
 
 /** As {@linkcode converge}, on a new cloud. */
@@ -188,7 +188,7 @@ export function release(
   check: (step: Step) => void = () => {},
 ): Outcome {
   const { record: _, ...rest } = claim;
-  return run(cloud, claim, (one) => planRelease(cloud.view(), { ...rest, ...one }), check);
+  return run(cloud, claim, (one) => planRelease(cloud.observation(), { ...rest, ...one }), check);
 }
 
 function run(

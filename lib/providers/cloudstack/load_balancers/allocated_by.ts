@@ -11,10 +11,10 @@ import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../wire/schema.ts";
 import { SKEW_MS } from "./record.ts";
 
 /** Whose API user took an address. */
-export type Taker = "us" | "others";
+export type AllocatedBy = "us" | "others";
 
-/** What {@linkcode readTakers} needs. */
-interface TakersOptions {
+/** What {@linkcode readAllocatedBy} needs. */
+interface AllocatedByOptions {
   readonly session: Pick<CloudStackSession, "isOwnKey" | "list">;
   readonly projectId: string | undefined;
   /** When each address was recorded, or the earliest time to look at, by its ID, in milliseconds since 1970. */
@@ -22,7 +22,7 @@ interface TakersOptions {
 }
 
 /** A user takes an address, or has taken it. */
-interface Taking {
+interface Allocation {
   /** Of the job or the event. */
   readonly id: string;
   readonly addressId: string | undefined;
@@ -45,7 +45,7 @@ const USERS: Query<User> = {
   key: "user",
   schema: v.object({ id: ID, username: TEXT, apikey: TEXT }),
 };
-const JOBS: Query<Taking> = {
+const JOBS: Query<Allocation> = {
   command: "listAsyncJobs",
   key: "asyncjobs",
   // Part of the name of the class that takes addresses.
@@ -67,7 +67,7 @@ const JOBS: Query<Taking> = {
     })),
   ),
 };
-const EVENT: Query<Taking>["schema"] = v.pipe(
+const EVENT: Query<Allocation>["schema"] = v.pipe(
   v.object({
     id: ID,
     username: NAME,
@@ -96,10 +96,10 @@ const EVENT: Query<Taking>["schema"] = v.pipe(
  * @returns `us` or `others` for each address that has jobs or events; `undefined` if this account may not ask
  * @throws {CloudError} when there is no usable answer
  */
-export async function readTakers(
-  { session, projectId, asked }: TakersOptions,
+export async function readAllocatedBy(
+  { session, projectId, asked }: AllocatedByOptions,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Taker> | undefined> {
+): Promise<ReadonlyMap<string, AllocatedBy> | undefined> {
   const users = await readAllowed(session, USERS, signal);
   const own = users && (await findOwn(session, users.objects));
   if (own === undefined) return undefined;
@@ -108,18 +108,18 @@ export async function readTakers(
     readAllowed(session, toEvents(asked, projectId), signal),
   ]);
   if (jobs === undefined && events === undefined) return undefined;
-  const takings = [
+  const allocations = [
     ...(jobs?.objects ?? []).map((one) => ({ ...one, isOwn: one.user === own.id })),
     ...(events?.objects ?? []).map((one) => ({ ...one, isOwn: one.user === own.username })),
   ];
   const isReadable = [jobs, events].every((list) => (list?.unreadable ?? []).length === 0);
-  const takers = new Map<string, Taker>();
+  const allocatedBy = new Map<string, AllocatedBy>();
   for (const [id, atMs] of asked) {
     // One that cannot be read may be another user's.
-    const taker = findTaker(takings, id, atMs) ?? (isReadable ? undefined : "others");
-    if (taker !== undefined) takers.set(id, taker);
+    const by = findAllocatedBy(allocations, id, atMs) ?? (isReadable ? undefined : "others");
+    if (by !== undefined) allocatedBy.set(id, by);
   }
-  return takers;
+  return allocatedBy;
 }
 
 /** The server reads a date in a time zone of its own. */
@@ -140,7 +140,7 @@ function toEvents(asked: ReadonlyMap<string, number>, projectId: string | undefi
 
 /** @returns `undefined` if the role does not allow it @throws {CloudError} also if the list is not whole */
 async function readAllowed<T extends { readonly id: string }>(
-  session: TakersOptions["session"],
+  session: AllocatedByOptions["session"],
   query: Query<T>,
   signal: AbortSignal,
 ) {
@@ -156,7 +156,7 @@ async function readAllowed<T extends { readonly id: string }>(
 
 /** The user whose keys are in use; `undefined` if the server does not show it. */
 async function findOwn(
-  session: TakersOptions["session"],
+  session: AllocatedByOptions["session"],
   users: readonly User[],
 ): Promise<User | undefined> {
   for (const user of users) {
@@ -169,13 +169,13 @@ async function findOwn(
  * Who took an address last, after it was recorded. Others if two of the same second differ, if all failed, or if there
  * is no date. `undefined` if there is nothing.
  */
-function findTaker(
-  takings: readonly (Taking & { readonly isOwn: boolean })[],
+function findAllocatedBy(
+  allocations: readonly (Allocation & { readonly isOwn: boolean })[],
   addressId: string,
   atMs: number,
-): Taker | undefined {
+): AllocatedBy | undefined {
   // Within the skew, an older one of ours may hide that a user of another account took the address since.
-  const about = takings.filter(
+  const about = allocations.filter(
     (one) => one.addressId === addressId && !(one.createdMs < atMs - SKEW_MS),
   );
   if (about.length === 0) return undefined;

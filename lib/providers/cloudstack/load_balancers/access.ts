@@ -6,18 +6,21 @@
 import type { LoadBalancerProblem } from "../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { type AclSite, isAclWider, planAcl } from "./acl.ts";
-import { type GatePlan, type GateSite, isFirewallWider, planFirewall } from "./firewall.ts";
+import { type AccessPlan, type AccessSite, isFirewallWider, planFirewall } from "./firewall.ts";
 import { toWaiting } from "./words.ts";
 import { type AclItem, hasRuleLists, type Network, type Observation } from "./observation.ts";
 
 /** What lets clients in. With `rule`, all clients get in that the rule's own list does not keep out. */
-export type Gate =
+export type AccessControl =
   | { readonly kind: "firewall" }
   | { readonly kind: "acl"; readonly listId: string; readonly items: readonly AclItem[] }
   | { readonly kind: "rule" };
 
 /** Finds what lets clients into a network, or why it is not known or cannot be changed. */
-export function findGate(view: Observation, network: Network): Gate | LoadBalancerProblem {
+export function findAccessControl(
+  cloud: Observation,
+  network: Network,
+): AccessControl | LoadBalancerProblem {
   if (network.hasFirewall) return { kind: "firewall" };
   if (!network.hasNetworkAcl) return { kind: "rule" };
   const where = `the network ${quote(network.name)} (${network.id})`;
@@ -32,7 +35,7 @@ export function findGate(view: Observation, network: Network): Gate | LoadBalanc
       `${where} has no ACL list, so no client gets in: give it one`,
     );
   }
-  const items = view.aclItems.get(network.aclListId);
+  const items = cloud.aclItems.get(network.aclListId);
   if (items === undefined) {
     return toWaiting(
       "NotKnown",
@@ -42,8 +45,10 @@ export function findGate(view: Observation, network: Network): Gate | LoadBalanc
   return { kind: "acl", listId: network.aclListId, items };
 }
 
-/** Whether a gate was found. */
-export function isGate(found: Gate | LoadBalancerProblem): found is Gate {
+/** Whether what lets clients in was found. */
+export function isAccessControl(
+  found: AccessControl | LoadBalancerProblem,
+): found is AccessControl {
   return "kind" in found;
 }
 
@@ -53,18 +58,18 @@ export function isGate(found: Gate | LoadBalancerProblem): found is Gate {
  * An ACL list is of the whole tier: the item of another Service for the same port, made at any time, lets its clients
  * in here, too. A firewall rule is of one address.
  */
-export function needsRuleList(gate: Gate, site: GateSite): boolean {
-  if (gate.kind === "firewall") return isFirewallWider(site);
-  if (gate.kind === "acl" && !hasRuleLists(site.scene.view)) {
-    return isAclWider(toAclSite(gate, site));
+export function needsRuleList(access: AccessControl, site: AccessSite): boolean {
+  if (access.kind === "firewall") return isFirewallWider(site);
+  if (access.kind === "acl" && !hasRuleLists(site.current.cloud)) {
+    return isAclWider(toAclSite(access, site));
   }
   return site.sources !== undefined;
 }
 
 /** Plans what lets the clients of one port in. */
-export function planGate(gate: Gate, site: GateSite): GatePlan {
-  if (gate.kind === "firewall") return planFirewall(site);
-  if (gate.kind === "acl") return planAcl(toAclSite(gate, site));
+export function planAccess(access: AccessControl, site: AccessSite): AccessPlan {
+  if (access.kind === "firewall") return planFirewall(site);
+  if (access.kind === "acl") return planAcl(toAclSite(access, site));
   return { before: [], after: [], problems: [] };
 }
 
@@ -77,6 +82,9 @@ export function toNoRuleLists(where: string): LoadBalancerProblem {
   return toWaiting("SourceRangesNotPossible", `${where}: ${why}: ${advice}`);
 }
 
-function toAclSite({ listId, items }: Gate & { readonly kind: "acl" }, site: GateSite): AclSite {
+function toAclSite(
+  { listId, items }: AccessControl & { readonly kind: "acl" },
+  site: AccessSite,
+): AclSite {
   return { ...site, listId, items };
 }

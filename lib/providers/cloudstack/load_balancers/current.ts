@@ -36,9 +36,9 @@ import {
   toHost,
 } from "../../../cloud/address_sharing.ts";
 
-/** A look from the side of one Service. */
-export interface Scene {
-  readonly view: Observation;
+/** What an observation shows of the load balancer of one Service. */
+export interface Current {
+  readonly cloud: Observation;
   readonly claim: LoadBalancerClaim;
   readonly lbName: string;
   /** What the record says of what is open, which is only a hint. */
@@ -55,28 +55,28 @@ export interface Scene {
 
 const NO_JOBS: ReadonlySet<string> = new Set();
 
-/** Finds what a look shows of a Service. */
-export function toScene(
-  view: Observation,
+/** Finds what an observation shows of a Service. */
+export function toCurrent(
+  cloud: Observation,
   claim: LoadBalancerClaim & Pick<LoadBalancerSpec, "excludedInstanceIds">,
-): Scene {
+): Current {
   const lbName = toLbName(claim.owner.uid);
-  const written = [claim.record, claim.owner.uid, view.recordSigner] as const;
-  const record = withoutJobs(parseRecord(...written), view.endedJobs ?? NO_JOBS);
+  const written = [claim.record, claim.owner.uid, cloud.recordSigner] as const;
+  const record = withoutJobs(parseRecord(...written), cloud.endedJobs ?? NO_JOBS);
   const unsigned = findUnsigned(...written);
-  const rules = [...view.rules.values()]
+  const rules = [...cloud.rules.values()]
     .filter((one) => isNameOf(lbName, one.name))
     .toSorted((a, b) => a.publicPort - b.publicPort || (a.id < b.id ? -1 : 1));
   const { excludedInstanceIds } = claim;
   return {
-    view,
+    cloud,
     claim,
     lbName,
     ...(excludedInstanceIds && { excludedIds: excludedInstanceIds }),
     ...(record && { record }),
     ...(unsigned && { unsigned }),
     rules,
-    inherited: listInherited({ view, claim, rules, ...(record && { record }) }),
+    inherited: listInherited({ cloud, claim, rules, ...(record && { record }) }),
   };
 }
 
@@ -86,28 +86,28 @@ export function isNameOf(lbName: string, ruleName: string): boolean {
 }
 
 /** Whether an address is proven to be of the Service: its tags say so. */
-export function isOwn({ view, claim }: Scene, { tags }: PublicAddress): boolean {
-  return isTaggedFor(tags, view.clusterIds, claim.owner.uid);
+export function isOwn({ cloud, claim }: Current, { tags }: PublicAddress): boolean {
+  return isTaggedFor(tags, cloud.clusterIds, claim.owner.uid);
 }
 
 /** Whether an address is the Service's own, or became so because the Service that it was taken for is gone. */
-export function isOwnOrInherited(scene: Scene, address: PublicAddress): boolean {
-  return isOwn(scene, address) || scene.inherited.has(address.id);
+export function isOwnOrInherited(current: Current, address: PublicAddress): boolean {
+  return isOwn(current, address) || current.inherited.has(address.id);
 }
 
 /** Whether an address is of another Service, of this or another cluster. */
-export function isOfAnother(scene: Scene, address: PublicAddress): boolean {
-  return isTagged(address.tags) && !isOwn(scene, address);
+export function isOfAnother(current: Current, address: PublicAddress): boolean {
+  return isTagged(address.tags) && !isOwn(current, address);
 }
 
 /** The rules of the Service on an address. */
-export function listOwnRules({ rules }: Scene, addressId: string): readonly Rule[] {
+export function listOwnRules({ rules }: Current, addressId: string): readonly Rule[] {
   return rules.filter((one) => one.addressId === addressId);
 }
 
 /** The load-balancer rules of others on an address. */
-export function listForeignRules(scene: Scene, addressId: string): readonly Rule[] {
-  return listRulesOn(scene.view, addressId).filter((one) => !isNameOf(scene.lbName, one.name));
+export function listForeignRules(current: Current, addressId: string): readonly Rule[] {
+  return listRulesOn(current.cloud, addressId).filter((one) => !isNameOf(current.lbName, one.name));
 }
 
 /** Protocol of the packets of a rule. */
@@ -116,7 +116,7 @@ export function toIpProtocol({ protocol }: Pick<Rule, "protocol">): "tcp" | "udp
 }
 
 /** What firewalls and ACLs see of a rule. */
-export function toGatePort(rule: Rule): { ipProtocol: "tcp" | "udp"; publicPort: number } {
+export function toAccessPort(rule: Rule): { ipProtocol: "tcp" | "udp"; publicPort: number } {
   return { ipProtocol: toIpProtocol(rule), publicPort: rule.publicPort };
 }
 
@@ -136,9 +136,9 @@ export function toPart({ publicPort, addressId }: Pick<Rule, "addressId" | "publ
 }
 
 /** Writes a step of the Service. @param lock The network in which CloudStack does one change at a time */
-export function toStep(scene: Scene, summary: string, change: Change, lock?: string): Step {
-  const { view, claim, record } = scene;
-  const network = lock === undefined ? undefined : view.networks.get(lock);
+export function toStep(current: Current, summary: string, change: Change, lock?: string): Step {
+  const { cloud, claim, record } = current;
+  const network = lock === undefined ? undefined : cloud.networks.get(lock);
   return {
     summary,
     ...(lock !== undefined && { lock }),
@@ -151,7 +151,7 @@ export function toStep(scene: Scene, summary: string, change: Change, lock?: str
 
 /** What says which addresses a Service uses. */
 interface Uses {
-  readonly view: Observation;
+  readonly cloud: Observation;
   readonly claim: LoadBalancerClaim;
   readonly record?: KeptRecord;
   /** Its rules. */
@@ -176,13 +176,13 @@ export function isOfSibling(
  * one may have gone because it saw the rules of the last.
  */
 export function isLeftBehind(
-  view: Pick<Observation, "clusterIds" | "findHolder">,
+  cloud: Pick<Observation, "clusterIds" | "findHolder">,
   tags: Tags,
   uid: string,
 ): boolean {
-  if (view.findHolder === undefined || !isOfSibling(view, tags, uid)) return false;
+  if (cloud.findHolder === undefined || !isOfSibling(cloud, tags, uid)) return false;
   const owner = tags.get(TAG_KEYS.serviceUid);
-  return view.findHolder((one) => one === owner)?.isLeaving ?? true;
+  return cloud.findHolder((one) => one === owner)?.isLeaving ?? true;
 }
 
 /**
@@ -190,22 +190,22 @@ export function isLeftBehind(
  * and may use them.
  */
 export function listInherited(uses: Uses): ReadonlySet<string> {
-  const { view, claim, record, rules } = uses;
+  const { cloud, claim, record, rules } = uses;
   const ruled = new Set(rules.map(({ addressId }) => addressId));
-  const all = [...view.addresses.values()].filter(
+  const all = [...cloud.addresses.values()].filter(
     (address) =>
       (ruled.has(address.id) || address.ip === record?.shared || isNamed(uses, address)) &&
-      isLeftBehind(view, address.tags, claim.owner.uid),
+      isLeftBehind(cloud, address.tags, claim.owner.uid),
   );
   return new Set(all.map(({ id }) => id));
 }
 
 /** Whether a Service names an address, and may use it: then that alone says that it does. */
 export function isNamed(
-  { view, claim }: Pick<Scene, "claim" | "view">,
+  { cloud, claim }: Pick<Current, "claim" | "cloud">,
   address: PublicAddress,
 ): boolean {
-  return findNamed(claim) === address.ip && explainUse(view, claim, address) === undefined;
+  return findNamed(claim) === address.ip && explainUse(cloud, claim, address) === undefined;
 }
 
 function findNamed(claim: LoadBalancerClaim): string | undefined {
@@ -250,7 +250,7 @@ export function explainFree(
 
 /** Who has an address beside a Service, and why their word is missing. `undefined`: it was taken for the Service. */
 function findUse(
-  view: Known,
+  cloud: Known,
   { owner: { namespace, uid } }: LoadBalancerClaim,
   address: PublicAddress,
 ):
@@ -261,12 +261,12 @@ function findUse(
     }
   | undefined {
   const { ip, tags } = address;
-  if (isTaggedFor(tags, view.clusterIds, uid)) return undefined;
-  const users = listUsers(view, address);
-  const rules = view.listSharingRules?.() ?? [];
+  if (isTaggedFor(tags, cloud.clusterIds, uid)) return undefined;
+  const users = listUsers(cloud, address);
+  const rules = cloud.listSharingRules?.() ?? [];
   return {
     users,
-    first: listFirst(view, address, users, namespace),
+    first: listFirst(cloud, address, users, namespace),
     explain: (hosts) => explainRefusal({ ip, namespace, hosts, rules }),
   };
 }
@@ -278,15 +278,15 @@ function findUse(
  * already, nor from the namespace that it was taken for: these need at most the word of whom it was taken for.
  */
 export function explainUse(
-  view: Known,
+  cloud: Known,
   claim: LoadBalancerClaim,
   address: PublicAddress,
 ): string | undefined {
-  const use = findUse(view, claim, address);
+  const use = findUse(cloud, claim, address);
   if (use === undefined) return undefined;
   const { users, first, explain } = use;
   const isOfFirst = first.some(({ owner }) => owner.namespace === claim.owner.namespace);
-  const isNew = !isOfFirst && !isOn(view, claim, address);
+  const isNew = !isOfFirst && !isOn(cloud, claim, address);
   return explain(isNew ? [...first, ...users.map(toHost)] : first);
 }
 
@@ -294,12 +294,12 @@ export function explainUse(
  * Why a Service would not come onto an address any more that no Service comes first on, and that it has: another one
  * has it, too, and neither gave its word.
  */
-export function explainCompany(
-  view: Known,
+export function explainSharing(
+  cloud: Known,
   claim: LoadBalancerClaim,
   address: PublicAddress,
 ): string | undefined {
-  const use = findUse(view, claim, address);
+  const use = findUse(cloud, claim, address);
   if (use === undefined || use.first.length > 0) return undefined;
   const own = toHost(claim);
   return use.explain(use.users.map(toHost).filter((one) => !admits(own, one.owner.namespace)));
@@ -313,27 +313,27 @@ export function isEnding({ clusterIds, findHolder }: Known, { tags }: PublicAddr
 
 /** The rules on an address of Services that may not use it, each with its Service. */
 export function listUnshared(
-  view: Known,
+  cloud: Known,
   address: PublicAddress,
   explain: typeof explainUse = explainUse,
 ): readonly { readonly rule: Rule; readonly claim: LoadBalancerClaim; readonly why: string }[] {
-  return listRulesOn(view, address.id).flatMap((rule) => {
-    const { claim } = findRuleHolder(view, rule) ?? {};
-    const why = claim && explain(view, claim, address);
+  return listRulesOn(cloud, address.id).flatMap((rule) => {
+    const { claim } = findRuleHolder(cloud, rule) ?? {};
+    const why = claim && explain(cloud, claim, address);
     return claim === undefined || why === undefined ? [] : [{ rule, claim, why }];
   });
 }
 
 /** Whether a Service has an address: it has rules on it, or its status shows it. */
-function isOn(view: Known, claim: LoadBalancerClaim, { id, ip }: PublicAddress): boolean {
+function isOn(cloud: Known, claim: LoadBalancerClaim, { id, ip }: PublicAddress): boolean {
   const lbName = toLbName(claim.owner.uid);
-  return isShown(claim, ip) || listRulesOn(view, id).some(({ name }) => isNameOf(lbName, name));
+  return isShown(claim, ip) || listRulesOn(cloud, id).some(({ name }) => isNameOf(lbName, name));
 }
 
 /** The Services that have an address. One may be there several times. */
-function listUsers(view: Known, { id, ip }: PublicAddress): readonly LoadBalancerClaim[] {
-  const ruling = listRulesOn(view, id).flatMap((rule) => findRuleHolder(view, rule)?.claim ?? []);
-  return [...ruling, ...[...(view.claims?.() ?? [])].filter((one) => isShown(one, ip))];
+function listUsers(cloud: Known, { id, ip }: PublicAddress): readonly LoadBalancerClaim[] {
+  const ruling = listRulesOn(cloud, id).flatMap((rule) => findRuleHolder(cloud, rule)?.claim ?? []);
+  return [...ruling, ...[...(cloud.claims?.() ?? [])].filter((one) => isShown(one, ip))];
 }
 
 /**
@@ -341,15 +341,15 @@ function listUsers(view: Known, { id, ip }: PublicAddress): readonly LoadBalance
  * address is kept, the word that it left, or that of the Services of its namespace that have the address.
  */
 function listFirst(
-  view: Known,
+  cloud: Known,
   { tags }: PublicAddress,
   users: readonly LoadBalancerClaim[],
   namespace: string,
 ): readonly AddressHost[] {
   const isKept = findKeptFor(tags) !== undefined;
-  const uid = isOfCluster(tags, view.clusterIds) ? tags.get(TAG_KEYS.serviceUid) : undefined;
-  if (!isKept && (uid === undefined || view.findHolder === undefined)) return [];
-  const holder = isKept ? undefined : view.findHolder?.((one) => one === uid);
+  const uid = isOfCluster(tags, cloud.clusterIds) ? tags.get(TAG_KEYS.serviceUid) : undefined;
+  if (!isKept && (uid === undefined || cloud.findHolder === undefined)) return [];
+  const holder = isKept ? undefined : cloud.findHolder?.((one) => one === uid);
   if (holder !== undefined) return [toHost(holder.claim)];
   const gone = parseHost(tags);
   if (gone === undefined) return [];
