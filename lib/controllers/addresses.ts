@@ -106,14 +106,14 @@ export function planAddresses(
       message: `Cannot use annotation ${PROVIDED_NODE_IP} ${annotation}: ${nodeIps}`,
     };
   }
-  const scene = { node, instance, policy, uses, nodeIps };
+  const inputs = { node, instance, policy, uses, nodeIps };
   const isChosenByKubelet = nodeIps.length > 0;
   const cloud =
     isChosenByKubelet && policy === "trusted"
-      ? addTrusted(scene)
+      ? addTrusted(inputs)
       : isChosenByKubelet
         ? instance.addresses
-        : chooseForNode(scene);
+        : chooseForNode(inputs);
   if (typeof cloud === "string") return { kind: "keep", conflict: cloud };
   if (cloud.length === 0) return { kind: "keep" };
 
@@ -131,15 +131,15 @@ export function planAddresses(
   }
   const taken = new Set(preferred.map(({ type }) => type));
   const rest = cloud.filter(
-    ({ type, address }) => !taken.has(type) && !isWithheld(scene, { type, address }),
+    ({ type, address }) => !taken.has(type) && !isWithheld(inputs, { type, address }),
   );
   if (preferred.length + rest.length === 0) return { kind: "keep" };
   const addresses = withHostname([...preferred, ...rest], node);
-  const conflict = describeConflict(scene, addresses);
+  const conflict = describeConflict(inputs, addresses);
   return { kind: "wanted", addresses, ...(conflict && { conflict }) };
 }
 
-interface Scene {
+interface AddressInputs {
   readonly node: Node;
   readonly instance: Instance;
   readonly policy: AddressPolicy;
@@ -153,12 +153,12 @@ interface Scene {
  *
  * @returns What to say if others have all of them
  */
-function chooseForNode(scene: Scene): readonly InstanceAddress[] | string {
-  const { instance, policy } = scene;
+function chooseForNode(inputs: AddressInputs): readonly InstanceAddress[] | string {
+  const { instance, policy } = inputs;
   const { addresses, addressesWithNodeIp, alternatives = [] } = instance;
   const reported = [...new Set([...listIps(addresses, "InternalIP"), ...alternatives])];
-  const left = rank(scene, reported);
-  if (left.length === 0 && reported.length > 0) return describeTaken(scene, reported);
+  const left = rank(inputs, reported);
+  if (left.length === 0 && reported.length > 0) return describeTaken(inputs, reported);
   const byFamily = Map.groupBy(left, toFamily);
   const internal: string[] = [];
   const isRepeated = addressesWithNodeIp?.repeatsNodeIps ?? policy === "verified";
@@ -177,7 +177,7 @@ function chooseForNode(scene: Scene): readonly InstanceAddress[] | string {
 
 /** Whether an address that is only external stays out: it moves between Nodes, or is another one's. */
 function isWithheld(
-  { node, policy, uses, nodeIps }: Scene,
+  { node, policy, uses, nodeIps }: AddressInputs,
   { type, address }: InstanceAddress,
 ): boolean {
   const ip = parseIp(address)?.text;
@@ -190,7 +190,7 @@ function isWithheld(
 }
 
 /** Lists the IPs that may be an InternalIP of a Node, the best one first. */
-function rank({ node, uses }: Scene, reported: readonly string[]): string[] {
+function rank({ node, uses }: AddressInputs, reported: readonly string[]): string[] {
   const before = listNodeIps(node, "InternalIP");
   const kept = before.filter((ip) => reported.includes(ip));
   const [free, named, rest]: [string[], string[], string[]] = [[], [], []];
@@ -218,7 +218,7 @@ function rank({ node, uses }: Scene, reported: readonly string[]): string[] {
   return able.length > 0 || before.length > 0 ? able : rest.slice(0, 1);
 }
 
-function describeTaken({ node, instance, uses }: Scene, ips: readonly string[]): string {
+function describeTaken({ node, instance, uses }: AddressInputs, ips: readonly string[]): string {
   const who = ips.map((ip) => {
     const other = uses.findNode(ip, node.metadata.name) ?? uses.findService(ip);
     return `${ip} is that of ${other?.who ?? uses.findPool(ip)}`;
@@ -238,7 +238,7 @@ function describeTaken({ node, instance, uses }: Scene, ips: readonly string[]):
 
 /** Who else has the InternalIPs of the Node, and which machines report the same addresses. */
 function describeConflict(
-  { node, instance, policy, uses, nodeIps }: Scene,
+  { node, instance, policy, uses, nodeIps }: AddressInputs,
   addresses: readonly InstanceAddress[],
 ): string | undefined {
   const before = listNodeIps(node, "InternalIP");
@@ -400,7 +400,7 @@ function listCloudAddresses(node: Node): readonly InstanceAddress[] {
  * Makes the annotated IPs the only InternalIPs. An annotated ExternalIP becomes InternalIP only, unless the cloud wants
  * both.
  */
-function addTrusted({ node, instance, nodeIps }: Scene): readonly InstanceAddress[] {
+function addTrusted({ node, instance, nodeIps }: AddressInputs): readonly InstanceAddress[] {
   const { addresses, addressesWithNodeIp } = instance;
   const cloud =
     addresses.length > 0

@@ -16,7 +16,10 @@ export interface LoadBalancerOwner {
   readonly uid: string;
 }
 
-/** A Service with everything that may say which load balancer it has, also when its wishes cannot be read any more. */
+/**
+ * A Service with everything that may say which load balancer it has, also when what it asks for cannot be read any
+ * more.
+ */
 export interface LoadBalancerClaim {
   readonly owner: LoadBalancerOwner;
   /** All annotations of the Service: each cloud reads its own, except {@linkcode LoadBalancerClaim.record}. */

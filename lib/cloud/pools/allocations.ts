@@ -6,7 +6,7 @@ import { isHostAddress, parseIp } from "../../core/net/ip.ts";
 import type { LoadBalancerClaim, LoadBalancerOwner } from "../capabilities/load_balancers.ts";
 import { accepts, type AddressPool, type Family, type PoolMap, toFamily } from "./pool.ts";
 import { parseRecord } from "./record.ts";
-import { findSharedKey } from "./wishes.ts";
+import { findSharedKey } from "./request.ts";
 
 /**
  * How sure it is that a Service has an address, the surest last: its record names it, this process gave it, its status

@@ -27,7 +27,7 @@ import {
 } from "./problems.ts";
 import { type PoolRecord, parseRecord } from "./record.ts";
 import { explainUse, isBeforeRivals, isShown, listRivals, type Rival } from "./sharing.ts";
-import { findSharedKey, UNSPECIFIED, type Wishes } from "./wishes.ts";
+import { findSharedKey, UNSPECIFIED, type PoolRequest } from "./request.ts";
 import { KUBE_VIP_IPS, SHARED_ADDRESS } from "./words.ts";
 
 const INTRUDERS_NAMED_MAX = 3;
@@ -36,7 +36,7 @@ const INTRUDERS_NAMED_MAX = 3;
 interface Question {
   readonly allocations: Allocations;
   readonly spec: LoadBalancerSpec;
-  readonly wishes: Wishes;
+  readonly request: PoolRequest;
   readonly family: Family;
 }
 
@@ -51,7 +51,7 @@ export interface Choice {
 
 /** Chooses. Pure. */
 export function chooseAddress(question: Question): Choice {
-  const { wishes, family } = question;
+  const { request, family } = question;
   const candidates = listCandidates(question).filter((one) => fits(question, one));
   const kept = findKept(question, candidates);
   if (kept !== undefined) return { address: kept, problems: listNotices(question, kept) };
@@ -59,7 +59,7 @@ export function chooseAddress(question: Question): Choice {
   if (disputed !== undefined) return { problems: [explainDispute(question, disputed)] };
   const refusal = refuseSharing(question);
   if (refusal !== undefined) return { problems: [refusal] };
-  const asked = wishes.addresses.get(family);
+  const asked = request.addresses.get(family);
   if (asked === undefined) return findShared(question) ?? findFree(question);
   const problem = refuseAsked(question, asked);
   return problem === undefined ? { address: asked, problems: [] } : { problems: [problem] };
@@ -104,8 +104,8 @@ function listCandidates({ allocations, spec, family }: Question): Candidate[] {
 
 /** Whether the Service still asks for this address. The settings count only for an address that no status shows. */
 function fits(question: Question, { address, hold }: Candidate): boolean {
-  const { allocations, spec, wishes, family } = question;
-  const asked = wishes.addresses.get(family);
+  const { allocations, spec, request, family } = question;
+  const asked = request.addresses.get(family);
   if (asked !== undefined && asked !== address) return false;
   const pool = allocations.pools.find(address);
   if (!isShown(hold)) {
@@ -113,10 +113,10 @@ function fits(question: Question, { address, hold }: Candidate): boolean {
     const mayHave = hold === "reserved" || isOpen(question, address);
     return pool !== undefined && mayHave && isEligible(question, pool, asked);
   }
-  if (wishes.pool === undefined || wishes.pool === pool?.name) return true;
-  // It got the address from the pool that it asks for: the pool changed, and not the wish.
+  if (request.pool === undefined || request.pool === pool?.name) return true;
+  // It got the address from the pool that it asks for: the pool changed, and not the request.
   const record = parseRecord(spec.record);
-  return isFromPool(record, address, wishes.pool) || (pool === undefined && isEmpty(record));
+  return isFromPool(record, address, request.pool) || (pool === undefined && isEmpty(record));
 }
 
 function isFromPool({ addresses, pool }: PoolRecord, address: string, wished: string): boolean {
@@ -128,10 +128,10 @@ function isEmpty({ addresses }: PoolRecord): boolean {
 }
 
 /** Whether a Service may get an address of a pool. */
-function isEligible({ spec, wishes }: Question, pool: AddressPool, asked?: string): boolean {
+function isEligible({ spec, request }: Question, pool: AddressPool, asked?: string): boolean {
   if (!accepts(pool, spec)) return false;
-  if (wishes.needsShareable && !pool.isShareable) return false;
-  if (wishes.pool !== undefined) return wishes.pool === pool.name;
+  if (request.needsShareable && !pool.isShareable) return false;
+  if (request.pool !== undefined) return request.pool === pool.name;
   return pool.isAutoAssigned || asked !== undefined;
 }
 
@@ -183,7 +183,7 @@ export function listConflicts(
 
 /** What is odd about an address that the Service keeps. */
 function listNotices(question: Question, address: string): LoadBalancerProblem[] {
-  const { allocations, wishes } = question;
+  const { allocations, request } = question;
   const notices = listConflicts(question, address);
   const hasRivals = notices.some(({ others }) => others !== undefined);
   const pool = allocations.pools.find(address);
@@ -192,7 +192,7 @@ function listNotices(question: Question, address: string): LoadBalancerProblem[]
     const advice = "it keeps the address until it asks for another one or is deleted";
     notices.push(toNotice("AddressOutsidePools", `${address} ${outside}; ${advice}`));
   }
-  if (wishes.needsShareable && pool?.isShareable === false && hasRivals) {
+  if (request.needsShareable && pool?.isShareable === false && hasRivals) {
     const message = `${address} cannot be shared: the pool ${pool.name} is not shareable`;
     notices.push(toNotice("AddressNotAvailable", message));
   }
@@ -217,49 +217,49 @@ function explainIntruders(
 }
 
 function explainOutside(
-  { spec, wishes }: Question,
+  { spec, request }: Question,
   pool: AddressPool | undefined,
 ): string | undefined {
   if (pool === undefined) return "is in no address pool";
   if (!accepts(pool, spec)) return `is in the pool ${pool.name}, which is not for this Service`;
-  if (wishes.pool === undefined || wishes.pool === pool.name) return undefined;
+  if (request.pool === undefined || request.pool === pool.name) return undefined;
   return `is in the pool ${pool.name} now, not in the pool that it asks for`;
 }
 
 /** A Node that announces a shared address must have Pods of every Service with it. */
-function refuseSharing({ spec, wishes }: Question): LoadBalancerProblem | undefined {
-  if (!wishes.needsShareable || spec.trafficPolicy !== "Local") return undefined;
+function refuseSharing({ spec, request }: Question): LoadBalancerProblem | undefined {
+  if (!request.needsShareable || spec.trafficPolicy !== "Local") return undefined;
   if (spec.localPods) return undefined;
   const message = `${SHARED_ADDRESS} needs a selector with externalTrafficPolicy: Local, or the policy Cluster`;
   return toWaiting("AddressWishInvalid", message);
 }
 
 function refuseAsked(question: Question, asked: string): LoadBalancerProblem | undefined {
-  const { allocations, spec, wishes } = question;
+  const { allocations, spec, request } = question;
   const why = explainPool(question, asked);
   if (why !== undefined) {
-    return toWaiting("AddressNotAvailable", `${wishes.source} asks for ${asked}, ${why}`);
+    return toWaiting("AddressNotAvailable", `${request.source} asks for ${asked}, ${why}`);
   }
   const refusal = explainUse(allocations, asked, spec);
   if (refusal !== undefined) return toUnusable(refusal);
   const rivals = listRivals(allocations, asked, spec);
   if (rivals.length === 0) return undefined;
   const has = rivals.length === 1 ? "has" : "have";
-  const what = `${wishes.source} asks for ${asked}, which ${nameRivals(rivals)} ${has}`;
+  const what = `${request.source} asks for ${asked}, which ${nameRivals(rivals)} ${has}`;
   const whyNot = explainRivals(question, asked, rivals);
   return toWaiting("AddressNotAvailable", `${what}${whyNot}ask for another address`);
 }
 
 /** Why a Service cannot share an address of others; ends before the advice to ask for another one. */
 function explainRivals(
-  { allocations, spec, wishes }: Question,
+  { allocations, spec, request }: Question,
   asked: string,
   rivals: readonly Rival[],
 ): string {
   const pool = allocations.pools.find(asked);
   if (pool?.isShareable === false) return `, and the pool ${pool.name} is not shareable: `;
   const keys = rivals.map(({ claim }) => findSharedKey(claim));
-  if (wishes.sharedKey === undefined || keys.some((key) => key !== wishes.sharedKey)) {
+  if (request.sharedKey === undefined || keys.some((key) => key !== request.sharedKey)) {
     return `: to share it, give each of them the same ${SHARED_ADDRESS}, or `;
   }
   const same = rivals
@@ -270,7 +270,7 @@ function explainRivals(
   return same === undefined ? ": " : `, with the port ${same.protocol} ${same.port}, too: `;
 }
 
-function explainPool({ allocations, spec, wishes }: Question, asked: string): string | undefined {
+function explainPool({ allocations, spec, request }: Question, asked: string): string | undefined {
   const pool = allocations.pools.find(asked);
   if (pool === undefined) {
     const leftOut = describeLeftOut(allocations.pools.pools, asked);
@@ -281,22 +281,22 @@ function explainPool({ allocations, spec, wishes }: Question, asked: string): st
     }
     return `which is ${leftOut}; only a range first-last includes it`;
   }
-  if (wishes.pool !== undefined && wishes.pool !== pool.name) {
-    return `which is in the pool ${pool.name}, but ${wishes.poolSource} asks for another one`;
+  if (request.pool !== undefined && request.pool !== pool.name) {
+    return `which is in the pool ${pool.name}, but ${request.poolSource} asks for another one`;
   }
   if (!accepts(pool, spec)) return `but its pool ${pool.name} is not for this Service`;
   const [occupant] = allocations.listOccupants(asked, spec.owner.uid);
   if (occupant !== undefined) return `which is ${occupant.what}`;
-  if (!wishes.needsShareable || pool.isShareable) return undefined;
+  if (!request.needsShareable || pool.isShareable) return undefined;
   return `but ${SHARED_ADDRESS} needs a shareable pool, and ${pool.name} is not`;
 }
 
 /** The lowest address of a Service with the same key that this one may share. */
 function findShared(question: Question): Choice | undefined {
-  const { allocations, spec, wishes, family } = question;
-  if (wishes.sharedKey === undefined) return undefined;
+  const { allocations, spec, request, family } = question;
+  if (request.sharedKey === undefined) return undefined;
   const addresses = new Set<string>();
-  for (const { holds } of allocations.listPartners(spec.owner.namespace, wishes.sharedKey)) {
+  for (const { holds } of allocations.listPartners(spec.owner.namespace, request.sharedKey)) {
     for (const address of holds.keys()) if (toFamily(address) === family) addresses.add(address);
   }
   const address = [...addresses].toSorted().find((one) => {
@@ -308,13 +308,13 @@ function findShared(question: Question): Choice | undefined {
 }
 
 function findFree(question: Question): Choice {
-  const { allocations, spec, wishes, family } = question;
+  const { allocations, spec, request, family } = question;
   const { pools, sharing } = allocations.pools;
   const eligible = pools.filter(
     (pool) => isEligible(question, pool) && countAddresses(pool, family) > 0n,
   );
   const { namespace, name } = spec.owner;
-  const own = wishes.needsShareable ? (wishes.sharedKey ?? name) : name;
+  const own = request.needsShareable ? (request.sharedKey ?? name) : name;
   let isReserved = false;
   for (const pool of eligible) {
     if (BigInt(allocations.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
@@ -345,20 +345,20 @@ function toExhausted(
   return toWaiting("AddressPoolExhausted", `${what}; ${advice}`);
 }
 
-function explainNoPool({ allocations, spec, wishes, family }: Question): LoadBalancerProblem {
-  if (wishes.pool === undefined) {
-    const kind = wishes.needsShareable ? "shareable " : "";
+function explainNoPool({ allocations, spec, request, family }: Question): LoadBalancerProblem {
+  if (request.pool === undefined) {
+    const kind = request.needsShareable ? "shareable " : "";
     const message = `no ${kind}address pool gives IPv${family} addresses to this Service without being asked`;
     return toWaiting("NoAddressPool", message);
   }
-  const pool = allocations.pools.pools.find(({ name }) => name === wishes.pool);
+  const pool = allocations.pools.pools.find(({ name }) => name === request.pool);
   const why = ((): string => {
-    if (pool === undefined) return describeUnknownPool(wishes.pool, allocations.pools.pools);
+    if (pool === undefined) return describeUnknownPool(request.pool, allocations.pools.pools);
     if (!accepts(pool, spec)) return `the pool ${pool.name}, which is not for this Service`;
-    if (wishes.needsShareable && !pool.isShareable) {
+    if (request.needsShareable && !pool.isShareable) {
       return `the pool ${pool.name}, which is not shareable`;
     }
     return `the pool ${pool.name}, which has no IPv${family} addresses`;
   })();
-  return toWaiting("NoAddressPool", `${wishes.poolSource} names ${why}`);
+  return toWaiting("NoAddressPool", `${request.poolSource} names ${why}`);
 }

@@ -11,7 +11,7 @@ import type { PoolMap } from "./pool.ts";
 import { describeUnknownPool, nameRivals, nameService } from "./problems.ts";
 import { isShown, listRivals } from "./sharing.ts";
 import { listUsage, type PoolUsage } from "./usage.ts";
-import { parseWishes } from "./wishes.ts";
+import { parseRequest } from "./request.ts";
 
 /** More conflicts than these are counted, and not named. */
 const NAMED_MAX = 10;
@@ -46,7 +46,7 @@ function listUnknownPools(
 ): readonly Finding[] {
   const known = new Set(pools.map(({ name }) => name));
   const groups = Map.groupBy(claims, (claim) => {
-    const { pool, poolSource } = parseWishes(claim, false);
+    const { pool, poolSource } = parseRequest(claim, false);
     if (pool === undefined || known.has(pool)) return undefined;
     return `${poolSource} names ${describeUnknownPool(pool, pools)}`;
   });

@@ -21,7 +21,7 @@ import { FAMILIES, type Family, toFamily } from "./pool.ts";
 import { toNotice, toWaiting } from "./problems.ts";
 import { formatRecord, parseRecord } from "./record.ts";
 import type { Announcer } from "./settings.ts";
-import { type Asked, asksForDhcp, namesOnly, parseWishes, type Wishes } from "./wishes.ts";
+import { type Asked, asksForDhcp, namesOnly, parseRequest, type PoolRequest } from "./request.ts";
 import {
   ADDRESS_POOL,
   KUBE_VIP_IGNORE,
@@ -54,23 +54,23 @@ export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalan
     if (spec.annotations[KUBE_VIP_IGNORE] === "true") return planIgnored(view, spec);
     if (asksForDhcp(spec)) return planDhcp(view, spec);
   }
-  const wishes = parseWishes(spec, announce === "kubeVip");
+  const request = parseRequest(spec, announce === "kubeVip");
   const families = listFamilies(spec);
-  const invalid = wishes.problem ?? findStrayWish(wishes, families);
+  const invalid = request.problem ?? findStrayRequest(request, families);
   if (invalid !== undefined) {
     const problems = [toWaiting("AddressWishInvalid", invalid)];
     const parts = listParts({ allocations, claim: spec, wanted: "unknown" });
     return { steps: [], problems, parts, ...planHeld(view, spec) };
   }
-  const choices = families.map((family) => chooseAddress({ allocations, spec, wishes, family }));
+  const choices = families.map((family) => chooseAddress({ allocations, spec, request, family }));
   const addresses = choices.flatMap(({ address }) => address ?? []);
   const problems = [
     ...checkWord(spec),
     ...listProblems(spec, choices),
-    ...listIgnored(allocations, wishes, addresses),
+    ...listIgnored(allocations, request, addresses),
   ];
   const wanted = new Map(
-    families.map((family, at) => [family, choices[at]?.address ?? wishes.addresses.get(family)]),
+    families.map((family, at) => [family, choices[at]?.address ?? request.addresses.get(family)]),
   );
   const parts = listParts({ allocations, claim: spec, wanted });
   if (problems.some(({ isWaiting = true }) => isWaiting)) {
@@ -83,7 +83,8 @@ export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalan
   const record = formatRecord({
     addresses,
     // What MetalLB is asked for counts once.
-    ...(wishes.pool !== undefined && wishes.poolSource === ADDRESS_POOL && { pool: wishes.pool }),
+    ...(request.pool !== undefined &&
+      request.poolSource === ADDRESS_POOL && { pool: request.pool }),
   });
   const annotations = announce === "kubeVip" ? { [KUBE_VIP_IPS]: addresses.join(",") } : undefined;
   const ingress = addresses.map((ip): LoadBalancerIngress => ({ ip, ipMode: "VIP" }));
@@ -188,32 +189,32 @@ function planDhcp({ allocations }: PoolView, spec: LoadBalancerSpec): LoadBalanc
 /** What a Service asks MetalLB for, and does not have. */
 function listIgnored(
   { pools }: Allocations,
-  wishes: Wishes,
+  request: PoolRequest,
   addresses: readonly string[],
 ): LoadBalancerProblem[] {
-  const { ips, pool, key } = wishes.metalLb;
+  const { ips, pool, key } = request.metalLb;
   const own = addresses.flatMap((one) => pools.find(one) ?? []);
   const closed = own.find(({ isShareable }) => !isShareable);
   const move = "the Service has an address; to move it, set";
   const noKey =
-    wishes.sharedKey === undefined
+    request.sharedKey === undefined
       ? `it is no label value; set ${SHARED_ADDRESS}`
       : closed && `the pool ${closed.name} is not shareable`;
-  const counting = wishes.addresses.size > 0 ? wishes.source : undefined;
-  const countingPool = wishes.pool === undefined ? undefined : wishes.poolSource;
+  const counting = request.addresses.size > 0 ? request.source : undefined;
+  const countingPool = request.pool === undefined ? undefined : request.poolSource;
   const [firstKey] = key;
-  const countingKey = wishes.needsShareable ? SHARED_ADDRESS : firstKey?.source;
+  const countingKey = request.needsShareable ? SHARED_ADDRESS : firstKey?.source;
   const hasPool = ({ text }: Asked): boolean =>
-    text === wishes.pool || own.some(({ name }) => name === text);
+    text === request.pool || own.some(({ name }) => name === text);
   return [
     ...listLosers(ips, counting, `${move} ${LOAD_BALANCER_IPS}`, (one) =>
       namesOnly(one, addresses),
     ),
     ...listLosers(pool, countingPool, `${move} ${ADDRESS_POOL}`, hasPool),
-    ...(firstKey && noKey !== undefined && !wishes.needsShareable
+    ...(firstKey && noKey !== undefined && !request.needsShareable
       ? [toIgnored(firstKey, noKey)]
       : []),
-    ...listLosers(key, countingKey, "", ({ text }) => text === wishes.sharedKey),
+    ...listLosers(key, countingKey, "", ({ text }) => text === request.sharedKey),
   ];
 }
 
@@ -254,9 +255,9 @@ function listFamilies({ ipFamilies, ipFamilyPolicy }: LoadBalancerSpec): Family[
   return ipFamilyPolicy === "SingleStack" ? families.slice(0, 1) : families;
 }
 
-/** A wish for an address of a family that the Service does not have. */
-function findStrayWish(
-  { addresses, source }: Wishes,
+/** A request for an address of a family that the Service does not have. */
+function findStrayRequest(
+  { addresses, source }: PoolRequest,
   families: readonly Family[],
 ): string | undefined {
   for (const [family, address] of addresses) {

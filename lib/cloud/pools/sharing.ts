@@ -5,7 +5,7 @@
 import { type AddressHost, explainRefusal, toHost } from "../address_sharing.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Hold, Allocations } from "./allocations.ts";
-import { findSharedKey } from "./wishes.ts";
+import { findSharedKey } from "./request.ts";
 
 const HOLDS: readonly Hold[] = ["recorded", "reserved", "shown"];
 

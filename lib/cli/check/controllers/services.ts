@@ -2,7 +2,7 @@
  * Services of type LoadBalancer, for `landfall check`: who serves them, and which ones wait.
  * @module
  */
-import { asksForDhcp, parseWishes } from "../../../cloud/pools/wishes.ts";
+import { asksForDhcp, parseRequest } from "../../../cloud/pools/request.ts";
 import type { ProviderInstall } from "../../../cloud/provider_definition.ts";
 import type { ControllerDefinition, FlagValues } from "../../../controllers/definition.ts";
 import { CLASSLESS_FLAG, readClasses } from "../../../controllers/service/flags.ts";
@@ -161,7 +161,7 @@ export function isWaiting(service: Service): boolean {
   const claim = toClaim(service);
   if (asksForDhcp(claim)) return false;
   const has = new Set(claim.ingress.flatMap((one) => ("ip" in one ? one.ip : [])));
-  const { addresses, problem } = parseWishes(claim, false);
+  const { addresses, problem } = parseRequest(claim, false);
   return problem !== undefined || [...addresses.values()].some((one) => !has.has(one));
 }
 

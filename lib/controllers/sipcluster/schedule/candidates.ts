@@ -10,7 +10,7 @@ import type { Demand, Group, Problem } from "./matching.ts";
 import { type HostFacts, LATE } from "./types.ts";
 
 /** What a role still needs. */
-export interface Wish {
+export interface RoleNeed {
   readonly role: Role;
   readonly set: NodeSet | undefined;
   readonly need: number;
@@ -36,7 +36,7 @@ export const UNMATCHED = "not matched by the selector";
 
 /** For whom hosts are grouped. */
 interface GroupingOptions {
-  readonly wishes: readonly Wish[];
+  readonly needs: readonly RoleNeed[];
   readonly domains: Domains;
   /** Hosts that come after all others. @default {none} */
   readonly last?: ReadonlySet<HostFacts>;
@@ -49,9 +49,9 @@ interface GroupingOptions {
  */
 export function groupHosts(
   hosts: readonly HostFacts[],
-  { wishes, domains, last = new Set() }: GroupingOptions,
+  { needs, domains, last = new Set() }: GroupingOptions,
 ): Pick<Problem, "groups" | "orders"> {
-  const judges = wishes.map(({ set, need }) => (need > 0 ? toFindRefusal(set) : undefined));
+  const judges = needs.map(({ set, need }) => (need > 0 ? toFindRefusal(set) : undefined));
   const hasLast = last.size > 0;
   const suitings = new Map<number, Suiting>();
   const names = new Names();
@@ -60,7 +60,7 @@ export function groupHosts(
   const numbers: number[] = [];
   /** Of the host at hand, by the number of the topology key. */
   const values: number[] = [];
-  const ranked: number[][][] = Array.from({ length: RANKS }, () => wishes.map((): number[] => []));
+  const ranked: number[][][] = Array.from({ length: RANKS }, () => needs.map((): number[] => []));
   for (const host of hosts) {
     // A bit for each role.
     let suits = 0;
@@ -73,7 +73,7 @@ export function groupHosts(
     let name = names.toLonger(rank, suits);
     let suiting = suitings.get(suits);
     if (suiting === undefined) {
-      suitings.set(suits, (suiting = toSuiting(suits, wishes, domains)));
+      suitings.set(suits, (suiting = toSuiting(suits, needs, domains)));
     }
     for (const key of suiting.keys) {
       const value = domains.numberValue(key, host);
@@ -91,7 +91,7 @@ export function groupHosts(
       if ((suits & (1 << at)) !== 0) ranked[rank]?.[at]?.push(number);
     }
   }
-  return { groups, orders: wishes.map((_, at) => ranked.flatMap((ofRole) => ofRole[at] ?? [])) };
+  return { groups, orders: needs.map((_, at) => ranked.flatMap((ofRole) => ofRole[at] ?? [])) };
 }
 
 /** What is the same for all hosts that suit the same roles. */
@@ -102,8 +102,8 @@ interface Suiting {
   readonly keys: readonly number[];
 }
 
-function toSuiting(suits: number, wishes: readonly Wish[], domains: Domains): Suiting {
-  const roles = wishes.map(({ role }, at) => ((suits & (1 << at)) === 0 ? undefined : role));
+function toSuiting(suits: number, needs: readonly RoleNeed[], domains: Domains): Suiting {
+  const roles = needs.map(({ role }, at) => ((suits & (1 << at)) === 0 ? undefined : role));
   const keys = roles.flatMap((role) => (role === undefined ? [] : domains.listKeys(role)));
   return { roles, keys: [...new Set(keys)] };
 }

@@ -9,7 +9,7 @@ import type { Demand } from "./matching.ts";
 import type { Breach, HostFacts } from "./types.ts";
 
 /** A host in a role; without one, its label names no role. */
-export interface Member {
+export interface AssignedHost {
   readonly host: HostFacts;
   readonly role?: Role;
 }
@@ -83,7 +83,10 @@ export class Domains {
   }
 
   /** The values of each topology key with which a host cannot join these in a role. */
-  listClosed(role: Role, members: readonly Member[]): ReadonlyMap<string, ReadonlySet<string>> {
+  listClosed(
+    role: Role,
+    members: readonly AssignedHost[],
+  ): ReadonlyMap<string, ReadonlySet<string>> {
     const closed = new Map(this.#keys.map((key) => [key, new Set<string>()]));
     const own = this.#own.get(role) ?? [];
     for (const member of members) {
@@ -99,7 +102,7 @@ export class Domains {
   }
 
   /** The domains that a host takes in a role. A host without a role is only in those of other hosts. */
-  toDemand({ host, role }: Member): Demand {
+  toDemand({ host, role }: AssignedHost): Demand {
     return this.toDemandOf(
       this.#keys.map((_, key) => this.numberValue(key, host)),
       role,
@@ -124,7 +127,7 @@ export class Domains {
   }
 
   /** Which of these hosts share a domain that one of them should be alone in. */
-  listBreaches(members: readonly Member[]): readonly Breach[] {
+  listBreaches(members: readonly AssignedHost[]): readonly Breach[] {
     const found = new Map<number, { hosts: Key[]; isAlone: boolean; value: string }>();
     for (const { host, role } of members) {
       const { alone, beside } = this.toDemand({ host, ...(role && { role }) });

@@ -3,8 +3,8 @@
  * @module
  */
 import type { Key } from "../../../kube/cache/store.ts";
-import { toFindRefusal, UNMATCHED, type Wish } from "./candidates.ts";
-import type { Domains, Member } from "./domains.ts";
+import { toFindRefusal, UNMATCHED, type RoleNeed } from "./candidates.ts";
+import type { Domains, AssignedHost } from "./domains.ts";
 import { readLabel } from "./label_selector.ts";
 import type { Matching } from "./matching.ts";
 import type { HostFacts, RoleReport } from "./types.ts";
@@ -14,13 +14,13 @@ export const REFUSED_MAX = 200;
 
 /** A search for hosts, and what came of it. */
 export interface Search {
-  readonly wishes: readonly Wish[];
+  readonly needs: readonly RoleNeed[];
   /** Hosts that were asked, in the order of keys. */
   readonly hosts: readonly HostFacts[];
   /** By the index of the role: how many of them suit it. */
   readonly eligible: readonly number[];
   /** Hosts that stay. */
-  readonly held: readonly Member[];
+  readonly held: readonly AssignedHost[];
   readonly matching: Matching;
   readonly domains: Domains;
 }
@@ -30,8 +30,8 @@ export function reportSearch(
   search: Search,
   role: number,
 ): Pick<RoleReport, "missing" | "eligible" | "rejected" | "refused"> {
-  const { matching, wishes, eligible } = search;
-  const missing = (wishes[role]?.need ?? 0) - (matching.picks[role]?.length ?? 0);
+  const { matching, needs, eligible } = search;
+  const missing = (needs[role]?.need ?? 0) - (matching.picks[role]?.length ?? 0);
   const counts = new Map<string, number>();
   const refused = new Map<Key, string>();
   for (const [host, reason] of missing > 0 ? listReasons(search, role) : []) {
@@ -45,27 +45,27 @@ export function reportSearch(
 }
 
 function* listReasons(search: Search, role: number): Iterable<[Key, string]> {
-  const { wishes, hosts, held, domains } = search;
-  const wish = wishes[role];
-  if (wish === undefined) return;
+  const { needs, hosts, held, domains } = search;
+  const need = needs[role];
+  if (need === undefined) return;
   const chosen = listChosen(search);
-  const takers = new Map(chosen.map((member) => [member.host.key, member.role]));
-  const closed = [...domains.listClosed(wish.role, [...held, ...chosen])];
-  const findRefusal = toFindRefusal(wish.set);
+  const chosenFor = new Map(chosen.map((member) => [member.host.key, member.role]));
+  const closed = [...domains.listClosed(need.role, [...held, ...chosen])];
+  const findRefusal = toFindRefusal(need.set);
   for (const host of hosts) {
-    const taker = takers.get(host.key);
-    if (taker === wish.role) continue;
+    const other = chosenFor.get(host.key);
+    if (other === need.role) continue;
     const refusal = findRefusal(host);
     if (refusal !== undefined) yield [host.key, refusal];
-    else if (taker !== undefined) yield [host.key, `needed for ${taker}`];
+    else if (other !== undefined) yield [host.key, `needed for ${other}`];
     else yield [host.key, findClosed(host, closed) ?? "not tried"];
   }
 }
 
 /** The hosts that were found, in the roles that they were found for. */
-export function listChosen({ wishes, hosts, matching }: Search): readonly Required<Member>[] {
+export function listChosen({ needs, hosts, matching }: Search): readonly Required<AssignedHost>[] {
   const roles = new Map(
-    wishes.flatMap(({ role }, at) => (matching.picks[at] ?? []).map((host) => [host, role])),
+    needs.flatMap(({ role }, at) => (matching.picks[at] ?? []).map((host) => [host, role])),
   );
   return hosts.flatMap((host) => {
     const role = roles.get(host.key);

@@ -4,9 +4,9 @@
  */
 import { nameSome } from "../../kinds/problems.ts";
 import { ROLES, type Role } from "../resource/sip_cluster.ts";
-import { type Wish, groupHosts } from "./candidates.ts";
+import { type RoleNeed, groupHosts } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
-import { Domains, type Member } from "./domains.ts";
+import { Domains, type AssignedHost } from "./domains.ts";
 import { toMatcher } from "./label_selector.ts";
 import { type Problem, findMatching } from "./matching.ts";
 import {
@@ -165,30 +165,30 @@ function searchHosts(
   { sorted, contractions, loose = new Set() }: Standing,
 ): Search {
   const domains = new Domains(nodes, scheduling);
-  const wishes = ROLES.map((role): Wish => {
+  const needs = ROLES.map((role): RoleNeed => {
     const { active, standby } = toWanted(nodes[role]);
     const have = contractions.get(role)?.stay.length ?? 0;
     return { role, set: nodes[role], need: Math.max(0, active + standby - have) };
   });
   const leaving = [...contractions.values()].flatMap(({ leave }) => leave);
-  const isNeeded = wishes.some(({ need }) => need > 0);
+  const isNeeded = needs.some(({ need }) => need > 0);
   const offered = [...leaving, ...loose, ...sorted.free];
   const hosts = isNeeded ? offered.sort(byKey) : [];
-  const staying: Member[] = ROLES.flatMap((role) =>
+  const staying: AssignedHost[] = ROLES.flatMap((role) =>
     (contractions.get(role)?.stay ?? [])
       .filter((host) => !loose.has(host))
       .map((host) => ({ host, role })),
   );
-  const { groups, orders } = groupHosts(hosts, { wishes, domains, last: loose });
+  const { groups, orders } = groupHosts(hosts, { needs, domains, last: loose });
   const problem: Problem = {
-    needs: wishes.map(({ need }) => need),
+    needs: needs.map(({ need }) => need),
     groups,
     orders,
     held: isNeeded ? staying.map((member) => domains.toDemand(member)) : [],
   };
   const eligible = orders.map(({ length }) => length);
   return {
-    wishes,
+    needs,
     hosts,
     eligible,
     held: staying,
@@ -211,7 +211,7 @@ function formTeam(
   { at, sorted, contractions, search }: Standing & { readonly at: number; readonly search: Search },
 ): Team {
   const { isFull, picks } = search.matching;
-  const { set, need = 0 } = search.wishes[at] ?? {};
+  const { set, need = 0 } = search.needs[at] ?? {};
   const { active, standby } = toWanted(set);
   const { stay = [] } = contractions.get(role) ?? {};
   const chosen = new Set(isFull ? picks[at] : []);

@@ -13,12 +13,12 @@ test("groupHosts() puts hosts of the cluster first, then hosts whose place is kn
     toHost("f", { labels: { rack: "1" } }),
   ];
   const set = toNodeSet(1, 0, "rack");
-  const wishes = [
+  const needs = [
     { role: "ControlPlane", set, need: 1 },
     { role: "Worker", set: undefined, need: 0 },
   ] as const;
   const domains = new Domains({ ControlPlane: set });
-  const { groups, orders } = groupHosts(hosts, { wishes, domains });
+  const { groups, orders } = groupHosts(hosts, { needs, domains });
   const names = groups.map((group) => group.hosts.map((host) => host.slice(6)).join(" "));
   expect(orders.map((order) => order.map((group) => names[group]))).toEqual([
     ["d", "c", "b f", "b f", "a"],

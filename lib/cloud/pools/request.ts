@@ -18,7 +18,7 @@ import {
 } from "./words.ts";
 
 /** What a Service asks for. */
-export interface Wishes {
+export interface PoolRequest {
   /** Name of the pool. Absent: any. */
   readonly pool?: string;
   /** Where it asks for the pool, for messages. */
@@ -49,15 +49,15 @@ const ADDRESSES_MAX = 2;
 export const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The texts of a Service that ask for something. */
-type Asking = Pick<LoadBalancerClaim, "address" | "annotations" | "ingress" | "record">;
+type RequestTexts = Pick<LoadBalancerClaim, "address" | "annotations" | "ingress" | "record">;
 
 /**
  * Reads what a Service asks for.
  *
- * @param readsKubeVip Whether the addresses that a Service without a record already names for kube-vip are a wish: a
+ * @param readsKubeVip Whether the addresses that a Service without a record already names for kube-vip are a request: a
  * Service that kube-vip announced before keeps them
  */
-export function parseWishes(claim: Asking, readsKubeVip: boolean): Wishes {
+export function parseRequest(claim: RequestTexts, readsKubeVip: boolean): PoolRequest {
   const ownKey = readText(claim, SHARED_ADDRESS);
   const sharedKey = findSharedKey(claim);
   const hasNone = claim.record === undefined && claim.ingress.length === 0;
@@ -85,7 +85,7 @@ export function parseWishes(claim: Asking, readsKubeVip: boolean): Wishes {
 }
 
 /** The key with which a Service shares its address; `undefined` if it has none that can be used. */
-export function findSharedKey(claim: Asking): string | undefined {
+export function findSharedKey(claim: RequestTexts): string | undefined {
   const key = findText(claim, [SHARED_ADDRESS, ...METALLB_SHARED])?.text;
   return checkKey(key) === undefined ? key : undefined;
 }
@@ -94,19 +94,19 @@ export function findSharedKey(claim: Asking): string | undefined {
  * Whether kube-vip must ask a DHCP server: an unspecified address such as `0.0.0.0` is in `spec.loadBalancerIP` or,
  * without that, in its own annotation. Landfall never writes it.
  */
-export function asksForDhcp(claim: Asking): boolean {
+export function asksForDhcp(claim: RequestTexts): boolean {
   if (readText(claim, LOAD_BALANCER_IPS) !== undefined) return false;
   const text = claim.address?.trim() || readText(claim, KUBE_VIP_IPS);
   return text !== undefined && text.split(",").every((part) => UNSPECIFIED.has(part.trim()));
 }
 
-function readText({ annotations }: Asking, key: string): string | undefined {
+function readText({ annotations }: RequestTexts, key: string): string | undefined {
   const text = Object.hasOwn(annotations, key) ? annotations[key]?.trim() : undefined;
   return text === "" ? undefined : text;
 }
 
 /** The annotations of these that say something. */
-function listTexts(claim: Asking, keys: readonly string[]): readonly Asked[] {
+function listTexts(claim: RequestTexts, keys: readonly string[]): readonly Asked[] {
   return keys.flatMap((source) => {
     const text = readText(claim, source);
     return text === undefined ? [] : [{ source, text }];
@@ -114,11 +114,11 @@ function listTexts(claim: Asking, keys: readonly string[]): readonly Asked[] {
 }
 
 /** The first annotation of these that says something. */
-function findText(claim: Asking, keys: readonly string[]): Asked | undefined {
+function findText(claim: RequestTexts, keys: readonly string[]): Asked | undefined {
   return listTexts(claim, keys)[0];
 }
 
-function findAddresses(claim: Asking, readsKubeVip: boolean): Asked | undefined {
+function findAddresses(claim: RequestTexts, readsKubeVip: boolean): Asked | undefined {
   const own = findText(claim, [LOAD_BALANCER_IPS]);
   if (own !== undefined) return own;
   const field = claim.address?.trim();
@@ -129,7 +129,7 @@ function findAddresses(claim: Asking, readsKubeVip: boolean): Asked | undefined 
 function parseAddresses(
   source: string,
   text: string | undefined,
-): Pick<Wishes, "addresses" | "problem"> {
+): Pick<PoolRequest, "addresses" | "problem"> {
   const addresses = new Map<Family, string>();
   if (text === undefined) return { addresses };
   const parts = text.split(",", ADDRESSES_MAX + 1);
