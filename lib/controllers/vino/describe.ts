@@ -8,12 +8,13 @@ import {
   toLastReconcile,
 } from "../../engine/workers.ts";
 import { type BareMetalHost, VINO_UID } from "../../kube/kinds/bare_metal_host.ts";
-import { type Condition, findCondition } from "../kinds/conditions.ts";
+import type { Condition } from "../kinds/conditions.ts";
 import { capitalize, describeConsumer } from "../kinds/problems.ts";
 import { HOST_CLUSTER_NAME } from "../words.ts";
 import type { VinoState } from "./metrics.ts";
 import { compareKnown } from "./placement/known.ts";
-import { MACHINE_CONDITION_WORDS, CONDITION_WORDS } from "./resource/words.ts";
+import { CONDITION_WORDS } from "./resource/words.ts";
+import { isWantedBy } from "./status/machine_status.ts";
 import type { Vino } from "./resource/vino.ts";
 import {
   type MachineEntry,
@@ -73,7 +74,7 @@ export function describeVino(vino: Vino, { machines, outcome, findHost }: VinoFa
           {
             ...entry,
             ...(message !== undefined && { message: capitalize(message) }),
-            isWanted: isWanted(status),
+            isWanted: isWantedBy(status),
             parts,
             ...(power !== undefined && { power }),
             ...describeHost(findHost(metadata.name), vino),
@@ -89,11 +90,6 @@ export function describeVino(vino: Vino, { machines, outcome, findHost }: VinoFa
     })),
     lastReconcile: toLastReconcile(outcome),
   };
-}
-
-function isWanted(status: VinoMachineStatus): boolean {
-  const { reason } = findCondition(status, "Removed") ?? MACHINE_CONDITION_WORDS.Removed.wanted;
-  return reason === MACHINE_CONDITION_WORDS.Removed.wanted.reason;
 }
 
 /** How a Vino stands. */

@@ -19,17 +19,26 @@ import {
 } from "./machines/desired_machines.ts";
 import type { ReconcileInput } from "./machines/types.ts";
 import { MachineObjectError } from "./machines/vino_machines.ts";
-import { isBegun } from "./placement/known.ts";
+import { doesExist } from "./hosts/host_facts.ts";
+import { describeIdlePools } from "./machines/removal/gone_pools.ts";
+import { compareKnown, isBegun } from "./placement/known.ts";
 import { readRoles } from "./resource/role_form.ts";
+import { isWantedBy } from "./status/machine_status.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { describeCause } from "../kinds/problems.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
-import type { MachinesReport, Obstacle, Outcome } from "./status/outcome.ts";
-import { findWarning } from "./status/status.ts";
+import {
+  findObstacle,
+  listWarnings,
+  type MachineLine,
+  type MachinesSummary,
+  type Obstacle,
+  type Outcome,
+} from "./status/status.ts";
 import type { VinoWriter } from "./vino_writer.ts";
-import { EVENT_WORDS, FINALIZER } from "./words.ts";
+import { EVENT_WORDS, FINALIZER, GONE_POOLS } from "./words.ts";
 
 /** What a {@linkcode VinoReconciler} needs. */
 export interface ReconcilerOptions extends DesiredMachinesOptions {
@@ -192,8 +201,11 @@ class VinoConvergence implements Convergence<Task, undefined> {
     if (desired === undefined) return await this.#reportRelease(newest, task, result);
     const isDue = this.#options.clock.monotonic() - this.#work.writtenMs >= PROGRESS_MS;
     if (result.hasGone || ((isDue || !result.isMoving) && isNews(newest, result))) {
-      const { report } = result;
-      await this.#writeReport(newest, report, { kind: "served", spec: desired.spec, report });
+      await this.#writeMachines(newest, result, (summary) => ({
+        kind: "served",
+        spec: desired.spec,
+        summary,
+      }));
     }
     return this.#toPassResult(result);
   }
@@ -220,19 +232,24 @@ class VinoConvergence implements Convergence<Task, undefined> {
     result: Extract<MachinesResult, { kind: "done" }>,
   ): Promise<PassResult> {
     const { writer, machineEvents, objects, signal } = this.#options;
-    const { report, isOver, isWithoutCloud = false } = result;
+    const { isOver, isWithoutCloud = false } = result;
     if (!result.hasGone && !isNews(vino, result)) return this.#toPassResult(result);
-    const obstacle = findObstacle(report, deletes);
-    if (obstacle !== undefined) writer.warn(vino, EVENT_WORDS.removalBlocked, obstacle);
-    await this.#writeReport(vino, report, {
-      kind: "deleting",
-      report,
-      keepsMachines: !deletes,
-      isWithoutCloud,
-      ...(obstacle !== undefined && { obstacle }),
+    await this.#writeMachines(vino, result, (summary) => {
+      const found = findObstacle(summary);
+      const isLimit = summary.limit !== undefined;
+      const obstacle = found && !deletes && !isLimit ? `${found}. ${WAITING_MESSAGE}` : found;
+      if (obstacle !== undefined) writer.warn(vino, EVENT_WORDS.removalBlocked, obstacle);
+      return {
+        kind: "deleting",
+        summary,
+        keepsMachines: !deletes,
+        isWithoutCloud,
+        ...(obstacle !== undefined && { obstacle }),
+      };
     });
     if (!isOver) return this.#toPassResult(result);
-    if (!deletes) machineEvents.recordEnd(vino, report, isWithoutCloud);
+    const left = result.reports.map(({ entry }) => entry.name);
+    if (!deletes) machineEvents.recordEnd(vino, left, isWithoutCloud);
     await objects.release(vino, new Set(), signal);
     const others = (vino.metadata.finalizers ?? []).filter((one) => one !== FINALIZER);
     await writer.setFinalizers(this.#findVino() ?? vino, others, signal);
@@ -299,27 +316,64 @@ class VinoConvergence implements Convergence<Task, undefined> {
   }
 
   /** A machine that is gone counts as removed in the status of the Vino before its object goes. */
-  async #writeReport(vino: Vino, report: MachinesReport, outcome: Outcome): Promise<void> {
+  async #writeMachines(
+    vino: Vino,
+    result: Extract<MachinesResult, { kind: "done" }>,
+    toOutcome: (summary: MachinesSummary) => Outcome,
+  ): Promise<void> {
     const { known, machineEvents, objects, signal, work } = this.#options;
-    const before = objects.listEntries(vino);
-    const names = report.machines.map(({ entry }) => entry.name);
+    const before = new Map(objects.listEntries(vino).map((one) => [one.name, one]));
+    const names = result.reports.map(({ entry }) => entry.name);
     // The report is older than what is done now for these.
     const kept = new Set([...names, ...work.listWorking(vino.metadata.uid ?? "")]);
-    await objects.write(vino, report.machines, signal);
-    machineEvents.recordChanges(vino, report, before);
-    await this.#write(vino, outcome);
+    await objects.write(vino, result.reports, signal);
+    for (const report of result.reports) {
+      machineEvents.recordChange(vino, report, before.get(report.entry.name));
+    }
     for (const entry of objects.listEntries(vino)) {
       // Its work may also have ended since the report was begun.
       if (isBegun(entry) && !known.machines.isGone(entry.name)) kept.add(entry.name);
     }
+    await this.#write(vino, toOutcome(this.#summarize(vino, result, kept)));
     await objects.release(vino, kept, signal);
+  }
+
+  /** @param kept Names of the machines that the status is about */
+  #summarize(
+    vino: Vino,
+    { reports, decided, view }: Extract<MachinesResult, { kind: "done" }>,
+    kept: ReadonlySet<string>,
+  ): MachinesSummary {
+    const { hosts, objects } = this.#options;
+    const { annotations = {}, namespace = "" } = vino.metadata;
+    const machines = objects
+      .list(vino)
+      .filter(({ spec }) => spec !== undefined && kept.has(spec.machineName))
+      .toSorted(({ spec: one }, { spec: other }) => (one && other ? compareKnown(one, other) : 0));
+    const idle = describeIdlePools(annotations[GONE_POOLS], view.pools, machines);
+    return {
+      ...decided,
+      machines,
+      displaced: reports.flatMap(({ entry, isWanted, problems }): MachineLine[] => {
+        const decision = problems.find(({ kind }) => kind === "decision");
+        const isHere = decision === undefined || objects.find(vino, entry) !== undefined;
+        return isHere || !isWanted ? [] : [{ name: entry.name, message: decision.message }];
+      }),
+      notices: [...decided.notices, ...idle],
+      hostErrors: machines.flatMap(({ metadata: { name }, status = {} }) => {
+        const error = hosts.find(namespace, name)?.error;
+        const isTold = isWantedBy(status) && doesExist(status.bareMetalHost);
+        return error === undefined || !isTold ? [] : [{ name, error }];
+      }),
+    };
   }
 
   async #write(vino: Vino, outcome: Outcome): Promise<void> {
     const { clock, objects, signal, writer } = this.#options;
     this.#work.writtenMs = clock.monotonic();
-    const warning = findWarning(outcome);
-    if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
+    for (const { word, message } of listWarnings(outcome)) {
+      writer.warn(vino, EVENT_WORDS[word], message);
+    }
     objects.warnLeaving(vino);
     await writer.writeOutcome(vino, outcome, signal);
   }
@@ -343,21 +397,6 @@ function toTask(vino: Vino): Task | undefined {
   if (!isOurs) return { kind: "adopt", vino };
   const desired = { spec, roles: read.roles };
   return { kind: "serve", vino, desired, deletes: deletesMachines(vino) };
-}
-
-/** Why the end of a Vino does not go on; no full stop. `undefined`: it does. */
-function findObstacle(
-  { contraction, machines }: MachinesReport,
-  deletes: boolean,
-): string | undefined {
-  if (contraction !== undefined) return contraction.message;
-  for (const { entry, problems } of machines) {
-    const problem = problems.find(({ kind }) => kind !== "notice");
-    if (problem === undefined) continue;
-    const what = `${entry.name}: ${problem.message}`;
-    return deletes ? what : `${what}. ${WAITING_MESSAGE}`;
-  }
-  return undefined;
 }
 
 /** Whether a report says more than the status. One that says what stopped the work counts until some work succeeds. */

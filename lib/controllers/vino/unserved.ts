@@ -9,7 +9,7 @@ import { requireCloud } from "../node_context.ts";
 import type { ControllerContext, RunningController } from "../definition.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
-import type { Outcome } from "./status/outcome.ts";
+import type { Outcome } from "./status/status.ts";
 import { VinoWriter } from "./vino_writer.ts";
 import { FINALIZER, NAME } from "./words.ts";
 

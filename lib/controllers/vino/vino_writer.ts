@@ -5,8 +5,7 @@
 import { toEvent } from "../../kube/events/words.ts";
 import { ObjectWriter, type ObjectWriterOptions } from "../kinds/object_writer.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
-import type { Outcome } from "./status/outcome.ts";
-import { findSilenceChange, planStatus } from "./status/status.ts";
+import { findSilenceChange, type Outcome, planStatus } from "./status/status.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** Writes Vinos. */

@@ -1,14 +1,15 @@
 /**
- * Reports on machines of a Vino.
+ * Machines of a Vino, as their objects say how they are.
  * @module
  */
 import type { MachineProblem } from "../../../lib/cloud/capabilities/machines.ts";
 import type { MachineEntry } from "../../../lib/controllers/vino/resource/vino_machine.ts";
-import type {
-  MachineReport,
-  MachinesReport,
-} from "../../../lib/controllers/vino/status/outcome.ts";
-import { toEntry } from "./known.ts";
+import {
+  type MachineReport,
+  toStatus,
+} from "../../../lib/controllers/vino/status/machine_status.ts";
+import type { MachinesSummary } from "../../../lib/controllers/vino/status/status.ts";
+import { toEntry, toObject } from "./known.ts";
 
 /** A machine `worker-<index>` that is wanted and complete. */
 export function toReport(
@@ -27,20 +28,18 @@ export function toProblem(kind: MachineProblem["kind"], message: string): Machin
   return { reason: "No", message, kind };
 }
 
-/** Machines, each with its host. */
-export function toReports(
+/** What the objects of these machines say. */
+export function toSummary(
   machines: readonly MachineReport[],
-  change: Partial<MachinesReport> = {},
-): MachinesReport {
-  const ready = machines.filter(({ isWanted, entry }) => isWanted && entry.state === "Ready");
+  change: Partial<MachinesSummary> = {},
+): MachinesSummary {
   return {
     wantedCount: machines.filter(({ isWanted }) => isWanted).length,
-    machines,
+    machines: machines.map((one) => ({ ...toObject(one.entry), status: toStatus(one, {}, 0) })),
     shortages: [],
     addressProblems: [],
     notices: [],
     removals: [],
-    hosts: ready.map(({ entry }) => ({ name: entry.name, state: "Published", notices: [] })),
     ...change,
   };
 }

@@ -80,6 +80,31 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
   };
 }
 
+/** Whether a host of this state exists, and is the Vino's. */
+export function doesExist(state: HostState | undefined): boolean {
+  return EXISTING.has(state);
+}
+
+const EXISTING: ReadonlySet<HostState | undefined> = new Set([
+  "Published",
+  "Paused",
+  "InUse",
+  "Removing",
+]);
+
+/** Whether a person or another program must act before a host of this state can go. */
+export function isHeld(state: HostState | undefined): boolean {
+  return HELD.has(state);
+}
+
+const HELD: ReadonlySet<HostState | undefined> = new Set([
+  "InUse",
+  "Paused",
+  "Moved",
+  "Refused",
+  "NameTaken",
+]);
+
 /** What {@linkcode toShownState} reads of a host. */
 export type ShownHost = Pick<HostFacts, "isDeleting" | "isPaused" | "name" | "use">;
 

@@ -4,14 +4,14 @@
  * @module
  */
 import type { MachineMac } from "../../../cloud/capabilities/machine_power.ts";
-import type { MachinesView } from "../../../cloud/capabilities/machines.ts";
+import { type MachinesView, toMachineName } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Addresses } from "../addresses/types.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import { type Snapshot, type SnapshotResult, takeSnapshot } from "../placement/snapshot.ts";
-import { makeReport } from "../status/machines_report.ts";
-import type { MachinesReport } from "../status/outcome.ts";
+import { listReports, type MachineReport } from "../status/machine_status.ts";
+import type { MachineLine, MachinesSummary } from "../status/status.ts";
 import { findHostUse, type HostsPass, publishMachines } from "./publish_hosts.ts";
 import { MachineGroup, type WorkList } from "./work_list.ts";
 import { decideRemovals, Removals, type RemovalTasks } from "./removal/removals.ts";
@@ -24,8 +24,10 @@ import {
   toOwner,
 } from "./steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "./types.ts";
-import { GONE_POOLS } from "../words.ts";
 import type { Clock } from "../../../core/clock.ts";
+
+/** What is to be said besides what the objects of the machines say. */
+type Decided = Omit<MachinesSummary, "displaced" | "hostErrors" | "machines">;
 
 /** What the machines came to. */
 export type MachinesResult =
@@ -34,7 +36,10 @@ export type MachinesResult =
   | { readonly kind: "again" }
   | {
       readonly kind: "done";
-      readonly report: MachinesReport;
+      readonly reports: readonly MachineReport[];
+      /** What was decided. */
+      readonly decided: Decided;
+      readonly view: MachinesView;
       /** Whether machines are worked on, so that there is more to say soon. */
       readonly isMoving: boolean;
       /** Whether nothing has come of that work yet since the Vino could not go on the last time. */
@@ -169,8 +174,8 @@ export class DesiredMachines {
     const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
     const isOver = end === "over";
     const isDoubtful = (isMoving || this.#group.hasFailed) && !this.#group.hasAnswered;
-    const report = this.#toReport(input, snapshot, parts);
-    return { kind: "done", report, isMoving, isDoubtful, hasGone, isOver, nextMs };
+    const said = this.#toReports(input, snapshot, { ...parts, limit });
+    return { kind: "done", ...said, isMoving, isDoubtful, hasGone, isOver, nextMs };
   }
 
   /**
@@ -191,11 +196,11 @@ export class DesiredMachines {
     const question = { surplus, outcomes: hosts.unwanted, deletes: false, limit: undefined };
     const decision = decideRemovals({ ...question, isWithoutCloud: true });
     const removal = { decision, surplus: [], all: [] };
-    const report = this.#toReport(input, snapshot, { wanted, hosts, removal });
+    const said = this.#toReports(input, snapshot, { wanted, hosts, removal, limit: undefined });
     const isMoving = this.#group.isWorking;
     const isOver = decision.isDrained && !isMoving;
     const silence = { isDoubtful: false, hasGone: false, isWithoutCloud: true } as const;
-    return { kind: "done", report, isMoving, ...silence, isOver, nextMs: hosts.againMs };
+    return { kind: "done", ...said, isMoving, ...silence, isOver, nextMs: hosts.againMs };
   }
 
   /**
@@ -299,29 +304,44 @@ export class DesiredMachines {
     }
   }
 
-  #toReport(
-    { vino, desired, deletes }: ReconcileInput,
+  #toReports(
+    { desired, deletes }: ReconcileInput,
     snapshot: Snapshot,
-    { wanted, hosts: { published, unwanted }, removal: { decision, surplus } }: Parts,
-  ): MachinesReport {
+    {
+      wanted,
+      hosts: { published, unwanted },
+      removal: { decision, surplus },
+      limit,
+    }: Parts & { readonly limit: string | undefined },
+  ): Pick<Extract<MachinesResult, { kind: "done" }>, "decided" | "reports" | "view"> {
     const { tasks, idle, addresses } = wanted;
-    return makeReport({
+    const { placement, owner, view } = snapshot;
+    const { wantedCount, shortages } = placement;
+    const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
+    const reports = listReports({
       snapshot,
       roles: desired?.roles,
       addresses,
       wanted: tasks,
       idle,
       removals: surplus,
-      decision,
+      staying: decision.staying,
       hosts: new Map([...unwanted, ...published]),
       shown: this.#options.hosts.list(snapshot.owner.uid),
       tracker: this.#tracker,
-      gonePools: vino.metadata.annotations?.[GONE_POOLS],
-      removed: this.#removals.listRecent(),
       isGone: (name) => this.#tracker.sightings.isGone(name),
       now: { monotonicMs: this.#options.clock.monotonic(), wallMs: this.#options.clock.now() },
       isLeft: (task) => desired === undefined && this.#removals.isSettled(task, deletes),
     });
+    const decided = {
+      wantedCount,
+      shortages,
+      ...describeAddresses(addresses, names),
+      notices: [...placement.notices, ...addresses.notices],
+      limit,
+      removals: this.#removals.listRecent(),
+    };
+    return { reports, decided, view };
   }
 
   /** When the first of these machines is due, in milliseconds from now. What is due already waits for another one. */
@@ -330,6 +350,20 @@ export class DesiredMachines {
     const dueMs = tasks.map(({ name }) => this.#tracker.find(name)?.dueMs ?? Infinity);
     return Math.min(...dueMs.filter((ms) => ms > nowMs)) - nowMs;
   }
+}
+
+/** @param wanted Names of the machines that must exist */
+function describeAddresses(
+  { problems, differing }: Addresses,
+  wanted: ReadonlySet<string>,
+): Pick<Decided, "addressDifferences" | "addressProblems"> {
+  const lines = Array.from(problems, ([name, message]): MachineLine => ({ name, message }));
+  const ours = lines.filter(({ name }) => wanted.has(name));
+  const others = ours.filter(({ name }) => !differing?.has(name));
+  return {
+    addressProblems: [...new Set(others.map(({ message }) => message))],
+    addressDifferences: ours.filter(({ name }) => differing?.has(name)),
+  };
 }
 
 const MINUTES = 10;

@@ -7,15 +7,13 @@ import { formatDuration } from "../../../core/text/values.ts";
 import { toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
-import { findCondition } from "../../kinds/conditions.ts";
 import { joinSome, nameSome } from "../../kinds/problems.ts";
 import type { RestoredAddress } from "../addresses/types.ts";
 import type { VinoMetrics } from "../metrics.ts";
-import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
 import type { Vino } from "../resource/vino.ts";
 import type { MachineEntry, MachineKey } from "../resource/vino_machine.ts";
-import type { MachinesReport } from "../status/outcome.ts";
+import type { MachineReport } from "../status/machine_status.ts";
 import { EVENT_WORDS } from "../words.ts";
 import type { VinoMachines } from "./vino_machines.ts";
 
@@ -97,14 +95,11 @@ export class MachineEvents {
   /**
    * A Vino ends, and its machines stay in the cloud.
    *
+   * @param machines Their names
    * @param isWithoutCloud Whether the cloud did not say which there are
    */
-  recordEnd(
-    vino: Vino,
-    { machines }: Pick<MachinesReport, "machines">,
-    isWithoutCloud: boolean,
-  ): void {
-    const names = nameSome(machines.map(({ entry }) => entry.name));
+  recordEnd(vino: Vino, machines: readonly string[], isWithoutCloud: boolean): void {
+    const names = nameSome(machines);
     if (names === "" && !isWithoutCloud) return;
     const why = "because deletionPolicy is Retain";
     const what = isWithoutCloud
@@ -138,52 +133,29 @@ export class MachineEvents {
     });
   }
 
-  /** Records what differs. @param entries What the objects of the machines said before */
-  recordChanges(
-    vino: Vino,
-    { machines, hosts, contraction }: MachinesReport,
-    entries: readonly MachineEntry[],
-  ): void {
-    const hostOf = new Map(hosts.map((one) => [one.name, one]));
-    const before = new Map(entries.map((one) => [one.name, one]));
+  /** Records what became of a machine. @param old What its object said before. Absent: it had none */
+  recordChange(vino: Vino, report: MachineReport, old: MachineEntry | undefined): void {
+    const { entry, isWanted, problems, outcome, isKept = false } = report;
+    const { name, state, message = "" } = entry;
+    if (isWanted && state === "Ready" && old?.state !== "Ready") {
+      this.#record(vino, entry, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
+      this.#options.metrics.countMachine("completed");
+    }
+    // At its end, a Vino names all of them at once.
     const isLeaving = vino.metadata.deletionTimestamp !== undefined;
-    for (const { entry, isWanted, problems, isKept = false } of machines) {
-      const { name, state, message = "" } = entry;
-      const old = before.get(name);
-      if (isWanted && state === "Ready" && old?.state !== "Ready") {
-        this.#record(vino, entry, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
-        this.#options.metrics.countMachine("completed");
-      }
-      // At its end, a Vino names all of them at once.
-      if (isKept && !isLeaving && old?.message !== message) {
-        this.#record(vino, entry, EVENT_WORDS.machineKept, `${name}: ${message}`);
-      }
-      const decision = problems.find(({ kind }) => kind === "decision");
-      if (decision !== undefined && (state !== old?.state || message !== old.message)) {
-        this.#warn(vino, entry, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
-      }
-      const host = hostOf.get(toHostName({ vino: vino.metadata.name, ...entry }));
-      if (isWanted && host !== undefined) this.#recordHost(vino, entry, host, old);
-      const [first] = problems;
-      const isTold = TOLD_ELSEWHERE.has(first?.reason);
-      if (isWanted && first?.kind === "notice" && !isTold && message !== old?.message) {
-        this.#warn(vino, entry, EVENT_WORDS.machineDiffers, first.message);
-      }
+    if (isKept && !isLeaving && old?.message !== message) {
+      this.#record(vino, entry, EVENT_WORDS.machineKept, `${name}: ${message}`);
     }
-    this.#recordBmcProblems(vino, hosts);
-    if (contraction !== undefined) {
-      this.#options.warn(vino, EVENT_WORDS.contractionBlocked, contraction.message);
+    const decision = problems.find(({ kind }) => kind === "decision");
+    if (decision !== undefined && (state !== old?.state || message !== old.message)) {
+      this.#warn(vino, entry, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
     }
-  }
-
-  #recordBmcProblems(vino: Vino, hosts: readonly HostOutcome[]): void {
-    const problems = hosts.flatMap((one) => one.bmcProblem ?? []);
-    if (problems.length === 0) return;
-    const message = joinSome([...new Set(problems)]);
-    const { bmcCredentialsUnusable: word } = EVENT_WORDS;
-    this.#options.warn(vino, word, message);
-    if (findCondition(vino.status, "HostsPublished")?.reason === word.reason) return;
-    this.#options.log.warn("Hosts get no management controller", { vino: toKey(vino), message });
+    if (isWanted && outcome !== undefined) this.#recordHost(vino, entry, outcome, old);
+    const [first] = problems;
+    const isTold = TOLD_ELSEWHERE.has(first?.reason);
+    if (isWanted && first?.kind === "notice" && !isTold && message !== old?.message) {
+      this.#warn(vino, entry, EVENT_WORDS.machineDiffers, first.message);
+    }
   }
 
   #recordHost(

@@ -30,8 +30,13 @@ import {
   type VinoMachine,
   type VinoMachineStatus,
 } from "../resource/vino_machine.ts";
-import { toChange, toForm, toSpec, toStatus } from "../status/machine_status.ts";
-import type { MachineReport } from "../status/outcome.ts";
+import {
+  type MachineReport,
+  toChange,
+  toForm,
+  toSpec,
+  toStatus,
+} from "../status/machine_status.ts";
 import { EVENT_WORDS, FINALIZER } from "../words.ts";
 import { toOwner, type MachineTask } from "./steps/tasks.ts";
 

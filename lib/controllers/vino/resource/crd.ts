@@ -138,6 +138,7 @@ const MACHINE_STATUS: Schema<VinoMachineStatus> = object<VinoMachineStatus>({
   ),
   state: optional(oneOf(MACHINE_STATES), "How far it is."),
   message: optional(STATUS_TEXT, "What it waits for."),
+  retryTime: optional(STATUS_TIME, "When Landfall tries again after a failure."),
   machineId: optional(STATUS_TEXT, "Its ID in the cloud."),
   address: optional(STATUS_TEXT, "Its address."),
   power: optional(oneOf(POWER_STATES), "Whether it runs, as Landfall saw it last."),

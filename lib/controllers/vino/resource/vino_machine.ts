@@ -88,6 +88,8 @@ export interface VinoMachineStatus {
   readonly state?: (typeof MACHINE_STATES)[number];
   /** What it waits for. */
   readonly message?: string;
+  /** When Landfall tries again after a failure: RFC 3339, UTC. */
+  readonly retryTime?: string;
   /** Its ID in the cloud. */
   readonly machineId?: string;
   /** Of its interface for booting, otherwise of the first one with an address. */

@@ -218,9 +218,12 @@ type MachineConditionWords = {
     Record<"done" | "waiting" | "blocked" | "failed" | "silent", ReasonWord>
   >;
   readonly Published: Readonly<
-    Record<"done" | "waiting" | "refused" | "nameTaken" | "paused" | "leaving", ReasonWord>
+    Record<
+      "done" | "waiting" | "refused" | "nameTaken" | "paused" | "leaving" | "noCredentials",
+      ReasonWord
+    >
   >;
-  readonly Differs: Readonly<Record<"some" | "stop" | "none", ReasonWord>>;
+  readonly Differs: Readonly<Record<"some" | "stop" | "blocked" | "failed" | "none", ReasonWord>>;
   readonly Removed: Readonly<Record<"wanted" | "removing" | "kept", ReasonWord>>;
 };
 
@@ -248,10 +251,22 @@ export const MACHINE_CONDITION_WORDS: MachineConditionWords = {
     nameTaken: no("NameTaken", "An object of the same name belongs to something else."),
     paused: no("HostPaused", "A user or another program paused or moved the BareMetalHost."),
     leaving: no("HostLeaving", "The BareMetalHost is being deleted, or in use and must go."),
+    noCredentials: no(
+      BMC_FAILURE,
+      "The BareMetalHost exists, and gets no management controller, because bmcCredentials cannot be used.",
+    ),
   },
   Differs: {
     some: yes("PersonNeeded", "The complete VM or its BareMetalHost is not as the spec says."),
     stop: yes("StopNeeded", "The VM must be stopped before it can become as the spec says."),
+    blocked: yes(
+      "DecisionNeeded",
+      "A person must decide about the complete VM. The message says what to do.",
+    ),
+    failed: yes(
+      "MachineFailure",
+      "The last attempt to change the complete VM failed. Landfall tries again.",
+    ),
     none: no("NothingDiffers", "The VM is not known to differ from the spec."),
   },
   Removed: {

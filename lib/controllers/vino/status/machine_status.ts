@@ -1,17 +1,33 @@
 /**
- * The next spec and status of a VinoMachine. Pure.
+ * How one machine stands, and the next spec and status of its VinoMachine. Pure.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
 import type {
   MachineOwner,
   MachinePart,
+  MachinePool,
   MachineProblem,
 } from "../../../cloud/capabilities/machines.ts";
-import { type Finding, toConditions, toFinding } from "../../kinds/conditions.ts";
+import { formatTime } from "../../../core/clock.ts";
+import { toMessage } from "../../../core/text/printable.ts";
+import { type Finding, findCondition, toConditions, toFinding } from "../../kinds/conditions.ts";
+import { joinSome } from "../../kinds/problems.ts";
 import type { ReasonWord } from "../../kinds/words.ts";
-import type { MachineTask } from "../machines/steps/tasks.ts";
-import { MACHINE_CONDITION_WORDS } from "../resource/words.ts";
+import type { Addresses } from "../addresses/types.ts";
+import type { GuestInterface } from "../guest/types.ts";
+import { type ShownHost, toShownState } from "../hosts/host_facts.ts";
+import { toHostName } from "../hosts/names.ts";
+import type { HostOutcome } from "../hosts/types.ts";
+import type { Moment } from "../machines/removal/limit.ts";
+import { describeWayOut } from "../machines/removal/gone_pools.ts";
+import type { Progress, ProgressTracker } from "../machines/steps/progress_tracker.ts";
+import type { IdleMachine, MachineTask } from "../machines/steps/tasks.ts";
+import { compareKnown, type KnownMachine } from "../placement/known.ts";
+import { describeOtherPool, type Snapshot } from "../placement/snapshot.ts";
+import type { Role } from "../resource/role_form.ts";
+import type { VinoNode } from "../resource/vino.ts";
 import {
   type HostState,
   type MachineEntry,
@@ -21,9 +37,32 @@ import {
   type VinoMachineSpec,
   type VinoMachineStatus,
 } from "../resource/vino_machine.ts";
-import type { MachineReport } from "./outcome.ts";
+import { MACHINE_CONDITION_WORDS } from "../resource/words.ts";
+import { EVENT_WORDS } from "../words.ts";
 
 const { Made, Complete, Published, Differs, Removed } = MACHINE_CONDITION_WORDS;
+
+/** How one machine stands. */
+export interface MachineReport {
+  /** For its object, without its record. */
+  readonly entry: Omit<MachineEntry, "record">;
+  /** What the spec makes of it. Absent: as before. */
+  readonly form?: MachineFormSpec | undefined;
+  /** Whether the spec wants it. */
+  readonly isWanted: boolean;
+  readonly problems: readonly MachineProblem[];
+  /** Whether the spec does not want it, and it stays in the cloud: Landfall is done with it. @default {false} */
+  readonly isKept?: boolean;
+  /** Whether it is not known whether it exists, because its pool does not answer in full. @default {false} */
+  readonly isSilent?: boolean;
+  /** When Landfall tries again after a failure. Absent: it is not known, soon, or another attempt runs. */
+  readonly retryTime?: string;
+  /** What was done with its BareMetalHost. Absent: nothing. */
+  readonly outcome?: HostOutcome | undefined;
+  readonly parts: readonly MachinePart[];
+  /** As the last look or inventory showed it. Absent: it does not exist, or nothing shows it. */
+  readonly power?: MachinePowerState;
+}
 
 /** What a merge patch says: `null` takes a field away. */
 type Change<T> = { readonly [Key in keyof T]?: T[Key] | null };
@@ -91,10 +130,15 @@ export function toStatus(
   const isJudged = isWanted && state === "Ready";
   const differences = isJudged ? parts.filter(({ wanted, actual }) => wanted !== actual) : [];
   const order = Object.keys(MACHINE_CONDITION_WORDS);
+  const findings = listFindings(report);
+  const conditions = toConditions(findings, before.conditions ?? [], { nowMs, order });
+  // While another attempt runs, the time of the last one stays: nothing is written only to take it away.
+  const { retryTime = isFailed({ conditions }) ? before.retryTime : undefined } = report;
   return {
-    conditions: toConditions(listFindings(report), before.conditions ?? [], { nowMs, order }),
+    conditions,
     state,
     ...(message !== undefined && { message }),
+    ...(retryTime !== undefined && { retryTime }),
     ...(machineId !== undefined && { machineId }),
     ...(address !== undefined && { address }),
     ...(power !== undefined && { power }),
@@ -102,6 +146,33 @@ export function toStatus(
     ...(differences.length > 0 && { differences: cutParts(differences) }),
     ...(before.record !== undefined && { record: before.record }),
   };
+}
+
+/** Why a person must decide about a machine. `undefined`: none must */
+export function findDecision(status: VinoMachineStatus): string | undefined {
+  return findTrouble(status, "blocked");
+}
+
+/** Why the last attempt to make or change a machine failed. `undefined`: it did not */
+export function findFailure(status: VinoMachineStatus): string | undefined {
+  return findTrouble(status, "failed");
+}
+
+function findTrouble(status: VinoMachineStatus, word: "blocked" | "failed"): string | undefined {
+  const [complete, differs] = [Complete, Differs].map((words) => words[word].reason);
+  const found = [findCondition(status, "Complete"), findCondition(status, "Differs")];
+  return found.find((one) => one !== undefined && [complete, differs].includes(one.reason))
+    ?.message;
+}
+
+function isFailed(status: VinoMachineStatus): boolean {
+  return findFailure(status) !== undefined;
+}
+
+/** Whether the Vino wants a machine. @param status Of its object */
+export function isWantedBy(status: VinoMachineStatus): boolean {
+  const { reason } = findCondition(status, "Removed") ?? Removed.wanted;
+  return reason === Removed.wanted.reason;
 }
 
 /** The last one says how many more there are. */
@@ -113,21 +184,17 @@ function cutParts(parts: readonly MachinePart[]): readonly MachinePart[] {
 
 function listFindings(report: MachineReport): Finding<keyof typeof MACHINE_CONDITION_WORDS>[] {
   const { entry, isWanted, isKept = false } = report;
-  const { state, machineId, bareMetalHost, message = state } = entry;
-  const isUnknown = state === "Unknown";
-  const made = machineId !== undefined ? "done" : isUnknown ? "silent" : "waiting";
+  const { state, machineId, message = state } = entry;
+  const made = machineId !== undefined ? "done" : state === "Unknown" ? "silent" : "waiting";
   const completion = judge(report);
-  const host = toHostWord(bareMetalHost);
-  const differing = listDifferences(report);
-  const isStopped = differing.every(({ isWaiting }) => isWaiting === true);
-  const differs = differing.length === 0 ? "none" : isStopped ? "stop" : "some";
+  const host = judgeHost(report);
+  const difference = judgeDifferences(report);
   const removal = isWanted ? "wanted" : isKept ? "kept" : "removing";
-  const [difference] = differing;
   return [
     toFinding("Made", Made[made], toSentence(Made[made])),
     toFinding("Complete", Complete[completion.word], completion.message),
-    toFinding("Published", Published[host], toSentence(Published[host])),
-    toFinding("Differs", Differs[differs], difference?.message ?? toSentence(Differs[differs])),
+    toFinding("Published", Published[host.word], host.message ?? toSentence(Published[host.word])),
+    toFinding("Differs", Differs[difference.word], difference.message),
     toFinding("Removed", Removed[removal], isWanted ? toSentence(Removed.wanted) : message),
   ];
 }
@@ -138,18 +205,25 @@ function toSentence({ meaning }: ReasonWord): string {
 }
 
 /** What of a wanted machine is not as the spec says. A complete one about which a person must decide is not, either. */
-export function listDifferences({
-  isWanted,
-  entry,
-  problems,
-}: Pick<MachineReport, "entry" | "isWanted" | "problems">): readonly MachineProblem[] {
-  if (!isWanted) return [];
-  const isDecision = ({ kind }: MachineProblem): boolean =>
-    kind === "decision" && entry.state === "Ready";
-  return problems.filter((one) => one.kind === "notice" || isDecision(one));
+function judgeDifferences({ isWanted, entry, problems }: MachineReport): {
+  readonly word: keyof typeof Differs;
+  readonly message: string;
+} {
+  const isReady = isWanted && entry.state === "Ready";
+  const list = (kind: MachineProblem["kind"]): readonly MachineProblem[] =>
+    problems.filter((one) => one.kind === kind);
+  const notices = isWanted ? list("notice") : [];
+  const decisions = isReady ? list("decision") : [];
+  const failures = isReady ? list("retry") : [];
+  const all = [...decisions, ...failures, ...notices];
+  if (all.length === 0) return { word: "none", message: toSentence(Differs.none) };
+  const isStopped = notices.every(({ isWaiting }) => isWaiting === true);
+  const notice = isStopped ? "stop" : "some";
+  const word = decisions.length > 0 ? "blocked" : failures.length > 0 ? "failed" : notice;
+  return { word, message: joinSome([...new Set(all.map(({ message }) => message))]) };
 }
 
-function judge({ entry, problems }: MachineReport): {
+function judge({ entry, problems, isSilent = false }: MachineReport): {
   readonly word: keyof typeof Complete;
   readonly message: string;
 } {
@@ -160,7 +234,24 @@ function judge({ entry, problems }: MachineReport): {
     const found = problems.find((one) => one.kind === kind);
     if (found !== undefined) return { word: words[kind], message: found.message };
   }
-  return { word: state === "Unknown" ? "silent" : "waiting", message };
+  return { word: isSilent ? "silent" : "waiting", message };
+}
+
+function judgeHost({ entry: { bareMetalHost }, outcome }: MachineReport): {
+  readonly word: keyof typeof Published;
+  readonly message: string | undefined;
+} {
+  const { message, bmcProblem, bmcNotice } = outcome ?? {};
+  const word = toHostWord(bareMetalHost);
+  if (word !== "done") return { word, message };
+  if (bmcProblem !== undefined) return { word: "noCredentials", message: bmcProblem };
+  return { word, message: bmcNotice };
+}
+
+/** What a person should know about the BareMetalHost of a machine that is as it should be. */
+export function findHostNotice(status: VinoMachineStatus): string | undefined {
+  const { message = "" } = findCondition(status, "Published") ?? {};
+  return message === toSentence(Published.done) ? undefined : message;
 }
 
 function toHostWord(state: HostState | undefined): keyof typeof Published {
@@ -182,4 +273,310 @@ function toHostWord(state: HostState | undefined): keyof typeof Published {
     case undefined:
       return "waiting";
   }
+}
+
+/** What reports are made from. */
+interface ReportInput {
+  readonly snapshot: Snapshot;
+  /** Absent: nothing is wanted any more. */
+  readonly roles: ReadonlyMap<string, Role> | undefined;
+  readonly addresses: Addresses;
+  readonly wanted: readonly MachineTask[];
+  readonly idle: readonly IdleMachine[];
+  readonly removals: readonly MachineTask[];
+  /** Machines that are too many, and stay for now. */
+  readonly staying: readonly {
+    readonly machine: KnownMachine;
+    /** Why; a sentence without a full stop. */
+    readonly why: string;
+    /** Whether Landfall is done with it. */
+    readonly isKept: boolean;
+  }[];
+  /** How far hosts are, by name of the machine. */
+  readonly hosts: ReadonlyMap<string, HostOutcome>;
+  /** The hosts that exist, as they were last seen. They count for machines that {@linkcode hosts} lacks. */
+  readonly shown: readonly ShownHost[];
+  readonly tracker: Pick<ProgressTracker, "find" | "isWorking">;
+  /** Whether a machine is proven gone. */
+  readonly isGone: (name: string) => boolean;
+  /** Whether what is left of a machine that should go stays in the cloud. */
+  readonly isLeft: (task: MachineTask) => boolean;
+  /** When they are made. */
+  readonly now: Moment;
+}
+
+/** Reports on the machines of a Vino, by role and index. */
+export function listReports(input: ReportInput): MachineReport[] {
+  const { snapshot, staying, hosts } = input;
+  const { owner, view } = snapshot;
+  const machines: MachineReport[] = [
+    ...input.wanted.flatMap((task) => reportWanted(task, input)),
+    ...input.idle.map(({ name, placed: { known, ...place }, why, differs }) =>
+      reportIdle({ ...place, ...known, name, isPlanned: known === undefined }, why, differs),
+    ),
+    ...staying.map(({ machine, why, isKept }) => ({
+      ...reportIdle(machine, why),
+      isWanted: false,
+      isKept,
+    })),
+    ...input.removals.flatMap((task) => reportRemoval(task, input)),
+  ];
+  const shown = new Map(input.shown.map((one) => [one.name, one]));
+  const hostNames = new Map(view.hosts.map(({ id, name }) => [id, name]));
+  const pools = toPools(input);
+  return machines
+    .map((one): MachineReport => {
+      const { entry } = one;
+      const hostDisplayName = hostNames.get(entry.host ?? "");
+      const state = findState(one, owner.name, { hosts, shown });
+      return {
+        ...one,
+        entry: {
+          ...entry,
+          ...(hostDisplayName !== undefined && { hostDisplayName }),
+          ...(state !== undefined && state !== "Gone" && { bareMetalHost: state }),
+        },
+        outcome: hosts.get(entry.name),
+        isSilent: isSilent(one, pools.get(entry.name), view.pools),
+      };
+    })
+    .toSorted((a, b) => compareKnown(a.entry, b.entry));
+}
+
+/** The pools that have machines, or are to have them, by name of the machine. Those that are not known are missing. */
+function toPools({ snapshot: { poolId, known }, wanted, idle }: ReportInput): Map<string, string> {
+  const pools = new Map<string, string>();
+  for (const { name } of idle) if (poolId !== undefined) pools.set(name, poolId);
+  for (const { name, goal } of wanted) if (goal.kind === "exist") pools.set(name, goal.spec.poolId);
+  for (const { name, machine } of known) if (machine) pools.set(name, machine.poolId);
+  return pools;
+}
+
+/** A machine that is only not shown yet says nothing about the cloud. */
+function isSilent(
+  { entry }: MachineReport,
+  poolId: string | undefined,
+  pools: readonly MachinePool[],
+): boolean {
+  if (entry.state !== "Unknown") return false;
+  const asked = poolId === undefined ? pools : pools.filter(({ id }) => id === poolId);
+  return asked.length === 0 || !asked.every(({ isComplete }) => isComplete);
+}
+
+/** How far the host of a machine is: what this round did with it, otherwise what is shown. */
+function findState(
+  { entry, isWanted }: MachineReport,
+  vino: string,
+  { hosts, shown }: Pick<ReportInput, "hosts"> & { readonly shown: ReadonlyMap<string, ShownHost> },
+): HostOutcome["state"] | undefined {
+  const outcome = hosts.get(entry.name);
+  if (outcome !== undefined) return outcome.state;
+  const host = shown.get(toHostName({ vino, ...entry }));
+  return host && toShownState(host, isWanted);
+}
+
+function reportWanted(
+  task: MachineTask,
+  { snapshot, tracker, roles, addresses, hosts, now }: ReportInput,
+): MachineReport[] {
+  const progress = tracker.find(task.name);
+  const node = roles?.get(task.identity.role)?.node;
+  if (progress === undefined || node === undefined) return [];
+  const { differences, error, notices = [], message } = hosts.get(task.name) ?? {};
+  const broken = error && `metal3 reports an error of its BareMetalHost: ${error}`;
+  const report = reportProgress(progress, {
+    isWanted: true,
+    address: findAddress(addresses.machines.get(task.name) ?? [], node),
+    remark: message ?? broken ?? notices[0],
+    differences,
+    place: task.known && describeOtherPool(task.known, snapshot),
+    isWorking: tracker.isWorking(task),
+    now,
+  });
+  return [{ ...report, form: toForm(task) }];
+}
+
+/** The address by which people know a machine: of the interface that boots, otherwise the first there is. */
+export function findAddress(
+  interfaces: readonly GuestInterface[],
+  { bootInterfaceName }: Pick<VinoNode, "bootInterfaceName">,
+): string | undefined {
+  const boot = interfaces.find(({ name }) => name === bootInterfaceName);
+  return [...(boot ? [boot] : []), ...interfaces].flatMap(({ addresses }) => addresses)[0]?.ip;
+}
+
+function reportRemoval(
+  task: MachineTask,
+  { tracker, isGone, isLeft, now }: ReportInput,
+): MachineReport[] {
+  const progress = tracker.find(task.name);
+  if (progress === undefined || isGone(task.name)) return [];
+  const remark = "The spec does not want it any more";
+  const address = task.known?.entry?.address;
+  const report = reportProgress(progress, { isWanted: false, address, remark, now });
+  if (!isLeft(task)) return [report];
+  const { message = "" } = report.entry;
+  const entry = { ...report.entry, message: `${LEFT_MESSAGE}. ${message}` };
+  return [{ ...report, entry, problems: [], isKept: true }];
+}
+
+const LEFT_MESSAGE = "What exists of it stays in the cloud, because deletionPolicy is Retain";
+
+/** What is reported besides the plan. */
+interface ReportOptions {
+  readonly isWanted: boolean;
+  readonly address?: string | undefined;
+  /** What is worth knowing, if the plan itself says nothing. */
+  readonly remark?: string | undefined;
+  /** As in the outcome of its host. */
+  readonly differences?: readonly string[] | undefined;
+  /** What is worth knowing about its place. */
+  readonly place?: MachineProblem | undefined;
+  /** Whether it is worked on now. @default {false} */
+  readonly isWorking?: boolean;
+  /** When it is reported. */
+  readonly now: Moment;
+}
+
+/** Reports on a machine with a plan. */
+export function reportProgress(
+  progress: Progress,
+  { isWanted, address, remark, differences = [], place, isWorking = false, now }: ReportOptions,
+): MachineReport {
+  const { task, plan, failure, setbacks } = progress;
+  const { name, identity, hostId: host, known, goal } = task;
+  const { role, index } = identity;
+  const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
+  const present = [...own, ...plan.problems, ...(place ? [place] : [])];
+  const past = present.some(({ kind }) => kind !== "notice") ? [] : setbacks;
+  const ofMachine = [...past, ...present].map((one) => addWayOut(addUse(one, known), task));
+  const problems = [...ofMachine, ...differences.map(toHostProblem)];
+  const isBlocked = failure?.kind === "decision";
+  // Until it is proven gone, its removal goes on; also while its pool is lost, or others would be removed in its place.
+  const isLost = plan.state === "Unknown" && known?.isRemoving === true;
+  const isGoing = goal.kind === "remove" && (plan.state === "Absent" || isLost);
+  const planned = isGoing ? "Removing" : plan.state;
+  // A complete machine stays complete.
+  const state = isBlocked && planned !== "Ready" ? "Blocked" : planned;
+  // A cloud that does not answer does not make a machine forgotten.
+  const machineId =
+    plan.machine?.id ?? (plan.state === "Unknown" ? known?.entry?.machineId : undefined);
+  const first = ofMachine.slice(0, 1).map((one) => one.message);
+  const isRetried =
+    ofMachine[0]?.kind === "retry" && progress.retryMs - now.monotonicMs >= RETRY_SHOWN_MS;
+  const message =
+    problems.length === 0
+      ? (remark ?? describeWait(progress, isWorking, now))
+      : [...first, ...differences].join(". ");
+  return {
+    entry: dropAbsent({ name, role, index, host, machineId, address, state, message }),
+    isWanted,
+    problems,
+    parts: plan.parts,
+    ...(plan.machine && { power: plan.machine.power }),
+    ...(isRetried && { retryTime: toTime(progress.retryMs, now) }),
+  };
+}
+
+/** A sooner attempt is not announced: a status must not be written every few seconds for a time alone. */
+const RETRY_SHOWN_MS = 30_000;
+
+/** What a machine waits for of which nothing is there, or nothing is known. */
+function describeWait(
+  { plan, task, dueMs }: Progress,
+  isWorking: boolean,
+  now: Moment,
+): string | undefined {
+  if (plan.state === "Unknown") return "Landfall asks the cloud whether it exists";
+  if (plan.state !== "Absent" || task.goal.kind !== "exist" || isWorking) return undefined;
+  // It is due, and others were before it.
+  if (dueMs <= now.monotonicMs)
+    return "Landfall makes it after others: it makes only a few at once";
+  return dueMs === Infinity ? undefined : `Landfall makes it at ${toTime(dueMs, now)}`;
+}
+
+function toTime(atMs: number, { monotonicMs, wallMs }: Moment): string {
+  return formatTime(Math.ceil((wallMs + atMs - monotonicMs) / 1_000) * 1_000);
+}
+
+const REASONS = { decision: "DecisionNeeded", retry: "StepFailed" } as const;
+
+/** The machine can be used, but not by metal3. */
+function toHostProblem(message: string): MachineProblem {
+  return { reason: EVENT_WORDS.hostDiffers.reason, kind: "notice", message };
+}
+
+/** Before a person deletes a machine, they must know whether something works on it. */
+function addUse(
+  problem: MachineProblem,
+  known: Pick<KnownMachine, "isConsumed"> | undefined,
+): MachineProblem {
+  if (problem.losesMachine !== true) return problem;
+  const use =
+    known?.isConsumed === true
+      ? "An object uses its BareMetalHost: keep the machine until none does"
+      : "No object uses its BareMetalHost now";
+  return { ...problem, message: `${problem.message}. ${use}` };
+}
+
+/** A machine that must exist may be made again elsewhere: then a person changes the spec. */
+function addWayOut(problem: MachineProblem, { identity, goal }: MachineTask): MachineProblem {
+  const { missingPoolId } = problem;
+  if (missingPoolId === undefined || goal.kind !== "remove") return problem;
+  const way = describeWayOut(identity.owner, missingPoolId, goal.gonePools);
+  return way === undefined ? problem : { ...problem, message: `${problem.message}. ${way}` };
+}
+
+/** A machine with which nothing is done. */
+interface IdleSubject extends Pick<
+  KnownMachine,
+  "entry" | "hostId" | "index" | "machine" | "name" | "role"
+> {
+  /** Whether it was never begun. @default {false} */
+  readonly isPlanned?: boolean;
+}
+
+/**
+ * Reports on a machine with which nothing is done. The spec wants it.
+ *
+ * @param message Why
+ * @param differs Whether it has other addresses than the spec gives it
+ */
+export function reportIdle(
+  { name, role, index, hostId: host, machine, entry, isPlanned = false }: IdleSubject,
+  message: string,
+  differs = false,
+): MachineReport {
+  const unseen = isPlanned ? "Absent" : "Unknown";
+  const state = machine === undefined ? unseen : machine.isComplete ? "Ready" : "Unfinished";
+  const { reason } = EVENT_WORDS.addressesDiffer;
+  const machineId = machine?.id ?? entry?.machineId;
+  const { address } = entry ?? {};
+  return {
+    entry: dropAbsent({ name, role, index, host, machineId, address, state, message }),
+    isWanted: true,
+    problems: differs && state === "Ready" ? [{ reason, kind: "notice", message }] : [],
+    parts: [],
+  };
+}
+
+type Entry = MachineReport["entry"];
+
+/** An entry without the fields that have no value. */
+function dropAbsent({
+  host,
+  machineId,
+  address,
+  message,
+  ...rest
+}: Omit<Entry, "address" | "host" | "machineId" | "message"> & {
+  readonly [Key in "address" | "host" | "machineId" | "message"]: string | undefined;
+}): Entry {
+  return {
+    ...rest,
+    ...(host !== undefined && { host }),
+    ...(machineId !== undefined && { machineId }),
+    ...(address !== undefined && { address }),
+    ...(message !== undefined && { message: toMessage(message) }),
+  };
 }

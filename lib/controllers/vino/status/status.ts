@@ -3,21 +3,102 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import { toMessage } from "../../../core/text/printable.ts";
 import { toConditions, findCondition, toFinding } from "../../kinds/conditions.ts";
-import { doesExist, findHostsHealthy, findHostsPublished } from "../hosts/conditions.ts";
-import { MACHINES_MAX, type Vino, type VinoCounts, type VinoStatus } from "../resource/vino.ts";
-import { CONDITION_WORDS, type MachinesWord } from "../resource/words.ts";
-import type { MachinesReport, Outcome, ContractionReport, MachineReport } from "./outcome.ts";
-import { describeProblems, joinSome, capitalize, nameSome } from "../../kinds/problems.ts";
-import type { EVENT_WORDS } from "../words.ts";
+import {
+  capitalize,
+  describeProblems,
+  joinSome,
+  nameSome,
+  type SpecProblem,
+} from "../../kinds/problems.ts";
+import { doesExist, isHeld } from "../hosts/host_facts.ts";
+import type { Shortage } from "../placement/shortages.ts";
 import {
   type Finding,
   listIncompleteFindings,
   listInvalidFindings,
   listSpecFindings,
 } from "../resource/conditions.ts";
-import type { Shortage } from "../placement/shortages.ts";
-import { listDifferences } from "./machine_status.ts";
+import {
+  MACHINES_MAX,
+  type Vino,
+  type VinoCounts,
+  type VinoRemoval,
+  type VinoSpec,
+  type VinoStatus,
+} from "../resource/vino.ts";
+import type { VinoMachine, VinoMachineStatus } from "../resource/vino_machine.ts";
+import { CONDITION_WORDS, MACHINE_CONDITION_WORDS, type MachinesWord } from "../resource/words.ts";
+import type { EVENT_WORDS } from "../words.ts";
+import { findDecision, findFailure, findHostNotice, isWantedBy } from "./machine_status.ts";
+
+/** What a Vino decided about its machines, and what their objects say. */
+export interface MachinesSummary {
+  /** How many machines the spec wants. */
+  readonly wantedCount: number;
+  /** Their objects, by role and index. */
+  readonly machines: readonly VinoMachine[];
+  /** Wanted machines whose objects have no place, with the reason. @default {none} */
+  readonly displaced?: readonly MachineLine[];
+  readonly shortages: readonly Shortage[];
+  /** Networks without a free address, and what else prevents addresses; sentences without a full stop. */
+  readonly addressProblems: readonly string[];
+  /** Machines that have other addresses than the spec gives them, with what to do. @default {none} */
+  readonly addressDifferences?: readonly MachineLine[];
+  /** What is worth knowing; sentences without a full stop. */
+  readonly notices: readonly string[];
+  /** What metal3 says is wrong with hosts. @default {nothing} */
+  readonly hostErrors?: readonly { readonly name: string; readonly error: string }[];
+  /** Why no machine may be removed; no full stop. Absent: each may. */
+  readonly limit?: string | undefined;
+  /** Machines that were removed a short time ago. */
+  readonly removals: readonly VinoRemoval[];
+}
+
+/** What stops the work on all machines of a Vino until it ends. */
+export type Obstacle = "forbidden" | "objectRefused" | "poolsRefused" | "silent";
+
+/** What a reconcile came to. */
+export type Outcome =
+  | { readonly kind: "invalid"; readonly problems: readonly SpecProblem[] }
+  | {
+      readonly kind: "incomplete";
+      readonly spec: VinoSpec;
+      readonly missing: readonly SpecProblem[];
+    }
+  | {
+      readonly kind: "refused";
+      readonly spec: VinoSpec;
+      readonly why: "noCapability" | "noPool" | "tooMany" | Obstacle;
+      /** A sentence without a full stop. */
+      readonly message: string;
+    }
+  | { readonly kind: "served"; readonly spec: VinoSpec; readonly summary: MachinesSummary }
+  | {
+      readonly kind: "deleting";
+      /** Absent: the cloud does not say, or Kubernetes refuses something. */
+      readonly summary?: MachinesSummary;
+      /** Whether its machines stay in the cloud. @default {false} */
+      readonly keepsMachines?: boolean;
+      /** Whether the cloud did not answer. @default {false} */
+      readonly isWithoutCloud?: boolean;
+      /** Why there is no summary. @default {"silent"} */
+      readonly why?: Obstacle;
+      /** Why it cannot go on by itself, in a sentence without a full stop. */
+      readonly obstacle?: string;
+    };
+
+/** A machine by what its object says. */
+interface Shown extends VinoMachineStatus {
+  /** In the cloud. */
+  readonly name: string;
+  readonly isWanted: boolean;
+}
+
+function toShown({ spec, status = {} }: VinoMachine): Shown {
+  return { ...status, name: spec?.machineName ?? "", isWanted: isWantedBy(status) };
+}
 
 /** What the next status depends on. */
 interface StatusInput {
@@ -40,14 +121,14 @@ export function planStatus(
     generation,
     order: Object.keys(CONDITION_WORDS),
   });
-  const report = "report" in outcome ? outcome.report : undefined;
+  const summary = "summary" in outcome ? outcome.summary : undefined;
   const next: VinoStatus = {
     ...status,
     ...(generation !== undefined && { observedGeneration: generation }),
     conditions,
-    ...(report !== undefined && {
-      counts: toCounts(report),
-      ...toRemovals(report, status),
+    ...(summary !== undefined && {
+      counts: toCounts(summary),
+      ...toRemovals(summary, status),
     }),
   };
   return isDeepStrictEqual(next, status) ? undefined : next;
@@ -55,7 +136,7 @@ export function planStatus(
 
 /** Written before the object of a machine goes: a machine that is gone counts as removed. */
 function toRemovals(
-  { removals }: MachinesReport,
+  { removals }: MachinesSummary,
   before: VinoStatus,
 ): Pick<VinoStatus, "removals"> {
   // A merge patch keeps what it does not name.
@@ -63,17 +144,15 @@ function toRemovals(
   return { removals: removals.slice(-MACHINES_MAX) };
 }
 
-function toCounts({ machines, wantedCount }: MachinesReport): VinoCounts {
-  const exists = machines.filter(({ entry }) => entry.machineId !== undefined).length;
-  const ready = machines.filter(
-    ({ isWanted, entry }) => isWanted && entry.state === "Ready",
-  ).length;
+function toCounts({ machines, wantedCount }: MachinesSummary): VinoCounts {
+  const all = machines.map(toShown);
+  const ready = all.filter(({ isWanted, state }) => isWanted && state === "Ready").length;
   return {
     wanted: wantedCount,
-    machines: exists,
+    machines: all.filter(({ machineId }) => machineId !== undefined).length,
     ready,
-    unwanted: machines.filter(({ isWanted }) => !isWanted).length,
-    published: machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length,
+    unwanted: all.filter(({ isWanted }) => !isWanted).length,
+    published: all.filter(({ bareMetalHost }) => doesExist(bareMetalHost)).length,
     summary: `${ready}/${wantedCount}`,
   };
 }
@@ -85,33 +164,48 @@ export interface Warning {
   readonly message: string;
 }
 
-/** `undefined`: nothing. A cloud that does not answer has Events of its own, when that begins and when it ends. */
-export function findWarning(outcome: Outcome): Warning | undefined {
+/** A cloud that does not answer has Events of its own, when that begins and when it ends. */
+export function listWarnings(outcome: Outcome): readonly Warning[] {
   switch (outcome.kind) {
     case "invalid":
-      return { word: "invalidSpec", message: describeProblems(outcome.problems) };
+      return [{ word: "invalidSpec", message: describeProblems(outcome.problems) }];
     case "incomplete":
-      return { word: "formMissing", message: describeProblems(outcome.missing) };
+      return [{ word: "formMissing", message: describeProblems(outcome.missing) }];
     case "refused": {
       const { why: word, message } = outcome;
-      return word === "silent" || word === "noCapability" ? undefined : { word, message };
+      return word === "silent" || word === "noCapability" ? [] : [{ word, message }];
     }
-    case "served": {
-      const { shortages, addressProblems, addressDifferences = [] } = outcome.report;
-      const nowhere = describeShortages(shortages, "noHosts");
-      if (nowhere.length > 0) return { word: "noHosts", message: joinSome(nowhere) };
-      if (addressDifferences.length > 0) {
-        return { word: "addressesDiffer", message: joinSome(addressDifferences) };
-      }
-      if (addressProblems.length === 0) return undefined;
-      return { word: "noAddress", message: joinSome(addressProblems) };
-    }
+    case "served":
+      return listServedWarnings(outcome.summary);
     case "deleting": {
       const { why, obstacle: message } = outcome;
       const isRefused = why === "poolsRefused" || why === "objectRefused";
-      return isRefused && message !== undefined ? { word: why, message } : undefined;
+      return isRefused && message !== undefined ? [{ word: why, message }] : [];
     }
   }
+}
+
+function listServedWarnings(summary: MachinesSummary): Warning[] {
+  const { shortages, addressProblems, addressDifferences = [] } = summary;
+  const problems: readonly (readonly [Warning["word"], readonly string[]])[] = [
+    ["noHosts", describeShortages(shortages, "noHosts")],
+    ["addressesDiffer", describeAlike(addressDifferences)],
+    ["noAddress", addressProblems],
+  ];
+  const first = problems.filter(([, texts]) => texts.length > 0).slice(0, 1);
+  const { reason } = Published.noCredentials;
+  const unusable = summary.machines.flatMap(({ status }) => {
+    const found = findCondition(status, "Published");
+    return found?.reason === reason ? [found.message] : [];
+  });
+  const blocked = findBlocked(summary);
+  return [
+    ...first.map(([word, texts]) => ({ word, message: joinSome(texts) })),
+    ...(unusable.length > 0
+      ? [{ word: "bmcCredentialsUnusable" as const, message: joinSome([...new Set(unusable)]) }]
+      : []),
+    ...(blocked ? [{ word: "contractionBlocked" as const, message: blocked.message }] : []),
+  ];
 }
 
 const BACK_MESSAGE = "The cloud answers again. Landfall goes on with the machines";
@@ -142,8 +236,9 @@ function findSilence(status: VinoStatus | undefined): string | undefined {
   return ready?.reason === CONDITION_WORDS.MachinesReady.silent.reason ? ready.message : undefined;
 }
 
-const { Ready, MachinesReady, HostsPublished, MachinesDiffer, ContractionBlocked } =
+const { Ready, MachinesReady, HostsPublished, HostsHealthy, MachinesDiffer, ContractionBlocked } =
   CONDITION_WORDS;
+const { Published } = MACHINE_CONDITION_WORDS;
 
 /** The conditions that an outcome changes; the others stay. */
 export function listFindings(outcome: Outcome): readonly Finding[] {
@@ -155,7 +250,7 @@ export function listFindings(outcome: Outcome): readonly Finding[] {
     case "refused":
       return [...listRefused(outcome), ...listSpecFindings(outcome.spec)];
     case "served":
-      return [...listServed(outcome.report), ...listSpecFindings(outcome.spec)];
+      return [...listServed(outcome.summary), ...listSpecFindings(outcome.spec)];
     case "deleting":
       return listDeleting(outcome);
   }
@@ -170,18 +265,20 @@ function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): F
 
 function listDeleting({
   obstacle,
-  report,
+  summary,
   keepsMachines = false,
   isWithoutCloud = false,
   why = "silent",
 }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
-  const { machines = [], contraction } = report ?? {};
-  const busy = describeStates(machines.filter(({ entry }) => entry.message !== undefined));
+  const machines = (summary?.machines ?? []).map(toShown);
+  const busy = describeStates(machines.filter((one) => one.message !== undefined));
   const message = obstacle ?? addDetails(keepsMachines ? KEEPING : REMOVING, busy);
   const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
-  if (report === undefined) return [ready, toFinding("MachinesReady", MachinesReady[why], message)];
+  if (summary === undefined) {
+    return [ready, toFinding("MachinesReady", MachinesReady[why], message)];
+  }
   const left = `${LEAVING}. Machines left: ${machines.length}`;
-  const count = machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length;
+  const count = machines.filter(({ bareMetalHost }) => doesExist(bareMetalHost)).length;
   const hosts = `${LEAVING}. BareMetalHosts left: ${count}`;
   return [
     ready,
@@ -191,8 +288,8 @@ function listDeleting({
       addDetails(left, describeStates(machines)),
     ),
     toFinding("HostsPublished", HostsPublished.waiting, hosts),
-    findDifferences(report),
-    findContraction(contraction),
+    findDifferences(machines),
+    findContraction(findBlocked(summary)),
   ];
 }
 
@@ -201,37 +298,39 @@ const REMOVING = "Landfall removes what it made for the Vino";
 const KEEPING =
   "Landfall removes the BareMetalHosts of the Vino. Its machines stay, because deletionPolicy is Retain";
 
-function listServed(report: MachinesReport): Finding[] {
-  const machines = judgeMachines(report);
-  const hosts = findHosts(report);
-  const differences = findDifferences(report);
-  const contraction = findContraction(report.contraction);
+function listServed(summary: MachinesSummary): Finding[] {
+  const all = summary.machines.map(toShown);
+  const machines = judgeMachines(summary, all);
+  const hosts = findHosts(summary, all);
+  const blocked = findBlocked(summary);
   const { word, message } = machines;
-  const ready = toFinding("MachinesReady", MachinesReady[word], message);
-  const health = findHostsHealthy(report.hosts);
-  const first = findReady(machines, hosts, report.contraction);
-  return [first, ready, hosts, health, differences, contraction];
+  return [
+    findReady(machines, hosts, blocked),
+    toFinding("MachinesReady", MachinesReady[word], message),
+    hosts,
+    findHostsHealthy(summary.hostErrors ?? []),
+    findDifferences(all),
+    findContraction(blocked),
+  ];
 }
 
 /** What differs does not make a machine useless, so it is not part of `MachinesReady`. */
-function findDifferences({ machines }: MachinesReport): Finding {
-  const differing = machines.flatMap((one) =>
-    listDifferences(one).map((problem) => ({ name: one.entry.name, problem })),
-  );
+function findDifferences(machines: readonly Shown[]): Finding {
+  const { stop } = MACHINE_CONDITION_WORDS.Differs;
+  const differing = machines.flatMap((one) => {
+    const found = findCondition(one, "Differs");
+    return found?.status === "True" ? [{ ...found, name: one.name }] : [];
+  });
   if (differing.length === 0) {
     const message = "No complete machine is known to differ from the spec";
     return toFinding("MachinesDiffer", MachinesDiffer.none, message);
   }
-  const waiting = differing.filter(({ problem }) => problem.isWaiting === true);
-  const others = differing.filter(({ problem }) => problem.isWaiting !== true);
+  const waiting = differing.filter(({ reason }) => reason === stop.reason);
+  const others = differing.filter(({ reason }) => reason !== stop.reason);
   const word = others.length > 0 ? MachinesDiffer.some : MachinesDiffer.stop;
-  const count = new Set(differing.map(({ name }) => name)).size;
-  const lines = [...others, ...waiting].map(({ name, problem }) => ({
-    name,
-    message: problem.message,
-  }));
+  const count = differing.length;
   const what = count === 1 ? "1 complete machine differs" : `${count} complete machines differ`;
-  const message = addDetails(`${what} from the spec`, describeAlike(lines));
+  const message = addDetails(`${what} from the spec`, describeAlike([...others, ...waiting]));
   return toFinding("MachinesDiffer", word, message);
 }
 
@@ -241,51 +340,68 @@ interface Judgement {
   readonly message: string;
 }
 
-function judgeMachines(report: MachinesReport): Judgement {
-  const { machines, wantedCount, shortages, notices } = report;
-  const { addressProblems, addressDifferences = [] } = report;
+function judgeMachines(summary: MachinesSummary, machines: readonly Shown[]): Judgement {
+  const { wantedCount, shortages, notices, displaced = [] } = summary;
+  const { addressProblems, addressDifferences = [] } = summary;
   const wanted = machines.filter(({ isWanted }) => isWanted);
-  const ready = wanted.filter(({ entry }) => entry.state === "Ready").length;
+  const ready = wanted.filter(({ state }) => state === "Ready").length;
   const counts = `${ready} of ${wantedCount} machines are complete`;
   const say = (word: MachinesWord, details: readonly string[]): Judgement => ({
     word,
     message: addDetails(counts, details),
   });
-  const troubled = (kind: "decision" | "retry"): string[] =>
-    describeAlike(
-      machines.flatMap(({ entry: { name }, problems }) => {
-        const problem = problems.find((one) => one.kind === kind);
-        return problem === undefined ? [] : [{ name, message: problem.message }];
-      }),
-    );
-  const decisions = troubled("decision");
+  const decisions = describeAlike([...displaced, ...listLines(machines, findDecision)]);
   if (decisions.length > 0) return say("blocked", decisions);
   const nowhere = describeShortages(shortages, "noHosts");
   if (nowhere.length > 0) return say("noHosts", nowhere);
   if (addressDifferences.length > 0) {
-    return say("addressesDiffer", [...addressDifferences, ...addressProblems]);
+    return say("addressesDiffer", [...describeAlike(addressDifferences), ...addressProblems]);
   }
   if (addressProblems.length > 0) return say("noAddress", addressProblems);
-  const failures = troubled("retry");
+  const failures = describeAlike(listLines(machines, findFailure));
   if (failures.length > 0) {
     const { word, message } = say("failed", failures);
     return { word, message: `${message}${describeRetry(machines)}` };
   }
-  const unknown = machines.filter(({ isSilent }) => isSilent === true);
+  const unknown = machines.filter(isSilent);
   const silent = describeShortages(shortages, "silent");
   if (unknown.length + silent.length > 0) {
     return say("silent", [...silent, ...describeStates(unknown)]);
   }
-  const unfinished = wanted.filter(({ entry }) => entry.state !== "Ready");
+  const unfinished = wanted.filter(({ state }) => state !== "Ready");
   const waits = shortages.map(describeShortage);
   // Those that stay by the policy or for a person are no work of ours.
-  const leaving = machines.filter(({ isWanted, entry }) => {
-    return !isWanted && (entry.state === "Removing" || entry.bareMetalHost === "Removing");
+  const leaving = machines.filter(({ isWanted, state, bareMetalHost }) => {
+    return !isWanted && (state === "Removing" || bareMetalHost === "Removing");
   });
   if (unfinished.length + waits.length + leaving.length === 0 && ready >= wantedCount) {
     return say("done", notices);
   }
   return say("waiting", [...waits, ...describeStates([...unfinished, ...leaving])]);
+}
+
+function listLines(
+  machines: readonly Shown[],
+  find: (machine: Shown) => string | undefined,
+): MachineLine[] {
+  return machines.flatMap((one) => {
+    const message = find(one);
+    return message === undefined ? [] : [{ name: one.name, message }];
+  });
+}
+
+function isSilent(machine: Shown): boolean {
+  const { reason } = MACHINE_CONDITION_WORDS.Complete.silent;
+  return findCondition(machine, "Complete")?.reason === reason;
+}
+
+/** Why the end of a Vino does not go on: what is wrong with its first machine. No full stop. */
+export function findObstacle(summary: MachinesSummary): string | undefined {
+  const blocked = findBlocked(summary);
+  if (blocked !== undefined) return blocked.message;
+  const machines = summary.machines.map(toShown);
+  const [line] = listLines(machines, (one) => findDecision(one) ?? findFailure(one));
+  return line && `${line.name}: ${line.message}`;
 }
 
 /** Adds to a sentence what follows from it; no full stop at the end. @param details Sentences without a full stop */
@@ -294,8 +410,8 @@ function addDetails(sentence: string, details: readonly string[]): string {
 }
 
 /** When Landfall tries again first; empty if that is not known. */
-function describeRetry(machines: readonly MachineReport[]): string {
-  const [first] = machines.flatMap(({ retryAt }) => retryAt ?? []).toSorted();
+function describeRetry(machines: readonly Shown[]): string {
+  const [first] = machines.flatMap(({ retryTime }) => retryTime ?? []).toSorted();
   return first === undefined ? "" : `. The next attempt is at ${first}`;
 }
 
@@ -311,31 +427,115 @@ function describeShortage({ role, missing, why }: Shortage): string {
   return `${missing} of role ${role}: ${why}`;
 }
 
-function describeStates(machines: readonly MachineReport[]): string[] {
-  const lines = machines.map(({ entry: { name, state, message } }): MachineLine => {
+function describeStates(machines: readonly Shown[]): string[] {
+  const lines = machines.map(({ name, state = "Absent", message }): MachineLine => {
     const what = state === "Absent" ? "not made yet" : state;
     return { name, message: message === undefined ? what : `${what}. ${capitalize(message)}` };
   });
   return describeAlike(lines);
 }
 
-/** A machine may be complete since the hosts were looked at. */
-function findHosts({ hosts, machines }: MachinesReport): Finding {
+/** Words of hosts and of their machines, the most urgent first. */
+const HOST_WORDS = [
+  ["refused", ["refused"]],
+  ["nameTaken", ["nameTaken"]],
+  ["paused", ["paused"]],
+  ["waiting", ["waiting", "leaving"]],
+] as const satisfies readonly (readonly [
+  keyof typeof HostsPublished,
+  readonly (keyof typeof Published)[],
+])[];
+
+/** A machine may be complete, and its host not looked at yet. */
+function findHosts(
+  { addressDifferences = [] }: MachinesSummary,
+  machines: readonly Shown[],
+): Finding {
+  const differing = new Set(addressDifferences.map(({ name }) => name));
   const wanted = machines.filter(({ isWanted }) => isWanted);
-  const idle = wanted.filter(
-    ({ entry, problems }) =>
-      doesExist(entry.bareMetalHost) && problems.some(({ reason }) => reason === AddressesDiffer),
+  const complete = wanted.filter(
+    ({ state, bareMetalHost }) => state === "Ready" && bareMetalHost !== undefined,
   );
-  const waiting = wanted.length - hosts.length - idle.length;
-  return findHostsPublished(hosts, waiting, idle.length);
+  const waiting = wanted.length - complete.length;
+  const hosts = complete.filter(({ name }) => !differing.has(name));
+  const listMessages = (...words: readonly (keyof typeof Published)[]): string[] => {
+    const reasons = new Set(words.map((word) => Published[word].reason));
+    const found = hosts.flatMap((one) => findCondition(one, "Published") ?? []);
+    return found.flatMap(({ reason, message }) => (reasons.has(reason) ? message : []));
+  };
+  for (const [word, words] of HOST_WORDS) {
+    const messages = listMessages(...words);
+    if (messages.length === 0) continue;
+    return toFinding("HostsPublished", HostsPublished[word], joinSome(messages));
+  }
+  if (waiting > 0) {
+    const what =
+      waiting === 1
+        ? "1 machine is not complete. Landfall publishes or updates its host when it is"
+        : `${waiting} machines are not complete. Landfall publishes or updates their hosts when they are`;
+    return toFinding("HostsPublished", HostsPublished.waiting, what);
+  }
+  const without = listMessages("noCredentials");
+  if (without.length > 0) {
+    const message = describeBmcProblems(without);
+    return toFinding("HostsPublished", HostsPublished.noCredentials, message);
+  }
+  const notices = new Set(hosts.flatMap((one) => findHostNotice(one) ?? []));
+  const all = [describeHosts(hosts.length, complete.length - hosts.length), ...notices].join(". ");
+  return toFinding("HostsPublished", HostsPublished.done, all);
 }
 
-const AddressesDiffer = MachinesReady.addressesDiffer.reason;
+/** Has the words of metal3, which a person reads anyway to mend it. */
+function findHostsHealthy(broken: NonNullable<MachinesSummary["hostErrors"]>): Finding {
+  if (broken.length === 0) {
+    return toFinding("HostsHealthy", HostsHealthy.all, "metal3 reports no error of a host");
+  }
+  const what = broken.length === 1 ? "an error of 1 host" : `errors of ${broken.length} hosts`;
+  const lines = broken.map(({ name, error }) => `BareMetalHost ${name}: ${toMessage(error)}`);
+  return toFinding("HostsHealthy", HostsHealthy.some, `metal3 reports ${what}. ${joinSome(lines)}`);
+}
 
-function findContraction(contraction: ContractionReport | undefined): Finding {
-  if (contraction !== undefined) {
-    const { kind, message } = contraction;
-    return toFinding("ContractionBlocked", ContractionBlocked[kind], message);
+/** Says why hosts have no management controller: mostly all for one reason. */
+function describeBmcProblems(problems: readonly string[]): string {
+  const count =
+    problems.length === 1
+      ? "1 host gets no management controller"
+      : `${problems.length} hosts get no management controller`;
+  return `${count}. ${joinSome([...new Set(problems)])}`;
+}
+
+/** @param idle How many machines have other addresses than the spec gives them, so that their hosts stay */
+function describeHosts(updated: number, idle: number): string {
+  const count = updated + idle;
+  if (count === 0) return "There is no machine that needs a BareMetalHost";
+  const all =
+    count === 1
+      ? "The complete machine has a BareMetalHost"
+      : `All ${count} complete machines have a BareMetalHost`;
+  if (idle === 0) return all;
+  const which = idle === 1 ? "1 BareMetalHost" : `${idle} BareMetalHosts`;
+  return `${all}. Landfall does not update ${which}: MachinesReady says why`;
+}
+
+/** Why machines that the spec does not want stay for now. */
+interface Blocked {
+  readonly word: "inUse" | "fleetLimit";
+  /** A sentence without a full stop. */
+  readonly message: string;
+}
+
+function findBlocked({ limit, machines }: MachinesSummary): Blocked | undefined {
+  if (limit !== undefined) return { word: "fleetLimit", message: limit };
+  const held = machines.map(toShown).filter((one) => !one.isWanted && isHeld(one.bareMetalHost));
+  if (held.length === 0) return undefined;
+  const messages = held.flatMap(({ message }) => message ?? []);
+  return { word: "inUse", message: `Not wanted any more, but kept: ${joinSome(messages)}` };
+}
+
+function findContraction(blocked: Blocked | undefined): Finding {
+  if (blocked !== undefined) {
+    const { word, message } = blocked;
+    return toFinding("ContractionBlocked", ContractionBlocked[word], message);
   }
   return toFinding(
     "ContractionBlocked",
@@ -344,20 +544,16 @@ function findContraction(contraction: ContractionReport | undefined): Finding {
   );
 }
 
-function findReady(
-  machines: Judgement,
-  hosts: Finding,
-  contraction: ContractionReport | undefined,
-): Finding {
+function findReady(machines: Judgement, hosts: Finding, blocked: Blocked | undefined): Finding {
   if (machines.word !== "done") return toFinding("Ready", Ready[machines.word], machines.message);
   if (hosts.status !== "True") {
     const { waiting, noCredentials } = Ready;
     const word = [waiting, noCredentials].find(({ reason }) => reason === hosts.reason);
     return toFinding("Ready", word ?? Ready.hosts, hosts.message);
   }
-  if (contraction !== undefined) {
-    const word = contraction.kind === "inUse" ? "hostsInUse" : contraction.kind;
-    return toFinding("Ready", Ready[word], addDetails(machines.message, [contraction.message]));
+  if (blocked !== undefined) {
+    const word = blocked.word === "inUse" ? "hostsInUse" : blocked.word;
+    return toFinding("Ready", Ready[word], addDetails(machines.message, [blocked.message]));
   }
   return toFinding("Ready", Ready.done, `${machines.message}. ${hosts.message}`);
 }

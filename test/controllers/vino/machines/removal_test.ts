@@ -5,13 +5,15 @@ import {
   KEPT_MESSAGE,
   type RemovalInput,
   isProvenGone,
+} from "../../../../lib/controllers/vino/machines/removal/removals.ts";
+import {
   describeIdlePools,
   describeWayOut,
   isGoneWithPool,
   readGonePools,
-} from "../../../../lib/controllers/vino/machines/removal/removals.ts";
+} from "../../../../lib/controllers/vino/machines/removal/gone_pools.ts";
 import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
-import { toEntry, toKnown, toMachine, VINO_OWNER } from "../../../support/vino/known.ts";
+import { toEntry, toKnown, toMachine, toObject, VINO_OWNER } from "../../../support/vino/known.ts";
 import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
 import {
   NeverComplete,
@@ -20,7 +22,7 @@ import {
   RemovalLimit,
 } from "../../../../lib/controllers/vino/machines/removal/limit.ts";
 import { toTask } from "../../../support/vino/steps_rig.ts";
-import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
+import { toProblem, toReport } from "../../../support/vino/reports.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
@@ -39,7 +41,6 @@ function judge(
 ): {
   removable: number;
   says: (string | undefined)[];
-  contraction: string | undefined;
   isDrained: boolean;
 } {
   const host = { name: "edge-worker-0", notices: [] };
@@ -54,7 +55,6 @@ function judge(
   return {
     removable: decision.removable.length,
     says: decision.staying.map(({ why }) => why),
-    contraction: decision.contraction?.kind,
     isDrained: decision.isDrained,
   };
 }
@@ -65,7 +65,6 @@ describe("decideRemovals()", () => {
     expect(judge(worker(), "Removing")).toMatchObject({
       removable: 0,
       says: ["BareMetalHost edge-worker-0 is Removing"],
-      contraction: undefined,
       isDrained: false,
     });
   });
@@ -75,7 +74,6 @@ describe("decideRemovals()", () => {
     (state) => {
       expect(judge(worker(), state)).toMatchObject({
         removable: 0,
-        contraction: "inUse",
         isDrained: false,
       });
     },
@@ -85,7 +83,6 @@ describe("decideRemovals()", () => {
     expect(judge(worker(), "Gone", { deletes: false })).toEqual({
       removable: 0,
       says: [KEPT_MESSAGE],
-      contraction: undefined,
       isDrained: true,
     });
   });
@@ -110,7 +107,6 @@ describe("decideRemovals()", () => {
     const limit = "too many at once";
     expect(judge(worker(), undefined, { limit })).toMatchObject({
       removable: 0,
-      contraction: "fleetLimit",
     });
     expect(judge(worker({ isRemoving: true }), "Gone", { limit })).toMatchObject({ removable: 1 });
   });
@@ -248,7 +244,9 @@ test.each<[string | undefined, Parameters<typeof toReport>[1], readonly string[]
   // Then the message of that machine says what to write.
   ["typo", { state: "Unknown" }, []],
 ])("describeIdlePools() of %j, with a machine %j", (said, entry, found) => {
-  expect(describeIdlePools(said, POOLS, [toReport(0, entry)])).toEqual([...found]);
+  expect(describeIdlePools(said, POOLS, [toObject(toEntry("worker", 0, entry))])).toEqual([
+    ...found,
+  ]);
 });
 
 const SETTINGS = { fleetShare: 0.34, fleetWindowMs: 600_000 };
@@ -420,30 +418,27 @@ test.each<[string, MachineProblem, string | undefined, boolean, readonly string[
   ["a machine differs as before", NOTICE, NOTICE.message, true, []],
   ["a machine differs that the spec does not want", NOTICE, undefined, false, []],
   ["a machine fails", toProblem("retry", "no room"), undefined, true, []],
-])("MachineEvents.recordChanges() when %s", (_title, problem, before, isWanted, expected) => {
+])("MachineEvents.recordChange() when %s", (_title, problem, before, isWanted, expected) => {
   const { events, told } = start();
   const entry = before === undefined ? {} : { message: before };
   const { message } = problem;
-  const report = toReports([toReport(0, { message }, { problems: [problem], isWanted })]);
-  events.recordChanges({ metadata: { name: "edge" } }, report, [toReport(0, entry).entry]);
+  const report = toReport(0, { message }, { problems: [problem], isWanted });
+  events.recordChange({ metadata: { name: "edge" } }, report, toReport(0, entry).entry);
   expect(told).toEqual([...expected]);
 });
 
-test("MachineEvents.recordChanges() names each host that differs, also behind other notices", () => {
+test("MachineEvents.recordChange() names each host that differs, also behind other notices", () => {
   const { events, told } = start();
-  const named = (host: string): HostOutcome => ({
-    name: host,
-    state: "Published",
-    notices: [],
-    differences: [`${host} has another address`],
-  });
+  const named = (host: string): { outcome: HostOutcome } => {
+    const differences = [`${host} has another address`];
+    return { outcome: { name: host, state: "Published", notices: [], differences } };
+  };
   const own = { ...toProblem("notice", "a has another address"), reason: "HostDiffers" };
   const machines = [
-    toReport(0, { message: own.message }, { problems: [own] }),
-    toReport(1, { message: NOTICE.message }, { problems: [NOTICE] }),
+    toReport(0, { message: own.message }, { problems: [own], ...named("edge-worker-0") }),
+    toReport(1, { message: NOTICE.message }, { problems: [NOTICE], ...named("edge-worker-1") }),
   ];
-  const report = toReports(machines, { hosts: [named("edge-worker-0"), named("edge-worker-1")] });
-  events.recordChanges({ metadata: { name: "edge" } }, report, []);
+  for (const one of machines) events.recordChange({ metadata: { name: "edge" } }, one, undefined);
   expect(told.filter((one) => !one.startsWith("MachineReady"))).toEqual([
     "HostDiffers: edge-worker-0 has another address",
     "HostDiffers: edge-worker-1 has another address",
@@ -489,45 +484,23 @@ test.each<[string, Partial<HostOutcome>, HostState | undefined, readonly string[
   ["a host is made again that Landfall took away", MADE, "Publishing", []],
   ["a name is taken", TAKEN, undefined, [`UnableToPublishHosts: ${TAKEN.message}`]],
   ["a name is taken as before", TAKEN, "NameTaken", []],
-])("MachineEvents.recordChanges() when %s", (_title, change, before, expected) => {
+])("MachineEvents.recordChange() when %s", (_title, change, before, expected) => {
   const { events, told } = start();
   const { bareMetalHost: _published, ...entry } = toReport(0).entry;
   const old = before === undefined ? entry : { ...entry, bareMetalHost: before };
-  const hosts = [{ name: "edge-worker-0", state: "Published" as const, notices: [], ...change }];
-  events.recordChanges({ metadata: { name: "edge" } }, toReports([toReport(0)], { hosts }), [old]);
+  const outcome = { name: "edge-worker-0", state: "Published" as const, notices: [], ...change };
+  events.recordChange({ metadata: { name: "edge" } }, toReport(0, {}, { outcome }), old);
   expect(told).toEqual([...expected]);
-});
-
-test("MachineEvents.recordChanges() says why hosts have no management controller, and logs it once", () => {
-  const { events, told, logged } = start();
-  const problem = { bmcProblem: 'bmcCredentials: there is no Secret "nosuch"' };
-  const hosts = [0, 1].map((index) => ({
-    name: `edge-worker-${index}`,
-    state: "Published" as const,
-    notices: [],
-    ...problem,
-  }));
-  const report = toReports([toReport(0), toReport(1)], { hosts });
-  const same = report.machines.map(({ entry }) => entry);
-  const reason = "BmcCredentialsUnusable";
-  const condition = { type: "HostsPublished", status: "False", reason, message: "" } as const;
-  const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }];
-  events.recordChanges({ metadata: { name: "edge" } }, report, same);
-  events.recordChanges({ metadata: { name: "edge" }, status: { conditions } }, report, same);
-  const event = `${reason}: ${problem.bmcProblem}`;
-  expect(told).toEqual([event, event]);
-  expect(logged).toHaveLength(1);
-  expect(logged[0]).toContain("Hosts get no management controller");
 });
 
 test("MachineEvents.recordEnd() names what stays, also if the cloud does not say whether it exists", () => {
   const { events, told } = start();
   const vino: Vino = { metadata: { name: "edge" } };
-  const two = toReports([toReport(0), toReport(1)]);
+  const two = [toReport(0), toReport(1)].map(({ entry }) => entry.name);
   events.recordEnd(vino, two, false);
   events.recordEnd(vino, two, true);
-  events.recordEnd(vino, toReports([]), false);
-  events.recordEnd(vino, toReports([]), true);
+  events.recordEnd(vino, [], false);
+  events.recordEnd(vino, [], true);
   const why = "because deletionPolicy is Retain";
   const names = "vino-1b4e28ba-worker-0, vino-1b4e28ba-worker-1";
   const alone =

@@ -1,19 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import { listFindings } from "../../../../lib/controllers/vino/status/status.ts";
+import {
+  listFindings,
+  type MachinesSummary,
+  type Outcome,
+} from "../../../../lib/controllers/vino/status/status.ts";
+import type { HostOutcome } from "../../../../lib/controllers/vino/hosts/types.ts";
+import type { HostState } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
-import type {
-  MachineReport,
-  MachinesReport,
-  Outcome,
-} from "../../../../lib/controllers/vino/status/outcome.ts";
-import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
+import { toProblem, toReport, toSummary } from "../../../support/vino/reports.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import type { MachineGoal } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import {
   findAddress,
+  type MachineReport,
   reportIdle,
   reportProgress,
-} from "../../../../lib/controllers/vino/status/machines_report.ts";
+} from "../../../../lib/controllers/vino/status/machine_status.ts";
 import { toEntry, toKnown, toMachine, VINO_OWNER } from "../../../support/vino/known.ts";
 
 function show(outcome: Outcome, ...types: readonly string[]): string[] {
@@ -21,14 +23,24 @@ function show(outcome: Outcome, ...types: readonly string[]): string[] {
     .filter(({ type }) => types.length === 0 || types.includes(type))
     .map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`);
 }
-const served = (report: MachinesReport): string[] =>
-  show({ kind: "served", spec: {}, report }, "Ready", "MachinesReady", "HostsPublished");
+const served = (summary: MachinesSummary): string[] =>
+  show({ kind: "served", spec: {}, summary }, "Ready", "MachinesReady", "HostsPublished");
 
 const READY = toReport(0);
 
+/** A complete machine with a host, and what was done with that. */
+function toHosted(
+  index: number,
+  state: HostState,
+  change: Partial<HostOutcome> = {},
+): MachineReport {
+  const outcome = { name: `edge-worker-${index}`, state, notices: [], ...change };
+  return toReport(index, { bareMetalHost: state }, { outcome });
+}
+
 describe("listFindings() of machines", () => {
   test("that are all complete and published", () => {
-    expect(show({ kind: "served", spec: {}, report: toReports([READY]) })).toEqual([
+    expect(show({ kind: "served", spec: {}, summary: toSummary([READY]) })).toEqual([
       "Ready True ReconciliationSucceeded: 1 of 1 machines are complete. The complete machine has a BareMetalHost",
       "MachinesReady True AllMachinesReady: 1 of 1 machines are complete",
       "HostsPublished True AllHostsPublished: The complete machine has a BareMetalHost",
@@ -40,17 +52,17 @@ describe("listFindings() of machines", () => {
     ]);
   });
 
-  test.each<[string, MachinesReport, string, string, string]>([
+  test.each<[string, MachinesSummary, string, string, string]>([
     [
       "of which one is being made",
-      toReports([READY, toReport(1, { state: "Creating" })]),
+      toSummary([READY, toReport(1, { state: "Creating" })]),
       "Ready False Progressing",
       "MachinesReady False Progressing",
       "vino-1b4e28ba-worker-1: Creating",
     ],
     [
       "of which one waits for an enabled host",
-      toReports([READY], {
+      toSummary([READY], {
         wantedCount: 2,
         shortages: [{ role: "worker", missing: 1, kind: "noRoom", why: "host h2 is disabled" }],
       }),
@@ -60,7 +72,7 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which none can be placed in a lost pool",
-      toReports([], {
+      toSummary([], {
         wantedCount: 1,
         shortages: [{ role: "worker", missing: 1, kind: "silent", why: "pool lyon is lost" }],
       }),
@@ -70,7 +82,7 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which the spec names no host that is there",
-      toReports([], {
+      toSummary([], {
         wantedCount: 0,
         shortages: [{ role: "worker", missing: 3, kind: "noHosts", why: 'no host with tag "x"' }],
       }),
@@ -80,7 +92,7 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which one failed",
-      toReports([
+      toSummary([
         READY,
         toReport(1, { state: "Absent" }, { problems: [toProblem("retry", "no room")] }),
       ]),
@@ -90,12 +102,12 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which several failed, with the next attempt of all",
-      toReports(
-        ["2026-01-01T12:01:00Z", "2026-01-01T12:00:40Z"].map((retryAt, index) =>
+      toSummary(
+        ["2026-01-01T12:01:00Z", "2026-01-01T12:00:40Z"].map((retryTime, index) =>
           toReport(
             index,
             { state: "Absent" },
-            { problems: [toProblem("retry", "no room")], retryAt },
+            { problems: [toProblem("retry", "no room")], retryTime },
           ),
         ),
       ),
@@ -106,14 +118,14 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which one is not begun",
-      toReports([toReport(0, { state: "Absent", message: "it waits for others" })]),
+      toSummary([toReport(0, { state: "Absent", message: "it waits for others" })]),
       "Ready False Progressing",
       "MachinesReady False Progressing",
       "Machine vino-1b4e28ba-worker-0: not made yet. It waits for others",
     ],
     [
       "of which one needs a decision, although another failed",
-      toReports([
+      toSummary([
         toReport(0, { state: "Absent" }, { problems: [toProblem("retry", "no room")] }),
         toReport(1, { state: "Blocked" }, { problems: [toProblem("decision", "twins")] }),
       ]),
@@ -123,7 +135,7 @@ describe("listFindings() of machines", () => {
     ],
     [
       "that all have the same mistake",
-      toReports(
+      toSummary(
         [0, 1, 2].map((index) => {
           const problems = [toProblem("decision", index < 2 ? "no network" : "twins")];
           return toReport(index, {}, { problems });
@@ -135,14 +147,14 @@ describe("listFindings() of machines", () => {
     ],
     [
       "without addresses",
-      toReports([READY], { wantedCount: 2, addressProblems: ["network oam has no free address"] }),
+      toSummary([READY], { wantedCount: 2, addressProblems: ["network oam has no free address"] }),
       "Ready False AddressesExhausted",
       "MachinesReady False AddressesExhausted",
       "1 of 2 machines are complete. Network oam has no free address",
     ],
     [
       "that may exist in a lost pool",
-      toReports([
+      toSummary([
         toReport(0, { state: "Unknown", message: "pool lyon is lost" }, { isSilent: true }),
       ]),
       "Ready False CloudUnreachable",
@@ -151,15 +163,15 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which one is not shown yet",
-      toReports([READY, toReport(1, { state: "Unknown", message: "it is looked for" })]),
+      toSummary([READY, toReport(1, { state: "Unknown", message: "it is looked for" })]),
       "Ready False Progressing",
       "MachinesReady False Progressing",
       "worker-1: Unknown. It is looked for",
     ],
     [
       "of which others, that are not shown, wait for a person",
-      toReports([READY, toReport(1, { state: "Unknown" }, { isWanted: false })], {
-        contraction: { kind: "fleetLimit", message: "confirm it" },
+      toSummary([READY, toReport(1, { state: "Unknown" }, { isWanted: false })], {
+        limit: "confirm it",
       }),
       "Ready False FleetLimit",
       "MachinesReady True AllMachinesReady",
@@ -167,31 +179,32 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which one goes",
-      toReports([READY, toReport(1, { state: "Removing" }, { isWanted: false })]),
+      toSummary([READY, toReport(1, { state: "Removing" }, { isWanted: false })]),
       "Ready False Progressing",
       "MachinesReady False Progressing",
       "worker-1: Removing",
     ],
     [
       "of which one has a host that goes",
-      toReports([READY, toReport(1, { bareMetalHost: "Removing" }, { isWanted: false })]),
+      toSummary([READY, toReport(1, { bareMetalHost: "Removing" }, { isWanted: false })]),
       "Ready False Progressing",
       "MachinesReady False Progressing",
       "worker-1: Ready",
     ],
     [
       "of which one stays although it is not wanted",
-      toReports([READY, toReport(1, {}, { isWanted: false })], {
-        contraction: { kind: "inUse", message: "host b is in use" },
-      }),
+      toSummary([
+        READY,
+        toReport(1, { bareMetalHost: "InUse", message: "host b is in use" }, { isWanted: false }),
+      ]),
       "Ready False HostsInUse",
       "Ready False HostsInUse",
-      "1 of 1 machines are complete. Host b is in use",
+      "1 of 1 machines are complete. Not wanted any more, but kept: host b is in use",
     ],
     [
       "of which a person must confirm the removal",
-      toReports([READY, toReport(1, {}, { isWanted: false })], {
-        contraction: { kind: "fleetLimit", message: "confirm it" },
+      toSummary([READY, toReport(1, {}, { isWanted: false })], {
+        limit: "confirm it",
       }),
       "Ready False FleetLimit",
       "MachinesReady True AllMachinesReady",
@@ -199,25 +212,21 @@ describe("listFindings() of machines", () => {
     ],
     [
       "of which one stays by the policy",
-      toReports([READY, toReport(1, {}, { isWanted: false })]),
+      toSummary([READY, toReport(1, {}, { isWanted: false })]),
       "Ready True ReconciliationSucceeded",
       "MachinesReady True AllMachinesReady",
       "1 of 1 machines are complete",
     ],
     [
       "whose host cannot be published",
-      toReports([READY], {
-        hosts: [{ name: "a", state: "NameTaken", message: "a is another's", notices: [] }],
-      }),
+      toSummary([toHosted(0, "NameTaken", { message: "a is another's" })]),
       "Ready False UnableToPublishHosts",
       "HostsPublished False NameTaken",
       "a is another's",
     ],
     [
       "whose host gets no management controller",
-      toReports([READY], {
-        hosts: [{ name: "a", state: "Published", notices: [], bmcProblem: "there is no Secret" }],
-      }),
+      toSummary([toHosted(0, "Published", { bmcProblem: "there is no Secret" })]),
       "Ready False BmcCredentialsUnusable",
       "HostsPublished False BmcCredentialsUnusable",
       "there is no Secret",
@@ -235,14 +244,14 @@ describe("listFindings() of machines that differ", () => {
   const unnamed = toProblem("notice", "pool p has no network oam");
   const waiting = { ...toProblem("notice", "must be shut down"), isWaiting: true };
   const tell = (...machines: readonly MachineReport[]): string[] =>
-    show({ kind: "served", spec: {}, report: toReports(machines) }, "Ready", "MachinesDiffer");
+    show({ kind: "served", spec: {}, summary: toSummary(machines) }, "Ready", "MachinesDiffer");
 
   test.each<[string, readonly MachineProblem[], string]>([
     [
       "which a person must end",
       [waiting, wrong],
-      "PersonNeeded: 1 complete machine differs from the spec. Disk data of vino-1b4e28ba-worker-0 does not exist; " +
-        "machine vino-1b4e28ba-worker-0: must be shut down",
+      "PersonNeeded: 1 complete machine differs from the spec. Must be shut down; " +
+        "disk data of vino-1b4e28ba-worker-0 does not exist",
     ],
     [
       "until they are stopped",
@@ -265,10 +274,9 @@ describe("listFindings() of machines that differ", () => {
     const why = "disk root has 10Gi, and a disk cannot shrink to 8Gi. Ask for 10Gi in the spec";
     const problems = [waiting, toProblem("decision", why)];
     const [ready, differ] = tell(toReport(0, {}, { problems }), toReport(1));
-    const text = `Machine vino-1b4e28ba-worker-0: ${why}`;
+    const text = `Machine vino-1b4e28ba-worker-0: ${why}. Must be shut down`;
     expect(ready).toStartWith(`Ready False DecisionNeeded: 2 of 2 machines are complete. ${text}`);
-    const both = `${text}. Machine vino-1b4e28ba-worker-0: must be shut down`;
-    const message = `1 complete machine differs from the spec. ${both}`;
+    const message = `1 complete machine differs from the spec. ${text}`;
     expect(differ).toBe(`MachinesDiffer True PersonNeeded: ${message}`);
   });
 
@@ -283,12 +291,11 @@ describe("listFindings() of machines with other addresses", () => {
   const moved = "interface eth0 of vino-1b4e28ba-worker-1 has 192.0.2.9. Set it back";
   const problem: MachineProblem = { reason: "AddressesDiffer", kind: "notice", message: moved };
   const differing = toReport(1, { message: moved }, { problems: [problem] });
-  const change = { addressDifferences: [moved] };
+  const change = { addressDifferences: [{ name: differing.entry.name, message: moved }] };
 
   test("says in all conditions that a complete machine differs", () => {
-    const report = toReports([READY, differing], change);
-    const hosts = report.hosts.slice(0, 1);
-    const shown = show({ kind: "served", spec: {}, report: { ...report, hosts } })
+    const summary = toSummary([READY, differing], change);
+    const shown = show({ kind: "served", spec: {}, summary })
       .slice(0, 5)
       .filter((one) => !one.startsWith("HostsHealthy"));
     expect(shown.map((one) => one.replace("Interface", "interface"))).toEqual([
@@ -302,9 +309,75 @@ describe("listFindings() of machines with other addresses", () => {
 
   test("waits for the host that such a machine does not have", () => {
     const { bareMetalHost: _none, ...entry } = differing.entry;
-    const report = toReports([{ ...differing, entry }], { ...change, hosts: [] });
-    const [found] = show({ kind: "served", spec: {}, report }, "HostsPublished");
+    const summary = toSummary([{ ...differing, entry }], change);
+    const [found] = show({ kind: "served", spec: {}, summary }, "HostsPublished");
     expect(found).toStartWith("HostsPublished False Progressing: ");
+  });
+});
+
+describe("listFindings() of hosts", () => {
+  const tell = (...machines: readonly MachineReport[]): string[] =>
+    show({ kind: "served", spec: {}, summary: toSummary(machines) }, "HostsPublished");
+  const made = toReport(9, { state: "Creating" });
+  const say = (index: number, state: HostState): MachineReport =>
+    toHosted(index, state, { message: `h${index} ${state}` });
+
+  test.each<[string, readonly MachineReport[], string]>([
+    ["none", [], "True AllHostsPublished: There is no machine that needs a BareMetalHost"],
+    [
+      "two",
+      [READY, toReport(1)],
+      "True AllHostsPublished: All 2 complete machines have a BareMetalHost",
+    ],
+    [
+      "one, while a machine is made",
+      [READY, made],
+      "False Progressing: 1 machine is not complete. Landfall publishes or updates its host when it is",
+    ],
+    ["one that is made again", [READY, say(1, "Publishing")], "False Progressing: h1 Publishing"],
+    ["one of another machine", [say(0, "InUse")], "False Progressing: h0 InUse"],
+    [
+      "paused ones",
+      [say(0, "Paused"), say(1, "Moved"), say(2, "Publishing")],
+      "False HostsPaused: h0 Paused; h1 Moved",
+    ],
+    [
+      "a taken name, while a machine is made",
+      [say(0, "Paused"), say(1, "NameTaken"), made],
+      "False NameTaken: h1 NameTaken",
+    ],
+    [
+      "a refused one",
+      [say(0, "NameTaken"), say(1, "Refused")],
+      "False UnableToPublishHosts: h1 Refused",
+    ],
+    [
+      "one without usable credentials",
+      [toHosted(0, "Published", { bmcProblem: "no Secret" }), READY],
+      "False BmcCredentialsUnusable: 1 host gets no management controller. No Secret",
+    ],
+    [
+      "several for one reason",
+      [0, 1].map((index) => toHosted(index, "Published", { bmcProblem: "no Secret" })),
+      "False BmcCredentialsUnusable: 2 hosts get no management controller. No Secret",
+    ],
+    [
+      "one with a notice about its credentials",
+      [toHosted(0, "Published", { bmcNotice: "Landfall leaves out blanks" }), toReport(1)],
+      "True AllHostsPublished: All 2 complete machines have a BareMetalHost. Landfall leaves out blanks",
+    ],
+  ])("%s", (_title, machines, expected) => {
+    expect(tell(...machines)[0]?.replace(". no Secret", ". No Secret")).toBe(
+      `HostsPublished ${expected}`,
+    );
+  });
+
+  test("names those in which metal3 reports an error", () => {
+    const hostErrors = [{ name: "edge-worker-0", error: "no power" }];
+    const summary = toSummary([READY], { hostErrors });
+    expect(show({ kind: "served", spec: {}, summary }, "HostsHealthy")).toEqual([
+      "HostsHealthy False HostsInError: metal3 reports an error of 1 host. BareMetalHost edge-worker-0: no power",
+    ]);
   });
 });
 
@@ -327,15 +400,17 @@ describe("listFindings() of other outcomes", () => {
       "MachinesReady False CloudUnreachable: no answer",
     ]);
     const left = toReport(1, { bareMetalHost: "InUse", message: "in use" }, { isWanted: false });
-    expect(show({ kind: "deleting", report: toReports([left]), obstacle: "a is in use" })).toEqual([
-      "Ready False UnableToDecommission: a is in use",
-      "MachinesReady False Progressing: The Vino is being deleted. Machines left: 1. " +
-        "Machine vino-1b4e28ba-worker-1: Ready. In use",
-      "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 1",
-      "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
-      "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
-    ]);
-    expect(show({ kind: "deleting", report: toReports([]) })).toEqual([
+    expect(show({ kind: "deleting", summary: toSummary([left]), obstacle: "a is in use" })).toEqual(
+      [
+        "Ready False UnableToDecommission: a is in use",
+        "MachinesReady False Progressing: The Vino is being deleted. Machines left: 1. " +
+          "Machine vino-1b4e28ba-worker-1: Ready. In use",
+        "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 1",
+        "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
+        "ContractionBlocked True HostsInUse: Not wanted any more, but kept: in use",
+      ],
+    );
+    expect(show({ kind: "deleting", summary: toSummary([]) })).toEqual([
       "Ready False Progressing: Landfall removes what it made for the Vino",
       "MachinesReady False Progressing: The Vino is being deleted. Machines left: 0",
       "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 0",
@@ -525,9 +600,9 @@ describe("reportProgress() says what a machine waits for", () => {
     const now = { monotonicMs: 1_000, wallMs: Date.UTC(2026, 0, 1, 0, 0, 0, 1) };
     const at = { dueMs: Infinity, retryMs: -Infinity, ...change };
     const progress = toProgress(plan, at, "exist");
-    const { entry, retryAt } = reportProgress(progress, { isWanted: true, now });
+    const { entry, retryTime } = reportProgress(progress, { isWanted: true, now });
     if (message === undefined) expect(entry.message).toBeUndefined();
     else expect(entry.message).toEndWith(message);
-    expect(retryAt).toBe(expected);
+    expect(retryTime).toBe(expected);
   });
 });

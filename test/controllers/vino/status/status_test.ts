@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import type { Vino, VinoSpec, VinoStatus } from "../../../../lib/controllers/vino/resource/vino.ts";
-import type { MachinesReport, Outcome } from "../../../../lib/controllers/vino/status/outcome.ts";
 import {
   planStatus,
   findSilenceChange,
-  findWarning,
+  listWarnings,
+  type Outcome,
   type Warning,
   describeAlike,
   type MachineLine,
 } from "../../../../lib/controllers/vino/status/status.ts";
-import { toReport, toReports } from "../../../support/vino/reports.ts";
+import { toReport, toSummary } from "../../../support/vino/reports.ts";
 import {
   toRemovalTask,
   toWantedTasks,
@@ -18,7 +18,10 @@ import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import { readRoles } from "../../../../lib/controllers/vino/resource/role_form.ts";
 import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
-import { makeReport } from "../../../../lib/controllers/vino/status/machines_report.ts";
+import {
+  listReports,
+  type MachineReport,
+} from "../../../../lib/controllers/vino/status/machine_status.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import {
   AT_REST,
@@ -37,12 +40,12 @@ function plan(outcome: Outcome, vino = VINO): ReturnType<typeof planStatus> {
 }
 
 describe("planStatus()", () => {
-  const report = toReports([
+  const summary = toSummary([
     toReport(0),
     toReport(1, { state: "Creating", machineId: "vm-1" }),
     toReport(2, {}, { isWanted: false }),
   ]);
-  const served: Outcome = { kind: "served", spec: {}, report };
+  const served: Outcome = { kind: "served", spec: {}, summary };
 
   test("counts machines", () => {
     expect(plan(served)).toMatchObject({
@@ -120,12 +123,12 @@ test.each([
 });
 
 const PROBLEMS = [{ path: "spec.nodes", message: "must be a list" }];
-const READY = toReports([toReport(0)]);
+const READY = toSummary([toReport(0)]);
 const REFUSED = { kind: "refused", spec: {}, message: "m" } as const;
-const toServed = (report: Partial<typeof READY>): Outcome => ({
+const toServed = (change: Partial<typeof READY>): Outcome => ({
   kind: "served",
   spec: {},
-  report: { ...READY, ...report },
+  summary: { ...READY, ...change },
 });
 const NOWHERE = { role: "worker", missing: 3, kind: "noHosts", why: "no host" } as const;
 
@@ -170,17 +173,33 @@ test.each<[string, Outcome, Warning | undefined]>([
   ],
   [
     "machines with other addresses, before a full network",
-    toServed({ addressDifferences: ["eth0 of a has 192.0.2.9"], addressProblems: ["oam is full"] }),
+    toServed({
+      addressDifferences: [{ name: "a", message: "eth0 of a has 192.0.2.9" }],
+      addressProblems: ["oam is full"],
+    }),
     { word: "addressesDiffer", message: "eth0 of a has 192.0.2.9" },
   ],
   ["hosts that are disabled", toServed({ shortages: [{ ...NOWHERE, kind: "noRoom" }] }), undefined],
-  ["machines that are complete", { kind: "served", spec: {}, report: READY }, undefined],
+  ["machines that are complete", { kind: "served", spec: {}, summary: READY }, undefined],
   ["a deletion", { kind: "deleting", obstacle: "m" }, undefined],
-])("findWarning() of %s", (_what, outcome, warning) => {
-  expect(findWarning(outcome)).toEqual(warning);
+  [
+    "machines that a person must confirm to remove",
+    toServed({ limit: "confirm it" }),
+    { word: "contractionBlocked", message: "confirm it" },
+  ],
+])("listWarnings() of %s", (_what, outcome, warning) => {
+  expect(listWarnings(outcome)).toEqual(warning ? [warning] : []);
 });
 
-const SERVED: Outcome = { kind: "served", spec: {}, report: toReports([toReport(0)]) };
+test("listWarnings() says why hosts have no management controller, each reason once", () => {
+  const outcome = { name: "h", state: "Published", notices: [], bmcProblem: "no Secret" } as const;
+  const summary = toSummary([0, 1].map((index) => toReport(index, {}, { outcome })));
+  expect(listWarnings({ kind: "served", spec: {}, summary })).toEqual([
+    { word: "bmcCredentialsUnusable", message: "no Secret" },
+  ]);
+});
+
+const SERVED: Outcome = { kind: "served", spec: {}, summary: toSummary([toReport(0)]) };
 const SILENT: Outcome = { kind: "refused", spec: {}, why: "silent", message: "no answer" };
 const STILL: Outcome = { kind: "refused", spec: {}, why: "silent", message: "another timeout" };
 const LEAVING: Outcome = { kind: "deleting", obstacle: "no answer" };
@@ -221,7 +240,7 @@ const THREE: VinoSpec = { ...SPEC, nodes: [{ name: "worker", count: 3 }] };
 
 const SHOWN = { isDeleting: false, isPaused: false, use: undefined };
 
-type Input = Parameters<typeof makeReport>[0];
+type Input = Parameters<typeof listReports>[0];
 
 const nameOf = (index: number): string => toEntry("worker", index).name;
 
@@ -242,19 +261,17 @@ function look(view: MachinesView, spec?: VinoSpec): Pick<Input, "snapshot" | "ro
   return { snapshot: result.snapshot, roles };
 }
 
-/** A report in which nothing goes on, but for what a test says. */
-function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): MachinesReport {
-  return makeReport({
+/** Reports on machines with which nothing goes on, but for what a test says. */
+function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): MachineReport[] {
+  return listReports({
     addresses: { machines: new Map(), problems: new Map(), notices: [] },
     wanted: [],
     idle: [],
     removals: [],
-    decision: { removable: [], staying: [], isDrained: true },
+    staying: [],
     hosts: new Map(),
     shown: [],
     tracker: { find: () => undefined, isWorking: () => false },
-    gonePools: undefined,
-    removed: [],
     isGone: () => false,
     now: { monotonicMs: 0, wallMs: 0 },
     isLeft: () => false,
@@ -262,7 +279,7 @@ function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): Mac
   });
 }
 
-test("makeReport() reports on machines that are wanted, wait, stay and go, in their order, with their hosts", () => {
+test("listReports() reports on machines that are wanted, wait, stay and go, in their order, with their hosts", () => {
   const hosts = [toDoubleHost("h1", { name: "xcp-1" }), toDoubleHost("h2")];
   const machines = [0, 5, 7].map((index) => toMachine("worker", index));
   const view = toView(machines, { hosts });
@@ -294,11 +311,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     wanted: tasks,
     idle,
     removals,
-    decision: {
-      removable: [],
-      staying: [{ machine: toKnown("worker", 12), why: "x", isKept: false }],
-      isDrained: true,
-    },
+    staying: [{ machine: toKnown("worker", 12), why: "x", isKept: false }],
     hosts: new Map([
       [
         kept,
@@ -312,21 +325,9 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
       { ...SHOWN, name: "edge-worker-7", use: 'is used by M "m"' },
     ],
     tracker,
-    gonePools: "lyon",
-    removed: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
-  });
-  expect(found).toMatchObject({
-    removals: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
-    wantedCount: 2,
-    addressProblems: ["oam is full"],
-    notices: [
-      "oam has moved",
-      "The cloud shows pool lyon, so it is not gone: remove the annotation landfall.dev/gone-pools",
-    ],
-    hosts: [{ name: "edge-worker", state: "Paused" }],
   });
   expect(
-    found.machines.map(({ entry, isWanted }) => [
+    found.map(({ entry, isWanted }) => [
       entry.index,
       entry.bareMetalHost,
       isWanted,
@@ -339,11 +340,11 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     [7, "InUse", false, "h1", "xcp-1"],
     [12, "InUse", false, "h1", "xcp-1"],
   ]);
-  expect(found.machines[0]?.problems).toMatchObject([{ kind: "notice", message: differences[0] }]);
-  expect(found.machines[1]?.entry.message).toBe("oam is full");
+  expect(found[0]?.problems).toMatchObject([{ kind: "notice", message: differences[0] }]);
+  expect(found[1]?.entry.message).toBe("oam is full");
 });
 
-test("makeReport() tells machines with other addresses apart from those without", () => {
+test("listReports() tells machines with other addresses apart from those without", () => {
   const view = toView([0, 1, 2].map((index) => toMachine("worker", index)));
   const { snapshot, roles = new Map() } = look(view, THREE);
   const say = (index: number): string =>
@@ -360,16 +361,14 @@ test("makeReport() tells machines with other addresses apart from those without"
   };
   const { idle } = toWantedTasks(snapshot, { spec: THREE, roles, addresses, hasBmc: false });
   const found = report({ snapshot, roles, addresses, idle });
-  expect(found.addressProblems).toEqual(["oam is full"]);
-  expect(found.addressDifferences).toEqual([`${say(0)}. The same is true of 1 more machine`]);
-  expect(found.machines.map(({ entry, problems }) => [entry.state, problems])).toEqual([
+  expect(found.map(({ entry, problems }) => [entry.state, problems])).toEqual([
     ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(0) }]],
     ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(1) }]],
     ["Ready", []],
   ]);
 });
 
-test("makeReport() says of what a person would have to decide that it stays, if the Vino is done with it", () => {
+test("listReports() says of what a person would have to decide that it stays, if the Vino is done with it", () => {
   const view = toView([toMachine("worker", 0)]);
   const looked = look(view);
   const [machine] = looked.snapshot.placement.surplus;
@@ -383,12 +382,12 @@ test("makeReport() says of what a person would have to decide that it stays, if 
     tracker.review(task, view, undefined);
     tracker.noteFailure(task.name, { kind: "decision", message: "VM a is hidden" });
   }
-  expect(report({ ...looked, removals, tracker }).machines).toMatchObject([
+  expect(report({ ...looked, removals, tracker })).toMatchObject([
     { entry: { message: "VM a is hidden" }, problems: [{ kind: "decision" }] },
   ]);
   const message =
     "What exists of it stays in the cloud, because deletionPolicy is Retain. VM a is hidden";
-  expect(report({ ...looked, removals, tracker, isLeft: () => true }).machines).toMatchObject([
+  expect(report({ ...looked, removals, tracker, isLeft: () => true })).toMatchObject([
     { entry: { message }, problems: [], isKept: true },
   ]);
 });
@@ -403,13 +402,12 @@ test.each<[string, readonly (typeof POOL)[], boolean, boolean]>([
   ["that is in another pool than the lost one", [LYON, lose(OTHER)], true, false],
   ["that is in the lost pool", [lose(LYON), OTHER], true, true],
   ["without any pool", [], false, true],
-])("makeReport() of a machine %s", (_title, pools, isShown, isSilent) => {
+])("listReports() of a machine %s", (_title, pools, isShown, isSilent) => {
   const looked = look(toView(isShown ? [toMachine("worker", 0)] : [], { pools }));
   const [machine] = looked.snapshot.placement.surplus;
   const known = machine ?? toKnown("worker", 0);
   const { machine: _shown, ...limited } = known;
   const staying = [{ machine: limited, why: "x", isKept: false }];
-  const decision = { removable: [], staying, isDrained: true };
-  const { machines } = report({ ...looked, decision });
+  const machines = report({ ...looked, staying });
   expect(machines.map((one) => one.isSilent === true)).toEqual([isSilent]);
 });

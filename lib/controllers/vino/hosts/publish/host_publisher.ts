@@ -11,8 +11,7 @@ import { type StoreReader, toKey, type Key } from "../../../../kube/cache/store.
 import { type BareMetalHost, VINO_UID } from "../../../../kube/kinds/bare_metal_host.ts";
 import { formatNetworkData } from "../../guest/network_data.ts";
 import type { Vino } from "../../resource/vino.ts";
-import { doesExist } from "../conditions.ts";
-import { type HostFacts, toHostFacts, isPaused } from "../host_facts.ts";
+import { doesExist, type HostFacts, toHostFacts, isPaused } from "../host_facts.ts";
 import { HostWriter, type WriteResult } from "./host_writer.ts";
 import { type HostPlan, type HostSurroundings, planHost, planRemoval } from "../plan.ts";
 import { SecretWriter, type SecretProblem, CHECK_INTERVAL_MS, toSecrets } from "./secret_writer.ts";

@@ -2,13 +2,7 @@
  * The removal of machines of one Vino that are too many: which may go, and when nothing of them is left.
  * @module
  */
-import {
-  parseMachineName,
-  toOwnerPrefix,
-  type MachineOwner,
-  type MachinePlan,
-  type MachinePool,
-} from "../../../../cloud/capabilities/machines.ts";
+import { parseMachineName, toOwnerPrefix } from "../../../../cloud/capabilities/machines.ts";
 import type { KnownMachine } from "../../placement/known.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
 import type { VinoRemoval } from "../../resource/vino.ts";
@@ -18,10 +12,8 @@ import { type MachineTask, listForgotten, toRemovalTask } from "../steps/tasks.t
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { NeverComplete, describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 import { GONE_POOLS } from "../../words.ts";
-import { joinSome } from "../../../kinds/problems.ts";
+import { isGoneWithPool, readGonePools } from "./gone_pools.ts";
 import type { HostOutcome } from "../../hosts/types.ts";
-import type { ContractionReport, MachineReport } from "../../status/outcome.ts";
-import { quote } from "../../../../core/text/printable.ts";
 
 /** What {@linkcode Removals} need. */
 interface RemovalsOptions extends Pick<
@@ -255,12 +247,10 @@ interface StayingMachine {
 }
 
 /** What becomes of them. */
-export interface RemovalDecision {
+interface RemovalDecision {
   /** Machines that may be removed from the cloud now, or that may be gone: then their addresses are free. */
   readonly removable: readonly KnownMachine[];
   readonly staying: readonly StayingMachine[];
-  /** Why some stay that should go. */
-  readonly contraction?: ContractionReport;
   /** Whether nothing is left to do but {@linkcode removable}. */
   readonly isDrained: boolean;
 }
@@ -270,7 +260,6 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
   const { surplus, outcomes, deletes, limit, isWithoutCloud = false } = input;
   const removable: KnownMachine[] = [];
   const staying: StayingMachine[] = [];
-  const held: string[] = [];
   let isDrained = true;
   for (const machine of surplus) {
     const host = outcomes.get(machine.name);
@@ -280,7 +269,6 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
     } else if (host !== undefined && host.state !== "Gone") {
       isDrained = false;
       const message = host.message ?? `BareMetalHost ${host.name} is being deleted`;
-      if (HELD.has(host.state)) held.push(message);
       staying.push({ machine, why: message, isKept: false });
     } else if (!isWithoutCloud && (deletes || machine.machine === undefined)) {
       removable.push(machine);
@@ -288,85 +276,5 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
       staying.push({ machine, why: isWithoutCloud ? UNSEEN_MESSAGE : KEPT_MESSAGE, isKept: true });
     }
   }
-  const inUse: ContractionReport | undefined =
-    held.length === 0
-      ? undefined
-      : { kind: "inUse", message: `Not wanted any more, but kept: ${joinSome(held)}` };
-  const contraction =
-    limit === undefined ? inUse : ({ kind: "fleetLimit", message: limit } as const);
-  return { removable, staying, ...(contraction && { contraction }), isDrained };
-}
-
-/** A person or another program must act before these hosts can go. */
-const HELD: ReadonlySet<HostOutcome["state"]> = new Set([
-  "InUse",
-  "Paused",
-  "Moved",
-  "Refused",
-  "NameTaken",
-]);
-
-/** IDs of the pools of which a person said that they are gone. @param annotations Of the Vino */
-export function readGonePools({
-  annotations = {},
-}: {
-  readonly annotations?: Readonly<Record<string, string>>;
-}): ReadonlySet<string> {
-  return parseGonePools(annotations[GONE_POOLS]);
-}
-
-function parseGonePools(text: string | undefined): ReadonlySet<string> {
-  return new Set(text?.split(",").map((id) => id.trim()));
-}
-
-/**
- * Whether a machine is gone together with its pool. A pool that the cloud shows is not gone, also if a person said so.
- *
- * @param plan Of its removal, from a look
- * @param gone As {@linkcode readGonePools} reads them
- */
-export function isGoneWithPool(
-  { state, needsLook, steps, problems }: MachinePlan,
-  gone: ReadonlySet<string>,
-): boolean {
-  if (state !== "Unknown" || needsLook === true || steps.length > 0) return false;
-  return problems.some(
-    ({ missingPoolId }) => missingPoolId !== undefined && gone.has(missingPoolId),
-  );
-}
-
-/**
- * How a person says that a pool is gone; no full stop. `undefined`: a person said it.
- *
- * @param said What the annotation has
- */
-export function describeWayOut(
-  { namespace, name }: Pick<MachineOwner, "name" | "namespace">,
-  poolId: string,
-  said: string | undefined,
-): string | undefined {
-  if (parseGonePools(said).has(poolId)) return undefined;
-  const wrong = `The annotation ${GONE_POOLS} is ${quote(said ?? "")}, without the ID of that pool. `;
-  const command = `kubectl annotate vino ${name} --namespace=${namespace} --overwrite ${GONE_POOLS}=${poolId}`;
-  const what =
-    "If that pool is gone for good with all its machines, say so, and Landfall forgets them";
-  return `${said === undefined ? "" : wrong}${what}: ${command}`;
-}
-
-/** Says of the pools that a person named why they have no effect; sentences without a full stop. */
-export function describeIdlePools(
-  said: string | undefined,
-  pools: readonly MachinePool[],
-  machines: readonly Pick<MachineReport, "entry" | "problems">[],
-): string[] {
-  // As long as a machine may be in a lost pool, its own message says what to write.
-  if (said === undefined || machines.some(({ entry }) => entry.state === "Unknown")) return [];
-  const annotation = `the annotation ${GONE_POOLS}`;
-  const shown = pools.filter(({ isComplete }) => isComplete);
-  return [...parseGonePools(said)].map((value) => {
-    const pool = shown.find(({ id, name }) => id === value || name === value);
-    return pool === undefined
-      ? `No machine of this Vino is in a lost pool ${quote(value)}: remove ${annotation}`
-      : `The cloud shows pool ${pool.name}, so it is not gone: remove ${annotation}`;
-  });
+  return { removable, staying, isDrained };
 }
