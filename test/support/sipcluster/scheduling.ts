@@ -14,7 +14,7 @@ export const CLUSTER = "tenant/one";
 
 /** What a test says about a host. */
 export interface HostWords extends Partial<
-  Pick<HostFacts, "trouble" | "isUntouchable" | "isInUse">
+  Pick<HostFacts, "isInUse" | "isUntouchable" | "late" | "trouble">
 > {
   readonly labels?: Readonly<Record<string, string>>;
   /** Of the tests' cluster. */

@@ -2,10 +2,11 @@
  * Which hosts a role gives back when it has too many.
  * @module
  */
+import { Heap } from "../../../core/heap.ts";
 import type { NodeSet } from "../resource/sip_cluster.ts";
 import { listTopologyKeys } from "./domains.ts";
 import { readLabel, toMatcher } from "./label_selector.ts";
-import { listKeepable, type OwnHost, type RoleHosts } from "./own_hosts.ts";
+import { byKey, listKeepable, type OwnHost, type RoleHosts } from "./own_hosts.ts";
 import { type HostFacts, LATE } from "./types.ts";
 
 /** What a role keeps, before it takes others. */
@@ -51,20 +52,11 @@ export function planContraction(
   hosts: RoleHosts | undefined,
   options: ContractionOptions,
 ): Contraction {
-  const { set, releasesUsed, neighbours, needed = new Set() } = options;
+  const { set, releasesUsed } = options;
   const wanted = toWanted(set);
   const { loose = [], used = [], untouchable = [] } = hosts ?? {};
   const surplus = loose.length + used.length + untouchable.length - wanted.active - wanted.standby;
-  const all = new Set(listKeepable(hosts));
-  const matches = toMatcher(set?.labelSelector);
-  const crowd: Crowd = {
-    stay: all,
-    wanted,
-    keys: listTopologyKeys(set),
-    neighbours,
-    needed,
-    unmatched: new Set([...all].filter(({ labels }) => !matches(labels))),
-  };
+  const crowd = toCrowd(listKeepable(hosts), options);
   const doubtful = untouchable.filter(({ isDoubtful }) => isDoubtful);
   const mayLeave = [...loose, ...(releasesUsed ? used : [])];
   const leave = removeSome(crowd, mayLeave, surplus - doubtful.length);
@@ -79,76 +71,130 @@ export function planContraction(
 interface Crowd {
   readonly stay: Set<OwnHost>;
   readonly wanted: Wanted;
-  readonly keys: readonly string[];
-  readonly neighbours: readonly OwnHost[];
-  readonly needed: ReadonlySet<HostFacts>;
-  readonly unmatched: ReadonlySet<HostFacts>;
+  /** Of those that stay, how many stand by. */
+  standby: number;
+  /** How many hosts are in a domain, those of other roles that crowd it included. */
+  readonly counts: Map<string, number>;
+  readonly listDomains: (host: HostFacts) => readonly string[];
+  /** What of the order of hosts never changes: the lower, the sooner one leaves. */
+  readonly rank: (host: OwnHost) => number;
 }
 
-/** Removes up to `count` of these hosts from a crowd, and returns them. */
-function removeSome(crowd: Crowd, hosts: readonly OwnHost[], count: number): readonly OwnHost[] {
-  const mayLeave = new Set(hosts.filter((host) => crowd.stay.has(host)));
+function toCrowd(
+  hosts: readonly OwnHost[],
+  { set, neighbours, needed = new Set() }: ContractionOptions,
+): Crowd {
+  const keys = listTopologyKeys(set);
+  const matches = toMatcher(set?.labelSelector);
+  const crowd: Crowd = {
+    stay: new Set(hosts),
+    wanted: toWanted(set),
+    standby: hosts.filter(({ assigned }) => assigned.standby).length,
+    counts: new Map(),
+    // Hosts without the label crowd nothing.
+    listDomains: ({ labels }) =>
+      keys.flatMap((key) => {
+        const value = readLabel(labels, key);
+        return value === undefined ? [] : [JSON.stringify([key, value])];
+      }),
+    rank: (host) =>
+      [
+        host.late === LATE.reserved,
+        host.isInUse,
+        host.isForgiven !== true,
+        !needed.has(host),
+        matches(host.labels),
+      ].reduce((rank, isLater) => 2 * rank + Number(isLater), 0),
+  };
+  for (const host of [...hosts, ...neighbours]) count(crowd, host, 1);
+  return crowd;
+}
+
+function count({ counts, listDomains }: Crowd, host: HostFacts, by: number): void {
+  for (const domain of listDomains(host)) counts.set(domain, (counts.get(domain) ?? 0) + by);
+}
+
+/** Hosts of one domain between which only their keys decide, in the order of these. */
+interface Peers {
+  readonly rank: number;
+  readonly domain: string;
+  readonly isStandby: boolean;
+  readonly hosts: OwnHost[];
+}
+
+/** The host of its peers that leaves next, and when, compared with others: the lower the ranks, the sooner. */
+interface Leaver {
+  readonly peers: Peers;
+  readonly host: OwnHost;
+  readonly ranks: readonly number[];
+}
+
+/**
+ * Removes up to `limit` of these hosts from a crowd, and returns them. A tenant may give back thousands at once, so
+ * nothing is counted anew for each: a host never leaves sooner because another one left, so that only the first of the
+ * heap is judged again.
+ */
+function removeSome(crowd: Crowd, hosts: readonly OwnHost[], limit: number): readonly OwnHost[] {
+  const { stay } = crowd;
   const removed: OwnHost[] = [];
-  while (removed.length < count) {
-    const next = chooseLeaver(crowd, mayLeave);
-    if (next === undefined) break;
-    mayLeave.delete(next);
-    crowd.stay.delete(next);
-    removed.push(next);
+  if (limit <= 0) return removed;
+  const heap = new Heap(compare);
+  const push = (peers: Peers): void => {
+    const next = findLeaver(crowd, peers);
+    if (next !== undefined) heap.push(next);
+  };
+  for (const peers of groupPeers(crowd, hosts)) push(peers);
+  while (removed.length < limit) {
+    const first = heap.pop();
+    if (first === undefined) break;
+    const { peers, host } = first;
+    const now = findLeaver(crowd, peers);
+    if (now?.host === host && compare(now, first) === 0) {
+      stay.delete(host);
+      count(crowd, host, -1);
+      if (peers.isStandby) crowd.standby -= 1;
+      removed.push(host);
+    }
+    push(peers);
   }
   return removed;
 }
 
-function chooseLeaver(crowd: Crowd, mayLeave: ReadonlySet<OwnHost>): OwnHost | undefined {
-  const { stay, wanted, keys, neighbours } = crowd;
-  const standby = [...stay].filter(({ assigned }) => assigned.standby).length;
-  const hasTooMany = {
-    standby: standby > wanted.standby,
-    active: stay.size - standby > wanted.active,
-  };
-  const counts = keys.map((key) => countByValue([...stay, ...neighbours], key));
-  const countIn = ({ labels }: OwnHost): number =>
-    Math.max(0, ...keys.map((key, at) => counts[at]?.get(readLabel(labels, key)) ?? 0));
-  const rank = (host: OwnHost): readonly number[] => [
-    host.late === LATE.reserved ? 1 : 0,
-    host.isInUse ? 1 : 0,
-    host.isForgiven === true ? 0 : 1,
-    crowd.needed.has(host) ? 0 : 1,
-    crowd.unmatched.has(host) ? 0 : 1,
-    hasTooMany[host.assigned.standby ? "standby" : "active"] ? 0 : 1,
-    host.assigned.standby ? 0 : 1,
-    -countIn(host),
-  ];
-  let best: Ranked | undefined;
-  for (const host of mayLeave) {
-    const next = { host, rank: rank(host) };
-    if (best === undefined || compare(next, best) < 0) best = next;
+function groupPeers(crowd: Crowd, hosts: readonly OwnHost[]): Iterable<Peers> {
+  const all = new Map<string, Peers>();
+  for (const host of hosts.toSorted(byKey)) {
+    if (!crowd.stay.has(host)) continue;
+    const rank = crowd.rank(host);
+    const isStandby = host.assigned.standby;
+    const domains = crowd.listDomains(host);
+    for (const domain of domains.length === 0 ? [""] : domains) {
+      const name = `${rank} ${isStandby} ${domain}`;
+      const peers = all.get(name) ?? { rank, domain, isStandby, hosts: [] };
+      all.set(name, peers);
+      peers.hosts.push(host);
+    }
   }
-  return best?.host;
+  return all.values();
 }
 
-interface Ranked {
-  readonly host: OwnHost;
-  readonly rank: readonly number[];
+function findLeaver({ stay, wanted, standby, counts }: Crowd, peers: Peers): Leaver | undefined {
+  const { rank, domain, isStandby, hosts } = peers;
+  // A host is in several domains.
+  let host = hosts.at(-1);
+  while (host !== undefined && !stay.has(host)) {
+    hosts.pop();
+    host = hosts.at(-1);
+  }
+  if (host === undefined) return undefined;
+  const surplus = isStandby ? standby - wanted.standby : stay.size - standby - wanted.active;
+  const ranks = [rank, surplus > 0 ? 0 : 1, isStandby ? 0 : 1, -(counts.get(domain) ?? 0)];
+  return { peers, host, ranks };
 }
 
-function compare(one: Ranked, other: Ranked): number {
-  for (const [at, value] of one.rank.entries()) {
-    const difference = value - (other.rank[at] ?? 0);
+function compare(one: Leaver, other: Leaver): number {
+  for (const [at, rank] of one.ranks.entries()) {
+    const difference = rank - (other.ranks[at] ?? 0);
     if (difference !== 0) return difference;
   }
-  return one.host.key > other.host.key ? -1 : 1;
-}
-
-/** Hosts without the label crowd nothing. */
-function countByValue(
-  hosts: readonly OwnHost[],
-  key: string,
-): ReadonlyMap<string | undefined, number> {
-  const counts = new Map<string | undefined, number>();
-  for (const { labels } of hosts) {
-    const value = readLabel(labels, key);
-    if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
-  return counts;
+  return byKey(other.host, one.host);
 }

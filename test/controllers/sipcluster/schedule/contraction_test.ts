@@ -1,10 +1,18 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import {
   type ContractionOptions,
   planContraction,
   toWanted,
 } from "../../../../lib/controllers/sipcluster/schedule/contraction.ts";
-import { sortHosts } from "../../../../lib/controllers/sipcluster/schedule/own_hosts.ts";
+import {
+  byKey,
+  listKeepable,
+  type OwnHost,
+  sortHosts,
+} from "../../../../lib/controllers/sipcluster/schedule/own_hosts.ts";
+import { LATE } from "../../../../lib/controllers/sipcluster/schedule/types.ts";
+import { tries } from "../../../support/extent.ts";
 import {
   CLUSTER,
   type HostWords,
@@ -117,4 +125,107 @@ describe("planContraction() gives back", () => {
   ])("%s", (_, words, options, expected) => {
     expect(contract(words, options)).toBe(expected);
   });
+});
+
+const drawnHost = fc.record({
+  labels: fc.record({ rack: fc.constantFrom("1", "2", "3"), power: fc.constantFrom("a", "b") }),
+  standby: fc.boolean(),
+  isInUse: fc.boolean(),
+  late: fc.constantFrom(LATE.reserved, LATE.twin),
+});
+const drawnCrowd = fc.record({
+  words: fc.array(drawnHost, { maxLength: 12 }),
+  neighbours: fc.array(drawnHost, { maxLength: 4 }),
+  keys: fc.constantFrom([], ["rack"], ["rack", "power"]),
+  active: fc.nat(4),
+  standby: fc.nat(2),
+});
+
+/** Chooses as the rule is written, by looking at all hosts anew for each that leaves. */
+function chooseByRule(
+  hosts: readonly OwnHost[],
+  neighbours: readonly OwnHost[],
+  { active, standby, keys }: { active: number; standby: number; keys: readonly string[] },
+): readonly string[] {
+  const stay = new Set(hosts);
+  const left: string[] = [];
+  while (stay.size > active + standby) {
+    const standing = [...stay].filter(({ assigned }) => assigned.standby).length;
+    const crowds = ({ labels }: OwnHost): number =>
+      Math.max(
+        0,
+        ...keys.map(
+          (key) => [...stay, ...neighbours].filter((one) => one.labels[key] === labels[key]).length,
+        ),
+      );
+    const isKindWanted = ({ assigned }: OwnHost): boolean =>
+      assigned.standby ? standing <= standby : stay.size - standing <= active;
+    const ranked = [...stay].map((host) => ({
+      host,
+      ranks: [
+        host.late === LATE.reserved,
+        host.isInUse,
+        isKindWanted(host),
+        !host.assigned.standby,
+        -crowds(host),
+      ].map(Number),
+    }));
+    const [first] = ranked.toSorted(
+      (a, b) =>
+        a.ranks.map((rank, at) => rank - (b.ranks[at] ?? 0)).find((one) => one !== 0) ??
+        (a.host.key > b.host.key ? -1 : 1),
+    );
+    if (first === undefined) break;
+    stay.delete(first.host);
+    left.push(first.host.key);
+  }
+  return left;
+}
+
+function toOwn(words: readonly HostWords[], prefix: string): readonly OwnHost[] {
+  const hosts = words.map((one, at) => toHost(`${prefix}${at + 10}`, { role: "Worker", ...one }));
+  const { own } = sortHosts({ cluster: CLUSTER, nodes: {}, hosts });
+  return listKeepable(own.get("Worker")).toSorted(byKey);
+}
+
+test("hosts leave as the rule says, one after the other", () => {
+  const property = fc.property(drawnCrowd, ({ words, neighbours, keys, active, standby }) => {
+    const hosts = toOwn(words, "h");
+    const beside = toOwn(neighbours, "n");
+    const { own } = sortHosts({ cluster: CLUSTER, nodes: {}, hosts });
+    const { leave } = planContraction(own.get("Worker"), {
+      set: toNodeSet(active, standby, ...keys),
+      releasesUsed: true,
+      neighbours: beside,
+    });
+    expect(leave.map(({ key }) => key)).toEqual([
+      ...chooseByRule(hosts, beside, { active, standby, keys }),
+    ]);
+  });
+  fc.assert(property, tries(2_000));
+});
+
+test("the work for a cluster that gives back thousands of hosts grows with their number alone", () => {
+  const countReads = (size: number): number => {
+    let reads = 0;
+    const toLabels = (at: number): Record<string, string> =>
+      new Proxy(
+        { rack: String(at % 40), server: String(at) },
+        {
+          get: (labels, key) => {
+            reads += 1;
+            return Reflect.get(labels, key);
+          },
+        },
+      );
+    const hosts = Array.from({ length: size }, (_, at) =>
+      toHost(`h${at + 10_000}`, { role: "Worker", labels: toLabels(at) }),
+    );
+    const { own } = sortHosts({ cluster: CLUSTER, nodes: {}, hosts });
+    const options = { set: toNodeSet(1, 0, "rack", "server"), releasesUsed: false, neighbours: [] };
+    const { leave } = planContraction(own.get("Worker"), options);
+    expect(leave).toHaveLength(size - 1);
+    return reads;
+  };
+  expect(countReads(2_000)).toBeLessThan(11 * countReads(200));
 });
