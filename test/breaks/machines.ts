@@ -96,7 +96,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
   {
     id: "pool-gone-without-a-person",
     rule: "only a person says that a pool is gone for good",
-    file: "lib/controllers/vino/machines/removal/removals.ts",
+    file: "lib/controllers/vino/machines/removal/gone_pools.ts",
     from: "({ missingPoolId }) => missingPoolId !== undefined && gone.has(missingPoolId),",
     to: "({ missingPoolId }) => missingPoolId !== undefined,",
     caughtBy: "test/controllers/vino/machines/removal_test.ts",
