@@ -131,7 +131,7 @@ interface Leaver {
 
 /**
  * Removes up to `limit` of these hosts from a crowd, and returns them. A tenant may give back thousands at once, so
- * nothing is counted anew for each: a host never leaves sooner because another one left, so that only the first of the
+ * nothing is counted again for each: a host never leaves sooner because another one left, so that only the first of the
  * heap is judged again.
  */
 function removeSome(crowd: Crowd, hosts: readonly OwnHost[], limit: number): readonly OwnHost[] {

@@ -141,7 +141,7 @@ const drawnCrowd = fc.record({
   standby: fc.nat(2),
 });
 
-/** Chooses as the rule is written, by looking at all hosts anew for each that leaves. */
+/** Chooses as the rule is written, by looking at all hosts again for each that leaves. */
 function chooseByRule(
   hosts: readonly OwnHost[],
   neighbours: readonly OwnHost[],
