@@ -32,7 +32,7 @@ test.each([
   expect(says).toContain(CALL);
   expect(says).toContain("Landfall tries again");
   mend();
-  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilCondition("a", "Ready", READY, 20_000);
 });
 
 test("a cluster that is being deleted says what holds it", async () => {
