@@ -53,7 +53,7 @@ import {
   ORIGIN_LABELS,
   toPlaces,
 } from "./labels.ts";
-import type { View } from "./machines/look/view.ts";
+import type { Observation as MachinesObservation } from "./machines/observe/observation.ts";
 import type { MachinesOptions, XenOrchestraMachines } from "./machines/machines.ts";
 import type { Step } from "./machines/steps.ts";
 import { Memory } from "./memory.ts";
@@ -415,7 +415,7 @@ interface LazyMachinesOptions extends Omit<MachinesOptions, "own"> {
 }
 
 /** See {@linkcode Machines}. */
-interface LazyMachines extends Machines<View, Step> {
+interface LazyMachines extends Machines<MachinesObservation, Step> {
   /** Resolves when inventories show machines, if a controller follows them. */
   whenFollowed(): Promise<void>;
 }

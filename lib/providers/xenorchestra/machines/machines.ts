@@ -21,16 +21,16 @@ import type { XenOrchestraApi } from "../client.ts";
 import { applyStep } from "./apply/apply.ts";
 import { OutdatedPlanError } from "./apply/checks.ts";
 import { inspectMachines } from "./inspection.ts";
-import { listTasks, type Places, takeLook } from "./look/look.ts";
-import { toTasks } from "./look/stock.ts";
+import { listTasks, type Places, observe } from "./observe/observe.ts";
+import { toTasks } from "./observe/resources.ts";
 import {
-  type LookingUser,
-  type Stock,
-  type View,
+  type ApiUser,
+  type Resources,
+  type Observation,
   type Vm,
   readVms,
-  toInventoryView,
-} from "./look/view.ts";
+  toInventoryObservation,
+} from "./observe/observation.ts";
 import { FRESH_PERIOD_MS } from "./plan/find.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
@@ -47,7 +47,7 @@ import { ChangeRefusal } from "./wire/changes.ts";
 
 /** How often the rights of the user are read while it lacks none; an administrator can take them away. */
 const RIGHTS_MS = 600_000;
-/** For so long a look may use the storages and networks of another one, in milliseconds. */
+/** For so long an observation may use the storages and networks of another one, in milliseconds. */
 const PLACES_MS = 10_000;
 /** The least often that everything is looked at while machines are made, in milliseconds. */
 const PEEK_MS = 30_000;
@@ -66,7 +66,7 @@ export interface MachinesOptions {
 }
 
 /** See {@linkcode Machines}. */
-export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"> {
+export class XenOrchestraMachines implements Omit<Machines<Observation, Step>, "follow"> {
   readonly power: XenOrchestraPower;
   readonly #options: MachinesOptions;
   readonly #api: MachinesApi;
@@ -75,8 +75,8 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   /** Until when the user counts as one that may see all that a creation depends on. */
   #seesAllUntilMs = -Infinity;
   #places: (Places & { readonly atMs: number }) | undefined;
-  /** The last look for a change. */
-  #last: View | undefined;
+  /** The last observation for a change. */
+  #last: Observation | undefined;
   /** Names of machines that were asked for since. */
   readonly #asked = new Set<string>();
 
@@ -92,18 +92,18 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     this.power = new XenOrchestraPower({ api: this.#api, session, own, rpc, findListed });
   }
 
-  async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {
+  async observe(question: MachinesQuestion, signal: AbortSignal): Promise<Observation> {
     const { clock, settings, own, findListing } = this.#options;
     const listing = findListing();
     if (listing === undefined) {
       throw new CloudError("unreachable", "Waiting for the first inventory with machines");
     }
     if (!question.isForChange) {
-      return toInventoryView(listing, this.#readVms(listing), settings, clock.now());
+      return toInventoryObservation(listing, this.#readVms(listing), settings, clock.now());
     }
     const { machines = [] } = question;
     const peeked = await this.#peek(machines, signal);
-    if (peeked.view !== undefined) return peeked.view;
+    if (peeked.cloud !== undefined) return peeked.cloud;
     const options = {
       api: this.#api,
       clock,
@@ -113,7 +113,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
       readUser: (both: AbortSignal) => this.#readUser(both),
       listPlaces: (both: AbortSignal) => this.#listPlaces(both),
     };
-    this.#last = await takeLook(options, machines, signal, peeked.tasks);
+    this.#last = await observe(options, machines, signal, peeked.tasks);
     this.#asked.clear();
     return this.#last;
   }
@@ -122,14 +122,14 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   async #peek(
     machines: readonly MachineIdentity[],
     signal: AbortSignal,
-  ): Promise<{ readonly view?: View; readonly tasks?: readonly RawTask[] }> {
+  ): Promise<{ readonly cloud?: Observation; readonly tasks?: readonly RawTask[] }> {
     const { clock } = this.#options;
-    const { stock, observedAtMs = -Infinity } = this.#last ?? {};
-    if (stock?.tasks === undefined || clock.monotonic() - observedAtMs >= PEEK_MS) return {};
+    const { resources, observedAtMs = -Infinity } = this.#last ?? {};
+    if (resources?.tasks === undefined || clock.monotonic() - observedAtMs >= PEEK_MS) return {};
     const names = machines.map(toMachineName);
-    const isPending = (tasks: NonNullable<Stock["tasks"]>, name: string): boolean =>
+    const isPending = (tasks: NonNullable<Resources["tasks"]>, name: string): boolean =>
       tasks.get(name)?.some(({ status }) => status === "pending") === true;
-    const { tasks: before } = stock;
+    const { tasks: before } = resources;
     const isLikely = names.every((name) => this.#asked.has(name) || isPending(before, name));
     if (!isLikely || names.length === 0) return {};
     const beganMs = clock.monotonic();
@@ -138,15 +138,15 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     const now = toTasks(tasks);
     if (this.#last === undefined || !names.every((name) => isPending(now, name))) return { tasks };
     const times = { observedAtMs: beganMs, atMs: clock.now() };
-    return { view: { ...this.#last, ...times, stock: { ...stock, tasks: now } } };
+    return { cloud: { ...this.#last, ...times, resources: { ...resources, tasks: now } } };
   }
 
-  plan(view: View, spec: MachineSpec, text: string | undefined): Plan {
-    return waitForReads(planMachine(view, spec, text), view, text);
+  plan(cloud: Observation, spec: MachineSpec, text: string | undefined): Plan {
+    return waitForReads(planMachine(cloud, spec, text), cloud, text);
   }
 
-  planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
-    return waitForReads(planRemoval(view, identity, text), view, text);
+  planRemoval(cloud: Observation, identity: MachineIdentity, text: string | undefined): Plan {
+    return waitForReads(planRemoval(cloud, identity, text), cloud, text);
   }
 
   async apply(step: Step, context: MachineStepContext, signal: AbortSignal): Promise<void> {
@@ -192,7 +192,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   }
 
   /** The own user stays the same with the same settings. Rights that it lacks an administrator can give. */
-  async #readUser(signal: AbortSignal): Promise<LookingUser> {
+  async #readUser(signal: AbortSignal): Promise<ApiUser> {
     this.#userId ??= await this.#api.readUserId(signal);
     if (this.#userId === undefined) return { blind: [] };
     const nowMs = this.#options.clock.monotonic();
@@ -214,7 +214,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
  */
 function waitForReads(
   plan: Plan,
-  { strangeMs = 0, isUnsure = false }: View,
+  { strangeMs = 0, isUnsure = false }: Observation,
   text: string | undefined,
 ): Plan {
   const isStrange = strangeMs > 0 && text !== undefined;

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { parseJson } from "../../../core/text/values.ts";
-import type { Vm } from "./look/view.ts";
+import type { Vm } from "./observe/observation.ts";
 import { toHash } from "./words.ts";
 import type { MachineSpec } from "../../../cloud/capabilities/machines.ts";
 
@@ -28,7 +28,7 @@ export interface VmRecord {
   readonly vm?: string | undefined;
   /** Whether that VM, and the one of the last attempt, are gone for sure: not only missing in a list. */
   readonly gone?: boolean | undefined;
-  /** What the VM list showed of its parts when a look found all as it should be. */
+  /** What the VM list showed of its parts when an observation found all as it should be. */
   readonly parts?: string | undefined;
   /** Which disks of the spec it has had, as short texts made from their names. */
   readonly had?: readonly string[] | undefined;

@@ -41,9 +41,9 @@ describe("a machine that must exist", () => {
     const spec = rig.spec();
     await rig.make(spec);
     await rig.refresh();
-    const view = await rig.machines.observe({ isForChange: false }, rig.signal);
+    const cloud = await rig.machines.observe({ isForChange: false }, rig.signal);
     const before = rig.simulator.requests.total;
-    const plan = rig.machines.plan(view, spec, rig.record(spec));
+    const plan = rig.machines.plan(cloud, spec, rig.record(spec));
     expect(plan).toMatchObject({ state: "Ready", steps: [], problems: [] });
     expect(plan.needsLook).toBeUndefined();
     expect(rig.simulator.requests.total).toBe(before);
@@ -287,8 +287,8 @@ describe("a machine that a person changed", () => {
     rig.simulator.state.remove("vifs", lost.id);
     edit(id, { VIFs: own().map((one) => one.id) });
     await rig.refresh();
-    const view = await rig.machines.observe({ isForChange: false }, rig.signal);
-    expect(rig.machines.plan(view, spec, rig.record(spec)).needsLook).toBe(true);
+    const cloud = await rig.machines.observe({ isForChange: false }, rig.signal);
+    expect(rig.machines.plan(cloud, spec, rig.record(spec)).needsLook).toBe(true);
     rig.done.length = 0;
     const plan = await rig.make(spec);
     expect(rig.done).toContain("add interface oam to vino-1b4e28ba-worker-0");
@@ -321,9 +321,9 @@ describe("a machine that a person changed", () => {
     const found = await rig.plan(spec);
     expect(found.problems.map(({ reason }) => reason)).toEqual(["InterfaceDiffers"]);
     await rig.refresh();
-    const view = await rig.machines.observe({ isForChange: false }, rig.signal);
+    const cloud = await rig.machines.observe({ isForChange: false }, rig.signal);
     expect(found.shown).toBeDefined();
-    expect(rig.machines.plan(view, spec, rig.record(spec)).shown).toBe(found.shown);
+    expect(rig.machines.plan(cloud, spec, rig.record(spec)).shown).toBe(found.shown);
   });
 
   test("grows its disks and gets more interfaces", async () => {
@@ -367,9 +367,9 @@ test("a hundred machines are made once, with few requests each, although reads a
   );
   rig.simulator.requests.reset();
   for (let round = 0; round < 30; round += 1) {
-    const view = await rig.look(specs);
+    const cloud = await rig.look(specs);
     const plans = specs.map(
-      (spec) => [spec, rig.machines.plan(view, spec, rig.record(spec))] as const,
+      (spec) => [spec, rig.machines.plan(cloud, spec, rig.record(spec))] as const,
     );
     if (plans.every(([, { steps, againMs }]) => steps.length === 0 && againMs === undefined)) break;
     await Promise.all(plans.map(([spec, plan]) => rig.step(plan, spec)));
@@ -431,8 +431,8 @@ describe("a seed that was just attached", () => {
     rig.simulator.state.put("vdis", { ...seed, id: "late", uuid: "late", $VBDs: [] });
     const needsLook = async (): Promise<boolean | undefined> => {
       await rig.refresh();
-      const view = await rig.machines.observe({ isForChange: false }, rig.signal);
-      return rig.machines.plan(view, spec(), rig.record(spec())).needsLook;
+      const cloud = await rig.machines.observe({ isForChange: false }, rig.signal);
+      return rig.machines.plan(cloud, spec(), rig.record(spec())).needsLook;
     };
     expect(await needsLook()).toBeUndefined();
     await rig.clock.advance(1_800_000);

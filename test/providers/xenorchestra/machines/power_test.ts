@@ -191,8 +191,8 @@ describe("boot order inspection", () => {
 
   test("inspectBootOrders() is content with an ACL for more than an operator, and not with one for less", async () => {
     const found = await inspect(() => ({
-      p1: { view: 1, operate: 1, administrate: 1 },
-      p2: { view: 1 },
+      p1: { cloud: 1, operate: 1, administrate: 1 },
+      p2: { cloud: 1 },
     }));
     expect(found.map(({ message }) => message)).toEqual([
       `Machines: the user has no right to set the boot order of VMs in pool p2: ${LACK}`,

@@ -169,19 +169,19 @@ export class Rig {
     };
   }
 
-  /** One look for a change. */
+  /** One observation for a change. */
   async look(identities: readonly MachineIdentity[]): ReturnType<Machines["observe"]> {
     return await this.machines.observe({ isForChange: true, machines: identities }, this.signal);
   }
 
-  /** Plans with a new look. */
+  /** Plans with an observation. */
   async plan(spec: MachineSpec): Promise<MachinePlan> {
     return this.machines.plan(await this.look([spec]), spec, this.record(spec));
   }
 
   async planRemoval(identity: MachineIdentity): Promise<MachinePlan> {
-    const view = await this.look([identity]);
-    return this.machines.planRemoval(view, identity, this.record(identity));
+    const cloud = await this.look([identity]);
+    return this.machines.planRemoval(cloud, identity, this.record(identity));
   }
 
   record(identity: MachineIdentity): string | undefined {

@@ -11,12 +11,12 @@ import {
   type Attached,
   type CreateTask,
   type Disk,
-  type Stock,
+  type Resources,
   type Template,
   type Vif,
   type Vm,
-  toVmsView,
-} from "../../../../lib/providers/xenorchestra/machines/look/view.ts";
+  toVmsObservation,
+} from "../../../../lib/providers/xenorchestra/machines/observe/observation.ts";
 import type { FullView } from "../../../../lib/providers/xenorchestra/machines/plan/find.ts";
 import { toSettings } from "../fake_server.ts";
 import {
@@ -180,7 +180,7 @@ export function toSeedLink(vmId: string): Attached {
 
 export const OWN_VIF: Vif = { device: "0", mac: "02:00:00:00:00:01", networkId: "net-1" };
 
-/** What a view has. */
+/** What an observation has. */
 export interface SceneOptions {
   readonly vms?: readonly Vm[];
   /** Besides the usual one. */
@@ -189,13 +189,13 @@ export interface SceneOptions {
   readonly links?: Readonly<Record<string, readonly Attached[]>>;
   readonly vifs?: Readonly<Record<string, readonly Vif[]>>;
   readonly loose?: readonly Disk[];
-  readonly stock?: Partial<Stock>;
-  readonly view?: Partial<FullView>;
+  readonly resources?: Partial<Resources>;
+  readonly cloud?: Partial<FullView>;
 }
 
-/** What a view needs for labels of machines. */
+/** What an observation needs for labels of machines. */
 export const AROUND: Pick<
-  Parameters<typeof toVmsView>[0],
+  Parameters<typeof toVmsObservation>[0],
   "instances" | "settings" | "surroundings"
 > = {
   instances: new Map(),
@@ -208,7 +208,7 @@ export function toView(options: SceneOptions = {}): FullView {
   const { vms = [], templates = [], tasks = [], links = {}, vifs = {}, loose = [] } = options;
   const pools = [{ id: POOL, name: "paris", isComplete: true }];
   const host = { id: HOST, name: "xcp-1", poolId: POOL, tags: [], isEnabled: true };
-  const stock: Stock = {
+  const resources: Resources = {
     userId: USER,
     blind: [],
     pools: new Map([[POOL, { id: POOL, name: "paris", defaultStorageId: "sr-1" }]]),
@@ -239,14 +239,14 @@ export function toView(options: SceneOptions = {}): FullView {
     adrift: [],
     unnamable: new Set(),
     begun: new Set([NAME]),
-    ...options.stock,
+    ...options.resources,
   };
   return {
     observedAtMs: 0,
     atMs: NOW,
     isForChange: true,
-    ...toVmsView({ vms, hosts: [host], pools, ...AROUND }),
-    stock,
-    ...options.view,
+    ...toVmsObservation({ vms, hosts: [host], pools, ...AROUND }),
+    resources,
+    ...options.cloud,
   };
 }

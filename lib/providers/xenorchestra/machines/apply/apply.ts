@@ -15,7 +15,7 @@ import { CloudError } from "../../../../cloud/errors.ts";
 import { toSeedImage } from "../../../../cloud/seed_image.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { checkFinished, checkGone, checkHalfMade, checkOrphan } from "./checks.ts";
-import type { Vm } from "../look/view.ts";
+import type { Vm } from "../observe/observation.ts";
 import { ROLE_PATH } from "../privileges.ts";
 import type { ChangeOf, Step } from "../steps.ts";
 import { type VmRecord, formatRecord } from "../vm_record.ts";
@@ -160,7 +160,7 @@ async function addDisk(change: ChangeOf<"addDisk">, { changes, save }: Acting): 
     await changes.attachDisk(vmId, diskId, { position, mode: "RW" });
     await changes.patchDisk(diskId, names);
   } catch (error) {
-    // Xen Orchestra knows a disk that it made only some 200 ms later. The next look goes on with it.
+    // Xen Orchestra knows a disk that it made only some 200 ms later. The next observation goes on with it.
     if (!(error instanceof ChangeRefusal && error.isMissing)) throw error;
   }
 }

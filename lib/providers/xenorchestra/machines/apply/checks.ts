@@ -5,8 +5,8 @@
 import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
-import { toDisk, toTasks } from "../look/stock.ts";
-import { type Vm, isComplete, toTemplate, toVm } from "../look/view.ts";
+import { toDisk, toTasks } from "../observe/resources.ts";
+import { type Vm, isComplete, toTemplate, toVm } from "../observe/observation.ts";
 import { judgeOwner } from "../plan/find.ts";
 import { toHiddenVm } from "../plan/problems.ts";
 import type { ChangeOf, EarlierVms } from "../steps.ts";
@@ -158,7 +158,7 @@ async function checkPool(api: MachinesApi, poolId: string, signal: AbortSignal):
   if (pool.kind !== "found") throw toChanged(`pool ${poolId} is not connected any more`);
 }
 
-/** Something is not as the plan saw it. Nothing was changed, and the next look shows what is new. */
+/** Something is not as the plan saw it. Nothing was changed, and the next observation shows what is new. */
 export class OutdatedPlanError extends CloudError {}
 
 function toChanged(what: string): OutdatedPlanError {

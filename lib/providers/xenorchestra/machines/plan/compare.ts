@@ -13,7 +13,7 @@ import {
 } from "../../../../cloud/capabilities/machines.ts";
 import { quote } from "../../../../core/text/printable.ts";
 import { formatSize } from "../../../../core/text/values.ts";
-import type { Attached, Disk, Stock, Template, Vif, Vm } from "../look/view.ts";
+import type { Attached, Disk, Resources, Template, Vif, Vm } from "../observe/observation.ts";
 import { type FullView, wasComplete } from "./find.ts";
 import { nameNetwork, nameStorage, toDecision, toNotice } from "./problems.ts";
 import type { Wanted, WantedDisk, WantedInterface } from "./wanted.ts";
@@ -96,16 +96,16 @@ export function findOtherTemplate(
 
 /** Compares everything. @param wanted What the specification means in its pool */
 export function compareVm(
-  view: FullView,
+  cloud: FullView,
   spec: MachineSpec,
   { vm, wanted, record }: { readonly vm: Vm; readonly wanted: Wanted; readonly record: VmRecord },
 ): Comparison {
-  const { stock } = view;
+  const { resources } = cloud;
   const isDone = wasComplete(vm, record);
   return joinComparisons([
     compareSize(spec, vm),
-    compareDisks({ spec, vm, wanted, stock, record, atMs: view.atMs, isDone }),
-    asUnbuilt(compareInterfaces({ spec, vm, wanted, stock })),
+    compareDisks({ spec, vm, wanted, resources, record, atMs: cloud.atMs, isDone }),
+    asUnbuilt(compareInterfaces({ spec, vm, wanted, resources })),
     isDone ? compareMarks(spec, vm) : compareBoot(spec, vm),
   ]);
 }
@@ -205,7 +205,7 @@ export interface InterfacesQuestion {
   readonly vm: Vm;
   /** Without those whose network was not found: these are not compared. */
   readonly wanted: Pick<Wanted, "interfaces">;
-  readonly stock: Pick<Stock, "networks" | "vifs">;
+  readonly resources: Pick<Resources, "networks" | "vifs">;
 }
 
 /** Compares by device. Landfall adds what is missing, and takes nothing away. */
@@ -228,19 +228,19 @@ function showUnclear({ name, mac, network }: MachineInterface): Comparison {
   return toComparison({ name: `interface ${name}`, wanted }, undefined);
 }
 
-function listVifs({ vm, stock }: InterfacesQuestion): readonly Vif[] {
-  return stock.vifs.get(vm.id) ?? [];
+function listVifs({ vm, resources }: InterfacesQuestion): readonly Vif[] {
+  return resources.vifs.get(vm.id) ?? [];
 }
 
 function compareInterface(question: InterfacesQuestion, wanted: WantedInterface): Comparison {
-  const { vm, stock } = question;
+  const { vm, resources } = question;
   const vifs = listVifs(question);
   const { name, device, mac, networkId, mtu } = wanted;
   const actual = vifs.find((one) => one.device === device);
   const isMtuKnown = actual === undefined || actual.mtu !== undefined;
   const part = {
     name: `interface ${name}`,
-    wanted: format(stock, wanted, isMtuKnown ? mtu : undefined),
+    wanted: format(resources, wanted, isMtuKnown ? mtu : undefined),
   };
   if (actual === undefined) {
     const problem = findObstacle(vm, wanted, vifs);
@@ -258,7 +258,7 @@ function compareInterface(question: InterfacesQuestion, wanted: WantedInterface)
   }
   // If the spec has none, that of the network is right.
   const actualMtu = mtu === undefined ? undefined : actual.mtu;
-  const compared = { ...part, actual: format(stock, actual, actualMtu) };
+  const compared = { ...part, actual: format(resources, actual, actualMtu) };
   const isSameMtu = actualMtu === undefined || actualMtu === mtu;
   if (actual.mac === mac && actual.networkId === networkId && isSameMtu)
     return toComparison(compared, undefined);
@@ -288,8 +288,8 @@ function findObstacle(
   return toNotice("MacTaken", `${what}: remove the interface of that VM`);
 }
 
-function compareMore({ spec, vm, wanted, stock }: InterfacesQuestion, vif: Vif): Comparison {
-  const part = { name: `interface of device ${vif.device}`, actual: format(stock, vif) };
+function compareMore({ spec, vm, wanted, resources }: InterfacesQuestion, vif: Vif): Comparison {
+  const part = { name: `interface of device ${vif.device}`, actual: format(resources, vif) };
   // As long as the spec has a wrong network, it is not known which interfaces are too many.
   if (wanted.interfaces.length < spec.interfaces.length) return toComparison(part, undefined);
   const what = `${vm.name} has an interface that the spec does not have: device ${vif.device}, ${part.actual}`;
@@ -299,12 +299,12 @@ function compareMore({ spec, vm, wanted, stock }: InterfacesQuestion, vif: Vif):
 }
 
 function format(
-  stock: Pick<Stock, "networks">,
+  resources: Pick<Resources, "networks">,
   { mac, networkId }: Pick<Vif, "mac" | "networkId">,
   mtu?: number,
 ): string {
   const size = mtu === undefined ? "" : ` with MTU ${mtu}`;
-  return `${mac} in ${nameNetwork(stock, networkId)}${size}`;
+  return `${mac} in ${nameNetwork(resources, networkId)}${size}`;
 }
 
 /**
@@ -313,7 +313,7 @@ function format(
  * @returns `undefined` if one of them cannot be seen
  */
 export function listAttachedDisks(
-  { attached }: Pick<Stock, "attached">,
+  { attached }: Pick<Resources, "attached">,
   { id, name, linkIds }: Pick<Vm, "id" | "linkIds" | "name">,
 ): NonNullable<MachinePlan["disks"]> | undefined {
   const links = attached.get(id) ?? [];
@@ -341,7 +341,7 @@ export interface DisksQuestion {
   readonly spec: MachineSpec;
   readonly vm: Vm;
   readonly wanted: Pick<Wanted, "disks" | "template">;
-  readonly stock: Pick<Stock, "attached" | "orphans" | "storages" | "unnamable">;
+  readonly resources: Pick<Resources, "attached" | "orphans" | "storages" | "unnamable">;
   readonly record: VmRecord;
   /** In wall-clock milliseconds. */
   readonly atMs: number;
@@ -371,8 +371,8 @@ export function compareDisks(question: DisksQuestion): Comparison {
   return joinComparisons([...compared, ...others]);
 }
 
-function listLinks({ vm, stock }: DisksQuestion): readonly Attached[] {
-  return stock.attached.get(vm.id) ?? [];
+function listLinks({ vm, resources }: DisksQuestion): readonly Attached[] {
+  return resources.attached.get(vm.id) ?? [];
 }
 
 function findDisk(
@@ -398,7 +398,7 @@ function compareDisk(
   wanted: WantedDisk,
   disk: Disk | undefined,
 ): Comparison {
-  const { spec, vm, isDone, stock } = question;
+  const { spec, vm, isDone, resources } = question;
   const { name, storageId } = wanted;
   const what = `disk ${name} of ${vm.name}`;
   if (disk === undefined) return asUnbuilt(toMissing(question, wanted));
@@ -415,7 +415,7 @@ function compareDisk(
   const rename = { kind, diskId: disk.id, fields: names } as const;
   const called = `${what} is called ${quote(disk.name)}, and the user of Landfall has no right to rename it`;
   const renamed =
-    isDone && stock.unnamable.has(disk.id)
+    isDone && resources.unnamable.has(disk.id)
       ? { problem: toNotice("DiskRenamed", `${called}: name it ${names.name_label} again`) }
       : { fix: { summary: `name ${what}`, change: rename } };
   const label = { name: `name of disk ${name}`, wanted: names.name_label, actual: disk.name };
@@ -424,8 +424,8 @@ function compareDisk(
     actual: disk.storageId,
     ...(storageId !== undefined && { wanted: storageId }),
   };
-  const is = nameStorage(stock, disk.storageId);
-  const should = nameStorage(stock, storageId ?? "");
+  const is = nameStorage(resources, disk.storageId);
+  const should = nameStorage(resources, storageId ?? "");
   const message = `${what} is on ${is} instead of ${should}: move it in Xen Orchestra`;
   return joinComparisons([
     asUnbuilt(compareDiskSize(question, wanted, disk)),
@@ -479,12 +479,12 @@ function planAddition(
   question: DisksQuestion,
   { name, sizeBytes, storageId }: WantedDisk,
 ): Omit<Difference, "part"> | undefined {
-  const { vm, stock, record } = question;
+  const { vm, resources, record } = question;
   const had = record.vm === vm.id ? record.had : undefined;
   const isNew = had !== undefined && !had.includes(toNameHash(name));
   if (!isNew || storageId === undefined) return undefined;
   const names = toDiskNames(question, name);
-  const left = stock.orphans.find((one) => one.name === names.name_label);
+  const left = resources.orphans.find((one) => one.name === names.name_label);
   // Without a description, an interrupted addition made it.
   const isOurs = record.adding === name && left?.description === "";
   if (left !== undefined && !isOurs) {

@@ -8,7 +8,7 @@ import {
   type MachineSpec,
   toMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
-import { type View, type Vm, findShown, isComplete } from "../look/view.ts";
+import { type Observation, type Vm, findShown, isComplete } from "../observe/observation.ts";
 import {
   type Comparison,
   type Difference,
@@ -52,11 +52,11 @@ export function awaitsFirstStart({ tags, power }: Pick<Vm, "tags" | "power">): b
 }
 
 /** Plans it for a VM that is off. */
-export function planFirstStart(view: View, spec: MachineSpec, vm: Vm): FirstStart {
+export function planFirstStart(cloud: Observation, spec: MachineSpec, vm: Vm): FirstStart {
   const name = toMachineName(spec);
   const vmId = vm.id;
   const hostId = vm.mark?.hostId ?? spec.hostId;
-  const host = view.hostsById.get(hostId);
+  const host = cloud.hostsById.get(hostId);
   if (host?.isEnabled !== true || host.poolId !== vm.poolId) {
     const message = `host ${host?.name ?? hostId} cannot start ${name} now: enable it, or start the VM on another host`;
     return { steps: [], problems: [toRetry("HostNotUsable", message)] };
@@ -77,7 +77,7 @@ const ADDING_MS = CHANGE_MS + 10_000;
 
 /** What is known about a complete VM. */
 interface CompleteQuestion {
-  readonly view: FullView;
+  readonly cloud: FullView;
   readonly spec: MachineSpec;
   readonly record: VmRecord;
   readonly vm: Vm;
@@ -87,7 +87,7 @@ interface CompleteQuestion {
 
 /** Plans the changes, the first start, and what the record must say. */
 export function planComplete(question: CompleteQuestion): Plan {
-  const { view, spec, vm, comparison } = question;
+  const { cloud, spec, vm, comparison } = question;
   const { differences, parts } = comparison;
   const isOff = vm.power === "stopped";
   const now = differences.filter(({ needsStop }) => needsStop !== true || isOff);
@@ -112,8 +112,8 @@ export function planComplete(question: CompleteQuestion): Plan {
   const first = isSame ? toChain([...due, ...unsaved, ...notes]) : [...due, ...unsaved, ...fixes];
   const then = [...start.steps, ...(isSame ? [] : notes), ...sweeps.steps];
   const steps = [...first, ...then, ...toCertainty(question)];
-  const machine = findShown(view, vm);
-  const disks = listAttachedDisks(view.stock, vm);
+  const machine = findShown(cloud, vm);
+  const disks = listAttachedDisks(cloud.resources, vm);
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
   return toPlan(state, {
     steps,
@@ -149,8 +149,8 @@ function planSweeps(question: CompleteQuestion): {
   readonly steps: readonly Step[];
   readonly againMs: number | undefined;
 } {
-  const { view, spec, record } = question;
-  const seeds = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
+  const { cloud, spec, record } = question;
+  const seeds = findOrphanDisks(cloud, spec).filter(({ isSeed }) => isSeed);
   const added = findAdded(question);
   const loose = [...seeds, ...(added?.others ?? [])];
   const waits = [toOrphansWaitMs(loose) ?? 0, added?.leftMs ?? 0].filter((ms) => ms > 0);
@@ -169,7 +169,7 @@ function planSweeps(question: CompleteQuestion): {
  * @returns `undefined` if none was added, or nothing of it is left
  */
 function findAdded({
-  view,
+  cloud,
   spec,
   vm,
   record: { vm: vmId, adding, addingAt = 0 },
@@ -179,10 +179,10 @@ function findAdded({
     return undefined;
   }
   const name = toDiskName(vm.name, adding);
-  const others = findOrphanDisks(view, spec).filter(
+  const others = findOrphanDisks(cloud, spec).filter(
     ({ disk }) => disk.name === name && disk.description === "",
   );
-  const leftMs = Math.max(0, ADDING_MS - Math.max(0, view.atMs - addingAt));
+  const leftMs = Math.max(0, ADDING_MS - Math.max(0, cloud.atMs - addingAt));
   return others.length > 0 || leftMs > 0 ? { others, leftMs } : undefined;
 }
 
@@ -234,11 +234,11 @@ function listMissing({ wanted }: CompleteQuestion): MachineProblem[] {
   });
 }
 
-function compareTemplate({ view, wanted, spec, vm }: CompleteQuestion): MachineProblem[] {
+function compareTemplate({ cloud, wanted, spec, vm }: CompleteQuestion): MachineProblem[] {
   const { template } = wanted;
   const from = findOtherTemplate(vm, template);
   if (template === undefined || from === undefined) return [];
-  const [is, should] = [from, template.id].map((id) => nameTemplate(view.stock, id));
+  const [is, should] = [from, template.id].map((id) => nameTemplate(cloud.resources, id));
   const message =
     `${toMachineName(spec)} was made from ${is} and not from ${should}. Landfall leaves it as it is. ` +
     "If you delete it in Xen Orchestra, Landfall makes it again, and all data on its disks is lost";
@@ -256,16 +256,16 @@ function toNeedsStop(spec: MachineSpec, waiting: readonly Difference[]): Machine
 }
 
 /** Starts a VM that was never started since it was completed, on its host. */
-function planStart({ view, spec, vm }: CompleteQuestion): FirstStart {
+function planStart({ cloud, spec, vm }: CompleteQuestion): FirstStart {
   // Without the last mark it gets that first.
   if (!vm.tags.includes(START_TAG) || !isComplete(vm)) return { steps: [], problems: [] };
   if (vm.power !== "stopped") return { steps: [toStartedNote(spec, vm)], problems: [] };
-  return planFirstStart(view, spec, vm);
+  return planFirstStart(cloud, spec, vm);
 }
 
 /** Nothing of an earlier attempt is there, long after it: so none will come. */
-function toCertainty({ view, spec, record }: CompleteQuestion): Step[] {
-  if (!isDoubtDue(record, view.atMs)) return [];
+function toCertainty({ cloud, spec, record }: CompleteQuestion): Step[] {
+  if (!isDoubtDue(record, cloud.atMs)) return [];
   const { doubtAt: _doubtAt, uploadAt: _uploadAt, ...rest } = record;
   const summary = `note that no attempt to create ${toMachineName(spec)} is left`;
   return [toStep(spec, summary, { kind: "saveRecord", record: rest })];

@@ -1,6 +1,6 @@
 /**
- * Finds the VM of a machine in a view, how far the last attempt to create it is, and what such an attempt left; or says
- * why that is not possible. Pure.
+ * Finds the VM of a machine in an observation, how far the last attempt to create it is, and what such an attempt left;
+ * or says why that is not possible. Pure.
  *
  * A task that runs may destroy the VM that it makes. So nothing is touched, and nothing is created, before it is clear
  * that none runs.
@@ -17,12 +17,12 @@ import {
   type Attached,
   type CreateTask,
   type Disk,
-  type Stock,
+  type Resources,
   type Template,
-  type View,
+  type Observation,
   type Vm,
   isComplete,
-} from "../look/view.ts";
+} from "../observe/observation.ts";
 import {
   type Plan,
   RENAME_OR_DELETE,
@@ -75,18 +75,23 @@ const PENDING_MS = 2_000;
 const DOUBT_MS = 1_800_000;
 /** After this time an upload whose answer was lost has made a disk, or never will. */
 const UPLOAD_MS = UPLOADED_MS + 10_000;
-/** For so long looks must show templates at rest: what was made of them shows a moment later. */
+/** For so long observations must show templates at rest: what was made of them shows a moment later. */
 const IDLE_MS = 2_000;
 const BACKOFF = { baseMs: 5_000, capMs: 600_000, jitter: 0 };
 
 /** Judges the last attempt. @param nowMs In wall-clock milliseconds */
-export function judgeAttempt(name: string, stock: Stock, record: VmRecord, nowMs: number): Attempt {
-  if (stock.tasks === undefined) {
+export function judgeAttempt(
+  name: string,
+  resources: Resources,
+  record: VmRecord,
+  nowMs: number,
+): Attempt {
+  if (resources.tasks === undefined) {
     const advice = "give the user the privilege task read";
     const message = `Xen Orchestra does not show the tasks that create VMs: ${advice}`;
     return { kind: "running", againMs: HIDDEN_MS, problem: toDecision("NoRight", message) };
   }
-  const tasks = stock.tasks.get(name) ?? [];
+  const tasks = resources.tasks.get(name) ?? [];
   const ageMs = toAgeMs(record, nowMs);
   const pending = tasks.find(({ status }) => status === "pending");
   if (pending !== undefined) {
@@ -113,7 +118,7 @@ export function judgeAttempt(name: string, stock: Stock, record: VmRecord, nowMs
   // The list of tasks follows the answer that names a new one, by milliseconds.
   if (ageMs < FRESH_MS) return { kind: "running", againMs: PENDING_MS };
   // If others are shown, xo-server died before it kept this one.
-  const isLost = ageMs >= LOST_MS && stock.tasks.size > 0;
+  const isLost = ageMs >= LOST_MS && resources.tasks.size > 0;
   if (isLost || ageMs >= HIDDEN_MS) return { kind: "over" };
   const advice = "check that the user has the privilege task read for its own tasks";
   const message = `Xen Orchestra does not show the task ${record.task} that creates ${name}: ${advice}`;
@@ -164,8 +169,12 @@ export function isDoubtful({ task }: { readonly task?: CreateTask }, record: VmR
  *
  * @returns `undefined` if more may come
  */
-export function toSettled(name: string, stock: Stock, record: VmRecord): VmRecord | undefined {
-  const tasks = stock.tasks?.get(name) ?? [];
+export function toSettled(
+  name: string,
+  resources: Resources,
+  record: VmRecord,
+): VmRecord | undefined {
+  const tasks = resources.tasks?.get(name) ?? [];
   const { at, prior = "", vm, doubtAt } = record;
   if (at === undefined || vm !== undefined || doubtAt !== undefined) return undefined;
   // A proxy that repeats requests makes two tasks.
@@ -177,18 +186,18 @@ export function toSettled(name: string, stock: Stock, record: VmRecord): VmRecor
  * For how long something of an attempt may still come, in milliseconds; 0: nothing comes any more.
  *
  * What reached Xen Orchestra has a task. What reached a hypervisor shows on the template as long as it works on it, and
- * then the VM is there. So nothing comes as soon as looks show no task, no VM and templates at rest.
+ * then the VM is there. So nothing comes as soon as observations show no task, no VM and templates at rest.
  */
 export function toDoubtLeftMs(
   attempt: { readonly task?: CreateTask },
   record: VmRecord,
-  { atMs: nowMs, stock }: Pick<View, "atMs"> & { readonly stock: Stock },
+  { atMs: nowMs, resources }: Pick<Observation, "atMs"> & { readonly resources: Resources },
 ): number {
   const { task } = attempt;
   const isLost =
     record.at === undefined && record.vm === undefined && task?.status === "interrupted";
   const isDoubted = isDoubtful(attempt, record) || isLost;
-  const restMs = toRestMs(stock, [...(record.templates ?? []), task?.template]);
+  const restMs = toRestMs(resources, [...(record.templates ?? []), task?.template]);
   const toLeftMs = (sinceMs: number | undefined, ms: number): number =>
     sinceMs === undefined ? 0 : Math.max(0, ms - Math.max(0, nowMs - sinceMs));
   if (restMs === undefined) {
@@ -203,7 +212,7 @@ export function toDoubtLeftMs(
  * When no hypervisor makes a VM of these templates for sure, in milliseconds from now; `undefined`: that is not known.
  */
 function toRestMs(
-  { tasks, templates }: Stock,
+  { tasks, templates }: Resources,
   uuids: readonly (string | undefined)[],
 ): number | undefined {
   const asked = new Set(uuids.filter((uuid) => uuid !== undefined));
@@ -249,7 +258,7 @@ export function toFailure(
 /** What is known about the machine. */
 interface HalfMadeQuestion {
   readonly identity: MachineIdentity;
-  readonly stock: Stock;
+  readonly resources: Resources;
   readonly record: VmRecord;
   /** The template that is named now, if it is known. */
   readonly template?: Template | undefined;
@@ -274,9 +283,9 @@ export function wasComplete(vm: Vm, { vm: completeId }: VmRecord): boolean {
  * @returns A clause; `undefined` if it may
  */
 export function explainKeeping(vm: Vm | Template, question: HalfMadeQuestion): string | undefined {
-  const { identity, stock, record, template } = question;
+  const { identity, resources, record, template } = question;
   const name = toMachineName(identity);
-  const tasks = stock.tasks?.get(name) ?? [];
+  const tasks = resources.tasks?.get(name) ?? [];
   if (vm.name !== name) return "it has another name";
   if (judgeOwner(vm, identity) === "foreign") return "it has the mark of another machine";
   if (wasComplete(vm, record)) return "it was complete once";
@@ -291,7 +300,7 @@ export function explainKeeping(vm: Vm | Template, question: HalfMadeQuestion): s
   if (vm.isBusy) return "an operation runs on it";
   if (vm.hasSnapshots) return "it has a snapshot";
   const asked = listAsked(question, tasks);
-  return explainCreation(vm, stock, asked) ?? explainDisks(vm, { name, stock, asked });
+  return explainCreation(vm, resources, asked) ?? explainDisks(vm, { name, resources, asked });
 }
 
 /** IDs and UUIDs of the templates that it may have been asked for from. */
@@ -306,11 +315,12 @@ function listAsked(
 
 function explainCreation(
   { creation }: Vm,
-  stock: Stock,
+  resources: Resources,
   asked: ReadonlySet<string>,
 ): string | undefined {
   if (creation?.user === undefined && creation?.template === undefined) return undefined;
-  if (stock.userId === undefined || creation.user !== stock.userId) return "another user made it";
+  if (resources.userId === undefined || creation.user !== resources.userId)
+    return "another user made it";
   const isAsked = creation.template !== undefined && asked.has(creation.template);
   return isAsked ? undefined : "it was made from another template";
 }
@@ -320,18 +330,18 @@ function explainDisks(
   vm: Vm,
   {
     name,
-    stock,
+    resources,
     asked,
-  }: Pick<HalfMadeQuestion, "stock"> & {
+  }: Pick<HalfMadeQuestion, "resources"> & {
     readonly name: string;
     readonly asked: ReadonlySet<string>;
   },
 ): string | undefined {
-  const links = stock.attached.get(vm.id) ?? [];
+  const links = resources.attached.get(vm.id) ?? [];
   const seen = new Set(links.map(({ linkId }) => linkId));
   if (vm.linkIds.some((id) => !seen.has(id))) return "one of its disks cannot be seen";
-  const templates = stock.templates.filter(({ id, uuid }) => asked.has(id) || asked.has(uuid));
-  const inherited = templates.flatMap(({ id }) => stock.attached.get(id) ?? []);
+  const templates = resources.templates.filter(({ id, uuid }) => asked.has(id) || asked.has(uuid));
+  const inherited = templates.flatMap(({ id }) => resources.attached.get(id) ?? []);
   const names = new Set(inherited.map(({ disk }) => disk?.name));
   const isOwn = ({ isCd, diskId, disk }: Attached): boolean =>
     isCd ||
@@ -341,23 +351,23 @@ function explainDisks(
 }
 
 /**
- * For so long looks must show a disk as unused before it is deleted: they follow what uses it late, and perhaps another
- * process attached it.
+ * For so long observations must show a disk as unused before it is deleted: they follow what uses it late, and perhaps
+ * another process attached it.
  */
 const UNUSED_MS = 10_000;
 
 /** A disk that nothing uses. */
 export interface OrphanDisk {
   readonly disk: Disk;
-  /** When it may be deleted, in milliseconds from the look on; 0: now. */
+  /** When it may be deleted, in milliseconds from the observation on; 0: now. */
   readonly waitMs: number;
   /** Whether it is the one that the machine reads at its first start: it holds nothing of a guest. */
   readonly isSeed: boolean;
 }
 
 /** Disks with a name that only this machine can have, and without the mark of another one. */
-export function findOrphanDisks({ stock }: FullView, identity: MachineIdentity): OrphanDisk[] {
-  return listOwn(stock.orphans, identity);
+export function findOrphanDisks({ resources }: FullView, identity: MachineIdentity): OrphanDisk[] {
+  return listOwn(resources.orphans, identity);
 }
 
 /** When the first of these disks may be deleted that must wait, in milliseconds; `undefined`: all may be deleted. */
@@ -367,8 +377,8 @@ export function toOrphansWaitMs(orphans: readonly OrphanDisk[]): number | undefi
 }
 
 /** Of disks of this machine, those that are not shown as they are: what they were attached to is gone. */
-export function findAdriftDisks({ stock }: FullView, identity: MachineIdentity): OrphanDisk[] {
-  return listOwn(stock.adrift, identity);
+export function findAdriftDisks({ resources }: FullView, identity: MachineIdentity): OrphanDisk[] {
+  return listOwn(resources.adrift, identity);
 }
 
 /** Waits until reads show what became of disks; the controller waits longer each time. */
@@ -413,11 +423,11 @@ export function isOfAttempt({ at, vm }: Pick<VmRecord, "at" | "vm">): boolean {
 }
 
 /** A view for a change. */
-export type FullView = View & { readonly stock: Stock };
+export type FullView = Observation & { readonly resources: Resources };
 
 /** What to find. */
 interface FindQuestion {
-  readonly view: FullView;
+  readonly cloud: FullView;
   readonly identity: MachineIdentity;
   readonly record: VmRecord;
   /** The pool where it belongs. Absent: not known. */
@@ -447,13 +457,13 @@ export type Found =
 
 /** Finds the VM. */
 export function findMachine(question: FindQuestion): Found {
-  const { view, identity, record } = question;
+  const { cloud, identity, record } = question;
   const name = toMachineName(identity);
-  const all = view.vms.get(name) ?? [];
+  const all = cloud.vms.get(name) ?? [];
   const vms = all.filter((vm) => judgeOwner(vm, identity) !== "foreign");
   const unknown = explainUnknown(question, vms);
   if (unknown !== undefined) return { kind: "unknown", problem: unknown };
-  const attempt = judgeAttempt(name, view.stock, record, view.atMs);
+  const attempt = judgeAttempt(name, cloud.resources, record, cloud.atMs);
   const [vm, ...others] = vms;
   const isDone = vm !== undefined && others.length === 0 && wasComplete(vm, record);
   if (attempt.kind === "running" && (attempt.isPending === true || !isDone)) {
@@ -467,7 +477,7 @@ export function findMachine(question: FindQuestion): Found {
   if (attempt.kind === "running") return { kind: "running", attempt };
   if (vm !== undefined) return { kind: "unfinished", vm, attempt };
   // What was just made is not absent.
-  if (isFresh(attempt, record, view.atMs)) {
+  if (isFresh(attempt, record, cloud.atMs)) {
     return { kind: "running", attempt: { kind: "running", againMs: FRESH_PERIOD_MS } };
   }
   return findImpostor(question, all) ?? { kind: "none", attempt };
@@ -475,22 +485,22 @@ export function findMachine(question: FindQuestion): Found {
 
 /** Why it is not known whether the machine exists, or whether what is shown of it is all. */
 function explainUnknown(
-  { view, record, poolId }: FindQuestion,
+  { cloud, record, poolId }: FindQuestion,
   vms: readonly Vm[],
 ): MachineProblem | undefined {
   const needed = vms.length > 0 ? vms.map((vm) => vm.poolId) : [poolId ?? record.pool];
   for (const id of needed) {
-    const problem = id === undefined ? undefined : findLostPool(view.pools, id);
+    const problem = id === undefined ? undefined : findLostPool(cloud.pools, id);
     if (id === undefined || problem === undefined) continue;
     // Another pool that does not answer may hold it now.
-    const isMissing = view.gap === undefined && view.pools.every((pool) => pool.id !== id);
+    const isMissing = cloud.gap === undefined && cloud.pools.every((pool) => pool.id !== id);
     return isMissing ? { ...problem, missingPoolId: id } : problem;
   }
-  if (vms.length > 0 || view.gap === undefined) return undefined;
+  if (vms.length > 0 || cloud.gap === undefined) return undefined;
   // A machine that was never asked for can be in no other pool.
   const wasAsked = record.at !== undefined || record.vm !== undefined || poolId === undefined;
   if (!wasAsked) return undefined;
-  return toRetry("PoolNotConnected", `${view.gap}, and the machine may be there`);
+  return toRetry("PoolNotConnected", `${cloud.gap}, and the machine may be there`);
 }
 
 /** Half-made templates with its name. */
@@ -499,19 +509,19 @@ function findTemplates(
   vms: readonly Vm[],
   isDone: boolean,
 ): Found | undefined {
-  const { view, identity, record, template } = question;
-  const { stock } = view;
+  const { cloud, identity, record, template } = question;
+  const { resources } = cloud;
   const name = toMachineName(identity);
-  const templates = stock.templates.filter((one) => one.name === name);
+  const templates = resources.templates.filter((one) => one.name === name);
   for (const one of templates) {
-    const why = explainKeeping(one, { identity, stock, record, template });
+    const why = explainKeeping(one, { identity, resources, record, template });
     if (why === undefined) {
       const thing = { id: one.id, kind: "template", poolId: one.poolId } as const;
       const step = toStep(identity, `delete half-made template ${name} (${one.id})`, {
         kind: "deleteHalfMade",
         thing,
-        inherited: listInherited(stock, one),
-        userId: stock.userId,
+        inherited: listInherited(resources, one),
+        userId: resources.userId,
         ...toNextRecord(question, [...vms, ...templates].length),
       });
       return { kind: "leftover", steps: [{ ...step, isCleanup: true }] };
@@ -526,15 +536,15 @@ function findTemplates(
 
 /** The record after a deletion. @param count How many things have the name */
 function toNextRecord(
-  { view, identity, record }: Pick<FindQuestion, "identity" | "record" | "view">,
+  { cloud, identity, record }: Pick<FindQuestion, "identity" | "record" | "cloud">,
   count: number,
 ): { readonly record?: VmRecord } {
-  const settled = toSettled(toMachineName(identity), view.stock, record);
+  const settled = toSettled(toMachineName(identity), cloud.resources, record);
   return count === 1 && settled !== undefined ? { record: settled } : {};
 }
 
 /** The disks of something half-made that have names of the template, and none of its own. */
-function listInherited({ attached }: Stock, { id, name }: Vm): string[] {
+function listInherited({ attached }: Resources, { id, name }: Vm): string[] {
   return (attached.get(id) ?? []).flatMap(({ isCd, disk }) =>
     isCd || disk === undefined || isDiskNameOf(name, disk.name) ? [] : [disk.id],
   );
@@ -559,7 +569,7 @@ function findTwins(question: FindQuestion, vms: readonly Vm[]): Found {
   const steps: Step[] = [];
   for (const vm of vms) {
     if (vm === survivor) continue;
-    const why = explainKeeping(vm, { ...question, stock: question.view.stock });
+    const why = explainKeeping(vm, { ...question, resources: question.cloud.resources });
     if (why !== undefined) {
       const message = `${what}: Landfall does not delete ${vm.id} because ${why}: ${RENAME_OR_DELETE}`;
       return { kind: "blocked", problem: toDecision("TwoMachines", message) };
@@ -575,17 +585,17 @@ function toBirthMs({ creation }: Vm): number {
 
 /** The step that deletes a half-made VM. */
 export function toDeletion(
-  question: Pick<FindQuestion, "identity" | "record" | "view">,
+  question: Pick<FindQuestion, "identity" | "record" | "cloud">,
   vm: Vm,
   word: "half-made" | "second",
 ): Step {
-  const { identity, view } = question;
+  const { identity, cloud } = question;
   const thing = { id: vm.id, kind: "vm", poolId: vm.poolId } as const;
   const step = toStep(identity, `delete ${word} VM ${vm.name} (${vm.id})`, {
     kind: "deleteHalfMade",
     thing,
-    inherited: listInherited(view.stock, vm),
-    userId: view.stock.userId,
+    inherited: listInherited(cloud.resources, vm),
+    userId: cloud.resources.userId,
     ...(word === "half-made" && toNextRecord(question, 1)),
   });
   return { ...step, isCleanup: true };
@@ -593,7 +603,7 @@ export function toDeletion(
 
 /** Finds a VM that stands in the way although it is not the machine. */
 function findImpostor(
-  { view, identity, record }: FindQuestion,
+  { cloud, identity, record }: FindQuestion,
   all: readonly Vm[],
 ): Found | undefined {
   const name = toMachineName(identity);
@@ -603,7 +613,7 @@ function findImpostor(
     return { kind: "blocked", problem: toDecision("NameTaken", message), isForeign: true };
   }
   // The tag names only the Vino, so the record must name the VM.
-  const stray = view.strays.find(
+  const stray = cloud.strays.find(
     (vm) => judgeOwner(vm, identity) === "ours" && (vm.mark !== undefined || vm.id === record.vm),
   );
   if (stray === undefined) return undefined;

@@ -7,7 +7,7 @@ import {
   type MachineSpec,
   toMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
-import { type View, findShown } from "../look/view.ts";
+import { type Observation, findShown } from "../observe/observation.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
 import { ROLE_PATH } from "../privileges.ts";
 import type { Step } from "../steps.ts";
@@ -45,34 +45,34 @@ import {
 import { planUnfinished } from "./unfinished.ts";
 
 /** See `Machines.plan`. */
-export function planMachine(view: View, spec: MachineSpec, text: string | undefined): Plan {
+export function planMachine(cloud: Observation, spec: MachineSpec, text: string | undefined): Plan {
   const record = parseRecord(text);
-  const { stock } = view;
-  if (stock === undefined) return planFromInventory(view, spec, record);
-  const full = { ...view, stock };
+  const { resources } = cloud;
+  if (resources === undefined) return planFromInventory(cloud, spec, record);
+  const full = { ...cloud, resources };
   const wanted = toWanted(full, spec);
   const { poolId } = spec;
   const { template } = wanted;
-  const found = findMachine({ view: full, identity: spec, record, poolId, template });
-  return toPlanOf(found, { view: full, spec, record, wanted });
+  const found = findMachine({ cloud: full, identity: spec, record, poolId, template });
+  return toPlanOf(found, { cloud: full, spec, record, wanted });
 }
 
 interface Known {
-  readonly view: FullView;
+  readonly cloud: FullView;
   readonly spec: MachineSpec;
   readonly record: VmRecord;
   readonly wanted: Wanted;
 }
 
 function toPlanOf(found: Found, known: Known): Plan {
-  const { view, spec, record, wanted } = known;
+  const { cloud, spec, record, wanted } = known;
   switch (found.kind) {
     case "unknown":
       return toPlan("Unknown", { problems: [found.problem], againMs: RETRY_MS });
     case "running": {
       const { attempt, vm } = found;
       const problems = attempt.problem ? [attempt.problem] : [];
-      const machine = vm && findShown(view, vm);
+      const machine = vm && findShown(cloud, vm);
       const isBlocked = attempt.problem?.kind === "decision";
       const state = isBlocked ? "Blocked" : "Creating";
       return toPlan(state, { problems, machine, againMs: attempt.againMs });
@@ -82,11 +82,11 @@ function toPlanOf(found: Found, known: Known): Plan {
     case "leftover":
       return toPlan("Unfinished", { steps: found.steps });
     case "complete": {
-      const comparison = compareVm(view, spec, { vm: found.vm, wanted, record });
-      return planComplete({ view, spec, record, vm: found.vm, wanted, comparison });
+      const comparison = compareVm(cloud, spec, { vm: found.vm, wanted, record });
+      return planComplete({ cloud, spec, record, vm: found.vm, wanted, comparison });
     }
     case "unfinished": {
-      const comparison = compareVm(view, spec, { vm: found.vm, wanted, record });
+      const comparison = compareVm(cloud, spec, { vm: found.vm, wanted, record });
       return planUnfinished({ ...known, ...found, comparison });
     }
     case "none":
@@ -101,8 +101,8 @@ function toVanished({ vm, disks, offAt }: VmRecord): Pick<Plan, "vanishedId"> {
 }
 
 /** Whether a VM that the list does not show has a network interface of the machine. */
-function usesMac({ stock }: FullView, { interfaces }: MachineSpec, id: string): boolean {
-  return interfaces.some(({ mac }) => stock.macs.get(mac)?.some(({ vmId }) => vmId === id));
+function usesMac({ resources }: FullView, { interfaces }: MachineSpec, id: string): boolean {
+  return interfaces.some(({ mac }) => resources.macs.get(mac)?.some(({ vmId }) => vmId === id));
 }
 
 function toBlind(blind: readonly string[]): MachineProblem {
@@ -113,10 +113,10 @@ function toBlind(blind: readonly string[]): MachineProblem {
 /** Sweeps what an earlier attempt left behind, and creates. */
 function planAbsent(
   { attempt }: Found & { readonly kind: "none" },
-  { view, spec, record, wanted }: Known,
+  { cloud, spec, record, wanted }: Known,
 ): Plan {
   const earlier = findEarlier(attempt, record);
-  const hidden = earlier.vmIds.find((id) => usesMac(view, spec, id));
+  const hidden = earlier.vmIds.find((id) => usesMac(cloud, spec, id));
   if (hidden !== undefined) {
     return toPlan("Blocked", { problems: [toHiddenVm(toMachineName(spec), hidden)] });
   }
@@ -124,7 +124,7 @@ function planAbsent(
   if (earlier.vmIds.length > 0) {
     return toPlan("Unknown", { steps: [toProof(spec, earlier, record)] });
   }
-  const { blind } = view.stock;
+  const { blind } = cloud.resources;
   if (blind.length > 0) return toPlan("Blocked", { problems: [toBlind(blind)] });
   const failure = toFailure(toMachineName(spec), attempt);
   const { problems, template } = wanted;
@@ -134,7 +134,7 @@ function planAbsent(
       ? toPlan("Blocked", { problems })
       : toPlan("Absent", { problems, againMs: RETRY_MS });
   }
-  const loose = findOrphanDisks(view, spec);
+  const loose = findOrphanDisks(cloud, spec);
   const isSwept = record.vm === undefined;
   const lost = isSwept ? undefined : loose.find(({ isSeed }) => !isSeed)?.disk;
   if (lost !== undefined) {
@@ -142,21 +142,21 @@ function planAbsent(
     const message = `VM ${toMachineName(spec)} is gone, but its ${left} exists: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("DisksLeft", message)] });
   }
-  const adrift = isSwept ? findAdriftDisks(view, spec) : [];
+  const adrift = isSwept ? findAdriftDisks(cloud, spec) : [];
   if (adrift.length > 0) return planAdrift(adrift);
-  const waitMs = toWaitMs(record, view.atMs);
+  const waitMs = toWaitMs(record, cloud.atMs);
   const failures = failure === undefined ? [] : [failure];
   const againMs = waitMs > 0 ? waitMs : toOrphansWaitMs(loose);
   if (againMs !== undefined) return toPlan("Absent", { problems: failures, againMs });
   const steps = [
     ...loose.map((one) => toOrphanDeletion(spec, one, record)),
-    toNews(toCreation(view, spec, { record, wanted, template, attempt })),
+    toNews(toCreation(cloud, spec, { record, wanted, template, attempt })),
   ];
   return toPlan("Absent", { steps, problems: failures });
 }
 
 function toCreation(
-  view: FullView,
+  cloud: FullView,
   spec: MachineSpec,
   {
     record,
@@ -169,13 +169,13 @@ function toCreation(
   },
 ): Step {
   const name = toMachineName(spec);
-  const prior = view.stock.tasks?.get(name)?.[0]?.id;
+  const prior = cloud.resources.tasks?.get(name)?.[0]?.id;
   const templates = [...new Set([...(record.templates ?? []), template.uuid])];
   const tries = record.vm === undefined ? (record.tries ?? 0) + 1 : 1;
-  const isOpen = isDoubtful(attempt, record) && toDoubtLeftMs(attempt, record, view) > 0;
-  const doubtAt = isOpen ? view.atMs : record.doubtAt;
+  const isOpen = isDoubtful(attempt, record) && toDoubtLeftMs(attempt, record, cloud) > 0;
+  const doubtAt = isOpen ? cloud.atMs : record.doubtAt;
   const { uploadAt } = record;
-  const next = { at: view.atMs, prior, tries, templates, pool: spec.poolId, doubtAt, uploadAt };
+  const next = { at: cloud.atMs, prior, tries, templates, pool: spec.poolId, doubtAt, uploadAt };
   const body = toCreateBody(spec, template, wanted);
   return toStep(spec, `create VM ${name}`, {
     kind: "create",

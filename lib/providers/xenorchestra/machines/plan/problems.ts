@@ -13,7 +13,7 @@ import {
   toMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
 import { quote } from "../../../../core/text/printable.ts";
-import type { Stock, View } from "../look/view.ts";
+import type { Resources, Observation } from "../observe/observation.ts";
 import type { Change, EarlierVms, Step } from "../steps.ts";
 import type { VmRecord } from "../vm_record.ts";
 
@@ -28,28 +28,28 @@ export function nameThing(what: string, { id, name }: Named): string {
 }
 
 /** `pool "paris" (02f9029d-…)`. */
-export function namePool({ pools }: Pick<View, "pools">, id: string): string {
+export function namePool({ pools }: Pick<Observation, "pools">, id: string): string {
   return nameThing("pool", findNamed(pools, id));
 }
 
 /** `network "oam" (6b6ca0f5-…)`. */
-export function nameNetwork({ networks }: Pick<Stock, "networks">, id: string): string {
+export function nameNetwork({ networks }: Pick<Resources, "networks">, id: string): string {
   return nameThing("network", findNamed(networks, id));
 }
 
 /** `storage repository "fast" (4cb0d74e-…)`. */
-export function nameStorage({ storages }: Pick<Stock, "storages">, id: string): string {
+export function nameStorage({ storages }: Pick<Resources, "storages">, id: string): string {
   return nameThing("storage repository", findNamed(storages, id));
 }
 
 /** `template "debian" (1ba8e9d0-…)`. @param id The ID or the UUID */
-export function nameTemplate({ templates }: Pick<Stock, "templates">, id: string): string {
+export function nameTemplate({ templates }: Pick<Resources, "templates">, id: string): string {
   const found = templates.find((one) => one.id === id || one.uuid === id);
   return nameThing("template", { id, name: found?.name ?? id });
 }
 
 /** `host "xcp-1" (a5b3c1d2-…)`. */
-export function nameHost({ hostsById }: Pick<View, "hostsById">, id: string): string {
+export function nameHost({ hostsById }: Pick<Observation, "hostsById">, id: string): string {
   return nameThing("host", hostsById.get(id) ?? { id, name: id });
 }
 
@@ -151,7 +151,7 @@ export function toNews(step: Step): Step {
   return { ...step, isNews: true };
 }
 
-/** Lets each step but the first follow the one before it without another look. */
+/** Lets each step but the first follow the one before it without another observation. */
 export function toChain(steps: readonly Step[]): Step[] {
   return steps.map((step, at) => (at === 0 ? step : { ...step, isDirect: true }));
 }

@@ -8,10 +8,10 @@ import {
   type Attached,
   type CreateTask,
   type Disk,
-  type View,
+  type Observation,
   type Vm,
   findShown,
-} from "../look/view.ts";
+} from "../observe/observation.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import { isDiskNameOf, isMarkOf, parseDiskMark, toDiskName } from "../words.ts";
@@ -52,30 +52,34 @@ const STOPPING_MS = 5_000;
 const LATE_MS = 10_000;
 
 /** See `Machines.planRemoval`. */
-export function planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
-  const { stock } = view;
+export function planRemoval(
+  cloud: Observation,
+  identity: MachineIdentity,
+  text: string | undefined,
+): Plan {
+  const { resources } = cloud;
   const record = parseRecord(text);
-  if (stock === undefined) return planWithoutStock(view, record);
-  const full = { ...view, stock };
-  const found = findMachine({ view: full, identity, record });
-  return toPlanOf(found, { view: full, identity, record });
+  if (resources === undefined) return planWithoutStock(cloud, record);
+  const full = { ...cloud, resources };
+  const found = findMachine({ cloud: full, identity, record });
+  return toPlanOf(found, { cloud: full, identity, record });
 }
 
-/** Plans from a view that is not for a change. */
-function planWithoutStock({ pools }: View, { pool: id }: VmRecord): Plan {
+/** Plans from an observation that is not for a change. */
+function planWithoutStock({ pools }: Observation, { pool: id }: VmRecord): Plan {
   const lost = id === undefined ? undefined : findLostPool(pools, id);
   if (lost === undefined) return toPlan("Removing", { needsLook: true });
   return toPlan("Unknown", { problems: [lost], needsLook: true });
 }
 
 interface Known {
-  readonly view: FullView;
+  readonly cloud: FullView;
   readonly identity: MachineIdentity;
   readonly record: VmRecord;
 }
 
 function toPlanOf(found: Found, known: Known): Plan {
-  const { view, identity, record } = known;
+  const { cloud, identity, record } = known;
   switch (found.kind) {
     case "unknown":
       return toPlan("Unknown", { problems: [found.problem], againMs: RETRY_MS });
@@ -84,7 +88,7 @@ function toPlanOf(found: Found, known: Known): Plan {
       const problems = attempt.problem ? [attempt.problem] : [];
       return toPlan("Removing", {
         problems,
-        machine: vm && findShown(view, vm),
+        machine: vm && findShown(cloud, vm),
         againMs: attempt.againMs,
       });
     }
@@ -99,8 +103,8 @@ function toPlanOf(found: Found, known: Known): Plan {
       return planEnd(found.vm, known);
     case "unfinished": {
       const { vm } = found;
-      const machine = findShown(view, vm);
-      const why = explainKeeping(vm, { identity, stock: view.stock, record });
+      const machine = findShown(cloud, vm);
+      const why = explainKeeping(vm, { identity, resources: cloud.resources, record });
       if (why === undefined) {
         return toPlan("Removing", { steps: [toDeletion(known, vm, "half-made")], machine });
       }
@@ -115,13 +119,13 @@ function toPlanOf(found: Found, known: Known): Plan {
 
 /** Sweeps what is left of the VM that is gone. A disk that a person took away before stays. */
 function planRest(
-  { view, identity, record }: Known,
+  { cloud, identity, record }: Known,
   attempt: { readonly task?: CreateTask } = {},
 ): Plan {
   const gone = new Set(record.disks);
   const mustGo = ({ disk, isSeed }: OrphanDisk): boolean =>
     isSeed || record.vm === undefined || gone.has(disk.id) || isOfAddition(identity, record, disk);
-  const loose = findOrphanDisks(view, identity).filter(mustGo);
+  const loose = findOrphanDisks(cloud, identity).filter(mustGo);
   if (loose.length > 0) {
     const due = loose.filter(({ waitMs }) => waitMs === 0);
     const steps = due.map((one) => toOrphanDeletion(identity, one, record));
@@ -132,13 +136,13 @@ function planRest(
     return toPlan("Removing", { steps: [toProof(identity, earlier, record)] });
   }
   // Deleting a VM is answered also if a disk of it stays.
-  const adrift = findAdriftDisks(view, identity).filter(mustGo);
+  const adrift = findAdriftDisks(cloud, identity).filter(mustGo);
   if (adrift.length > 0) return planAdrift(adrift);
-  const leftMs = toDoubtLeftMs(attempt, record, view);
+  const leftMs = toDoubtLeftMs(attempt, record, cloud);
   if (leftMs === 0) return toPlan("Absent");
   // A hypervisor goes on although Xen Orchestra was interrupted, and then shows a half-made template.
   const what = `an interrupted creation of ${toMachineName(identity)} may still leave something`;
-  const message = `${what}: Landfall looks until ${formatTime(view.atMs + leftMs)}`;
+  const message = `${what}: Landfall looks until ${formatTime(cloud.atMs + leftMs)}`;
   const problems = [toNotice("MayComeLate", message)];
   return toPlan("Removing", { problems, againMs: Math.min(leftMs, LATE_MS) });
 }
@@ -155,8 +159,8 @@ function isOfAddition(
 
 /** Shuts it down, takes away disks that are not ours, and deletes it. */
 function planEnd(vm: Vm, known: Known): Plan {
-  const { view, identity, record } = known;
-  const machine = findShown(view, vm);
+  const { cloud, identity, record } = known;
+  const machine = findShown(cloud, vm);
   if (judgeOwner(vm, identity) !== "ours") {
     const message = `VM ${vm.name} (${vm.id}) has lost the marks of Landfall: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("MarkMissing", message)], machine });
@@ -169,7 +173,7 @@ function planEnd(vm: Vm, known: Known): Plan {
   }
   if (vm.isBusy) return toPlan("Removing", { machine, againMs: STOPPING_MS });
   if (vm.power !== "stopped") return toPlan("Removing", { machine, ...planStop(vm, known) });
-  const links = view.stock.attached.get(vm.id) ?? [];
+  const links = cloud.resources.attached.get(vm.id) ?? [];
   const seen = new Set(links.map(({ linkId }) => linkId));
   if (vm.linkIds.some((id) => !seen.has(id))) {
     const advice = "give the user the privileges vbd read and vdi read";
@@ -196,11 +200,11 @@ function planEnd(vm: Vm, known: Known): Plan {
 }
 
 /** Who else made a VM that no record of Landfall names: any user can copy marks. */
-function findOtherMaker({ id, creation, mark }: Vm, { view, record }: Known): string | undefined {
+function findOtherMaker({ id, creation, mark }: Vm, { cloud, record }: Known): string | undefined {
   if (record.vm === id) return undefined;
   const user = creation?.user;
   if (user === undefined) return mark === undefined ? "nothing says who" : undefined;
-  return user === view.stock.userId ? undefined : `the user ${user}`;
+  return user === cloud.resources.userId ? undefined : `the user ${user}`;
 }
 
 function toDetachment(
@@ -225,15 +229,15 @@ function isDiskOurs(
 /** Asks the guest first, if it can be asked, and then switches it off. */
 function planStop(
   vm: Vm,
-  { identity, record, view }: Known,
+  { identity, record, cloud }: Known,
 ): { readonly steps?: readonly Step[]; readonly againMs?: number } {
   const isAsked = record.offAt !== undefined;
-  const waitedMs = isAsked ? Math.max(0, view.atMs - (record.offAt ?? 0)) : 0;
+  const waitedMs = isAsked ? Math.max(0, cloud.atMs - (record.offAt ?? 0)) : 0;
   const mayAsk = vm.power === "running" && vm.hasTools;
   if (mayAsk && isAsked && waitedMs < CLEAN_MS) return { againMs: STOPPING_MS };
   const isHard = !mayAsk || isAsked;
   const summary = isHard ? `switch off VM ${vm.name}` : `shut down VM ${vm.name}`;
-  const next = { ...record, vm: vm.id, pool: vm.poolId, offAt: record.offAt ?? view.atMs };
+  const next = { ...record, vm: vm.id, pool: vm.poolId, offAt: record.offAt ?? cloud.atMs };
   const change = { kind: "shutdown", vmId: vm.id, isHard, record: next } as const;
   return { steps: [toStep(identity, summary, change)] };
 }

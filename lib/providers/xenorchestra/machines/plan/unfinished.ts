@@ -4,7 +4,7 @@
  */
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { type Comparison, findFreePosition } from "./compare.ts";
-import { type Vm, findShown } from "../look/view.ts";
+import { type Vm, findShown } from "../observe/observation.ts";
 import { type VmRecord, listHad, toPartsHash } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import {
@@ -44,7 +44,7 @@ const BUSY_MS = 5_000;
 
 /** What is known about it. */
 interface UnfinishedQuestion {
-  readonly view: FullView;
+  readonly cloud: FullView;
   readonly spec: MachineSpec;
   readonly record: VmRecord;
   readonly wanted: Wanted;
@@ -55,9 +55,9 @@ interface UnfinishedQuestion {
 
 /** Plans. A VM that is not as it was asked for is made again. */
 export function planUnfinished(question: UnfinishedQuestion): Plan {
-  const { view, spec, wanted, vm, comparison } = question;
+  const { cloud, spec, wanted, vm, comparison } = question;
   const { parts } = comparison;
-  const machine = findShown(view, vm);
+  const machine = findShown(cloud, vm);
   if (vm.power !== "stopped" || vm.isStarted) {
     const what = `VM ${vm.name} (${vm.id}) was started before it was complete`;
     const message = `${what}: shut it down, then ${RENAME_OR_DELETE}`;
@@ -66,14 +66,14 @@ export function planUnfinished(question: UnfinishedQuestion): Plan {
   }
   if (vm.isBusy) return toPlan("Creating", { machine, parts, againMs: BUSY_MS });
   const { attempt, record } = question;
-  if (comparison.differences.length > 0 && isFresh(attempt, record, view.atMs)) {
+  if (comparison.differences.length > 0 && isFresh(attempt, record, cloud.atMs)) {
     return toPlan("Creating", { machine, parts, againMs: FRESH_PERIOD_MS });
   }
   // Of a disk that was just made, reads may not show yet that the VM has it.
-  if (listLeft(question).length > 0 && isFresh(attempt, record, view.atMs)) {
+  if (listLeft(question).length > 0 && isFresh(attempt, record, cloud.atMs)) {
     return toPlan("Creating", { machine, parts, againMs: FRESH_PERIOD_MS });
   }
-  const adrift = isOfAttempt(record) ? findAdriftDisks(view, spec) : [];
+  const adrift = isOfAttempt(record) ? findAdriftDisks(cloud, spec) : [];
   if (adrift.length > 0) {
     return { ...planAdrift(adrift), state: "Creating", parts, ...(machine && { machine }) };
   }
@@ -99,11 +99,11 @@ function isFromTask({ vm, attempt }: UnfinishedQuestion): boolean {
 }
 
 function planAgain(question: UnfinishedQuestion): Plan {
-  const { view, spec, record, wanted, vm, attempt, comparison } = question;
+  const { cloud, spec, record, wanted, vm, attempt, comparison } = question;
   const { parts } = comparison;
-  const machine = findShown(view, vm);
+  const machine = findShown(cloud, vm);
   const { template } = wanted;
-  const why = explainKeeping(vm, { identity: spec, stock: view.stock, record, template });
+  const why = explainKeeping(vm, { identity: spec, resources: cloud.resources, record, template });
   if (why !== undefined) {
     const what = `VM ${vm.name} (${vm.id}) is not as it was asked for`;
     const message = `${what}, and Landfall does not delete it because ${why}: ${RENAME_OR_DELETE}`;
@@ -114,7 +114,7 @@ function planAgain(question: UnfinishedQuestion): Plan {
     });
   }
   const failure = toFailure(toMachineName(spec), attempt);
-  const steps = [toDeletion({ identity: spec, view, record }, vm, "half-made")];
+  const steps = [toDeletion({ identity: spec, cloud, record }, vm, "half-made")];
   return toPlan("Unfinished", { steps, machine, parts, problems: failure ? [failure] : [] });
 }
 
@@ -142,33 +142,34 @@ function toDescription(spec: MachineSpec, { mark }: Vm, isReady: boolean): strin
 }
 
 /** Disks that a second VM of the same attempt left. Once the VM is complete, a person may have detached such a disk. */
-function listLeft({ view, spec, vm, record }: UnfinishedQuestion): OrphanDisk[] {
+function listLeft({ cloud, spec, vm, record }: UnfinishedQuestion): OrphanDisk[] {
   if (!isOfAttempt(record)) return [];
-  const links = view.stock.attached.get(vm.id) ?? [];
+  const links = cloud.resources.attached.get(vm.id) ?? [];
   const own = new Set(links.map(({ diskId }) => diskId));
-  return findOrphanDisks(view, spec).filter(({ disk, isSeed }) => !isSeed && !own.has(disk.id));
+  return findOrphanDisks(cloud, spec).filter(({ disk, isSeed }) => !isSeed && !own.has(disk.id));
 }
 
 /** What an interrupted upload or another VM left. */
 function listLoose(question: UnfinishedQuestion): OrphanDisk[] {
-  const seeds = findOrphanDisks(question.view, question.spec).filter(({ isSeed }) => isSeed);
+  const seeds = findOrphanDisks(question.cloud, question.spec).filter(({ isSeed }) => isSeed);
   return [...listLeft(question), ...seeds];
 }
 
 /** Attaches the seed, and deletes what an interrupted upload or another VM left. */
 function toSeeding(question: UnfinishedQuestion): Step[] {
-  const { view, spec, vm, wanted, record } = question;
+  const { cloud, spec, vm, wanted, record } = question;
   const { seed } = spec;
   const sweeps = listLoose(question).map((one) => toOrphanDeletion(spec, one, record));
   const name = toDiskName(vm.name, SEED_DISK);
-  const links = view.stock.attached.get(vm.id) ?? [];
+  const links = cloud.resources.attached.get(vm.id) ?? [];
   const [attached, ...more] = links.filter(({ disk }) => disk?.name === name);
   // A request that arrived twice attached it twice.
   const detachments = more.map(({ linkId, diskId }) => {
     const link = { linkId, vmId: vm.id, ...(diskId !== undefined && { diskId }) };
     return toStep(spec, `detach a second disk ${name}`, { kind: "detachDisk", ...link });
   });
-  const storageId = wanted.disks[0]?.storageId ?? view.stock.pools.get(vm.poolId)?.defaultStorageId;
+  const storageId =
+    wanted.disks[0]?.storageId ?? cloud.resources.pools.get(vm.poolId)?.defaultStorageId;
   if (seed === undefined || attached !== undefined || storageId === undefined) {
     return [...detachments, ...sweeps];
   }
@@ -179,12 +180,12 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
 }
 
 /** Starts it right after the last mark. If its host cannot, the complete VM says so. */
-function toFirstStart({ view, spec, vm }: UnfinishedQuestion): readonly Step[] {
-  return spec.isStarted ? planFirstStart(view, spec, vm).steps : [];
+function toFirstStart({ cloud, spec, vm }: UnfinishedQuestion): readonly Step[] {
+  return spec.isStarted ? planFirstStart(cloud, spec, vm).steps : [];
 }
 
 /** The last mark, with the protection from deletion. */
-function toReady({ view, spec, vm, record }: UnfinishedQuestion): Step {
+function toReady({ cloud, spec, vm, record }: UnfinishedQuestion): Step {
   const tags = [...listOwnTags(spec), ...listOthers(vm), toReadyTag(toSpecHash(spec))];
   const fields = {
     tags: spec.isStarted ? [...tags, START_TAG] : tags,
@@ -193,7 +194,7 @@ function toReady({ view, spec, vm, record }: UnfinishedQuestion): Step {
   };
   const { templates, uploadAt } = record;
   // The process that began it may have sent an upload that a proxy holds back.
-  const doubtAt = record.doubtAt ?? (view.stock.begun.has(vm.name) ? undefined : view.atMs);
+  const doubtAt = record.doubtAt ?? (cloud.resources.begun.has(vm.name) ? undefined : cloud.atMs);
   const had = listHad(spec);
   const next = {
     vm: vm.id,

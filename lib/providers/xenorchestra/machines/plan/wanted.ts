@@ -13,7 +13,13 @@ import {
 import { assert } from "../../../../core/errors.ts";
 import { quote } from "../../../../core/text/printable.ts";
 import { formatAbout, formatSize } from "../../../../core/text/values.ts";
-import type { Attached, Stock, Storage, Template, View } from "../look/view.ts";
+import type {
+  Attached,
+  Resources,
+  Storage,
+  Template,
+  Observation,
+} from "../observe/observation.ts";
 import type { FullView } from "./find.ts";
 import { nameHost, namePool, nameStorage, toDecision } from "./problems.ts";
 import type { CreateBody } from "../steps.ts";
@@ -51,21 +57,21 @@ export interface Wanted {
 }
 
 /** Resolves a specification. */
-export function toWanted(view: FullView, spec: MachineSpec): Wanted {
-  const { stock } = view;
+export function toWanted(cloud: FullView, spec: MachineSpec): Wanted {
+  const { resources } = cloud;
   const problems: MachineProblem[] = [];
   const note = <T>(found: T | MachineProblem): T | undefined => {
     if (!isProblem(found)) return found;
     problems.push(found);
     return undefined;
   };
-  const template = note(findTemplate(view, spec));
+  const template = note(findTemplate(cloud, spec));
   const interfaces = spec.interfaces.flatMap((one, at) => {
     const { name, mac, mtu } = one;
     const question = { ...NETWORK, by: `interface ${name}`, wanted: one.network };
-    const network = note(findOne(view, spec, stock.networks, question));
+    const network = note(findOne(cloud, spec, resources.networks, question));
     if (network === undefined) return [];
-    const takenBy = findMacUser(view, spec, mac);
+    const takenBy = findMacUser(cloud, spec, mac);
     return [
       {
         name,
@@ -77,9 +83,9 @@ export function toWanted(view: FullView, spec: MachineSpec): Wanted {
       },
     ];
   });
-  const disks = toDisks(view, spec, template, note);
-  problems.push(...checkFit(view, spec, { template, disks }));
-  const devices = template === undefined ? [] : (stock.vifs.get(template.id) ?? []);
+  const disks = toDisks(cloud, spec, template, note);
+  problems.push(...checkFit(cloud, spec, { template, disks }));
+  const devices = template === undefined ? [] : (resources.vifs.get(template.id) ?? []);
   const dropped = devices
     .map(({ device }) => device)
     .filter((one) => Number(one) >= spec.interfaces.length);
@@ -113,7 +119,7 @@ const TEMPLATE = { word: "Template", what: "template" } as const;
 
 /** Finds the only object of a pool with this ID or name. */
 function findOne<T extends Named>(
-  view: Pick<View, "pools">,
+  cloud: Pick<Observation, "pools">,
   { poolId }: Pick<MachineSpec, "poolId">,
   all: readonly T[],
   { word, what, by, wanted }: Question,
@@ -122,10 +128,10 @@ function findOne<T extends Named>(
   const byId = here.find(({ id }) => id === wanted.toLowerCase());
   if (byId !== undefined) return byId;
   const [first, ...others] = here.filter(({ name }) => name === wanted);
-  const where = `${by === undefined ? "" : `${by}: `}${namePool(view, poolId)}`;
+  const where = `${by === undefined ? "" : `${by}: `}${namePool(cloud, poolId)}`;
   if (first === undefined) {
     const elsewhere = all.find(({ id, name }) => id === wanted.toLowerCase() || name === wanted);
-    const hint = elsewhere === undefined ? "" : `. ${namePool(view, elsewhere.poolId)} has one`;
+    const hint = elsewhere === undefined ? "" : `. ${namePool(cloud, elsewhere.poolId)} has one`;
     const advice = `Correct the name in the spec, or let the user of Landfall see that ${what}`;
     const message = `${where} has no ${what} ${quote(wanted)}${hint}. ${advice}`;
     return toDecision(`${word}NotFound`, message);
@@ -136,14 +142,14 @@ function findOne<T extends Named>(
   return toDecision(`${word}Ambiguous`, `${where} has ${many}. Name one by its ID: ${ids}`);
 }
 
-function findTemplate(view: FullView, spec: MachineSpec): Template | MachineProblem {
+function findTemplate(cloud: FullView, spec: MachineSpec): Template | MachineProblem {
   const { template: wanted } = spec;
-  const { stock } = view;
-  const templates = stock.templates.filter(({ name }) => parseMachineName(name) === undefined);
+  const { resources } = cloud;
+  const templates = resources.templates.filter(({ name }) => parseMachineName(name) === undefined);
   const byUuid = templates.find(
     ({ uuid, poolId }) => uuid === wanted.toLowerCase() && poolId === spec.poolId,
   );
-  const found = byUuid ?? findOne(view, spec, templates, { ...TEMPLATE, wanted });
+  const found = byUuid ?? findOne(cloud, spec, templates, { ...TEMPLATE, wanted });
   if (isProblem(found)) return found;
   // Each VM made from it would be marked from its birth.
   const tag = found.tags.find((one) => one.startsWith(TAG_PREFIX));
@@ -155,12 +161,12 @@ function findTemplate(view: FullView, spec: MachineSpec): Template | MachineProb
 }
 
 function toDisks(
-  view: FullView,
+  cloud: FullView,
   spec: MachineSpec,
   template: Template | undefined,
   note: <T>(found: T | MachineProblem) => T | undefined,
 ): WantedDisk[] {
-  const links = template === undefined ? [] : (view.stock.attached.get(template.id) ?? []);
+  const links = template === undefined ? [] : (cloud.resources.attached.get(template.id) ?? []);
   const own = links.filter(({ isCd, disk }) => !isCd && disk !== undefined);
   // What the specification does not name stays as the template has it.
   const more = own.slice(spec.disks.length).map((link) => ({
@@ -169,7 +175,7 @@ function toDisks(
   }));
   return [...spec.disks, ...more].map((disk: MachineDisk, at): WantedDisk => {
     const link: Attached | undefined = own[at];
-    const storage = note(findStorage(view, spec, { disk, link }));
+    const storage = note(findStorage(cloud, spec, { disk, link }));
     const { name, sizeBytes } = disk;
     return {
       name,
@@ -181,26 +187,26 @@ function toDisks(
 }
 
 function findStorage(
-  view: FullView,
+  cloud: FullView,
   spec: MachineSpec,
   { disk, link }: { readonly disk: MachineDisk; readonly link: Attached | undefined },
 ): Storage | MachineProblem {
-  const { stock } = view;
-  const fallback = link?.disk?.storageId ?? stock.pools.get(spec.poolId)?.defaultStorageId;
+  const { resources } = cloud;
+  const fallback = link?.disk?.storageId ?? resources.pools.get(spec.poolId)?.defaultStorageId;
   const wanted = disk.storage ?? fallback;
   if (wanted === undefined) {
     const advice = "name one, or set a default storage for the pool";
     return toDecision("StorageNotNamed", `disk ${disk.name} names no storage: ${advice}`);
   }
   const question = { ...STORAGE, by: `disk ${disk.name}`, wanted };
-  const found = findOne(view, spec, stock.storages, question);
+  const found = findOne(cloud, spec, resources.storages, question);
   if (isProblem(found)) return found;
-  const named = `disk ${disk.name}: ${nameStorage(stock, found.id)}`;
+  const named = `disk ${disk.name}: ${nameStorage(resources, found.id)}`;
   if (!found.isUsable) {
     return toDecision("StorageNotUsable", `${named} cannot hold disks now: name another one`);
   }
   if (found.hostId === undefined || found.hostId === spec.hostId) return found;
-  const [only, start] = [found.hostId, spec.hostId].map((id) => nameHost(view, id));
+  const [only, start] = [found.hostId, spec.hostId].map((id) => nameHost(cloud, id));
   const message = `${named} is only for ${only}, but ${toMachineName(spec)} starts on ${start}`;
   return toDecision("StorageNotUsable", `${message}: name a shared one`);
 }
@@ -210,7 +216,7 @@ const THIN_FREE_MIN = 1024 ** 3;
 
 /** Says what does not fit. */
 export function checkFit(
-  view: View & { readonly stock: Stock },
+  cloud: Observation & { readonly resources: Resources },
   spec: MachineSpec,
   {
     template,
@@ -218,18 +224,18 @@ export function checkFit(
   }: { readonly template: Template | undefined; readonly disks: readonly WantedDisk[] },
 ): MachineProblem[] {
   return [
-    ...checkHost(view, spec),
+    ...checkHost(cloud, spec),
     ...checkMemory(spec, template),
-    ...checkTemplateDisks(view.stock, template, disks),
-    ...checkRoom(view.stock, disks),
-    ...checkMacs(view, spec),
+    ...checkTemplateDisks(cloud.resources, template, disks),
+    ...checkRoom(cloud.resources, disks),
+    ...checkMacs(cloud, spec),
   ];
 }
 
-function checkHost(view: View, { hostId, poolId }: MachineSpec): MachineProblem[] {
-  const host = view.hostsById.get(hostId);
+function checkHost(cloud: Observation, { hostId, poolId }: MachineSpec): MachineProblem[] {
+  const host = cloud.hostsById.get(hostId);
   if (host?.poolId === poolId) return [];
-  const message = `${namePool(view, poolId)} has no ${nameHost(view, hostId)}`;
+  const message = `${namePool(cloud, poolId)} has no ${nameHost(cloud, hostId)}`;
   return [toDecision("HostNotFound", message)];
 }
 
@@ -243,12 +249,12 @@ function checkMemory(spec: MachineSpec, template: Template | undefined): Machine
 }
 
 function checkTemplateDisks(
-  stock: Stock,
+  resources: Resources,
   template: Template | undefined,
   disks: readonly WantedDisk[],
 ): MachineProblem[] {
   if (template === undefined) return [];
-  const links = stock.attached.get(template.id) ?? [];
+  const links = resources.attached.get(template.id) ?? [];
   return disks.flatMap(({ name, sizeBytes, position }) => {
     const has = links.find((link) => link.position === position && !link.isCd)?.disk?.sizeBytes;
     if (has === undefined || has <= sizeBytes) return [];
@@ -259,25 +265,28 @@ function checkTemplateDisks(
   });
 }
 
-function checkRoom(stock: Stock, disks: readonly WantedDisk[]): MachineProblem[] {
+function checkRoom(resources: Resources, disks: readonly WantedDisk[]): MachineProblem[] {
   const byStorage = Map.groupBy(disks, ({ storageId = "" }) => storageId);
   return [...byStorage].flatMap(([id, some]) => {
-    const storage = stock.storages.find((one) => one.id === id);
+    const storage = resources.storages.find((one) => one.id === id);
     if (storage?.freeBytes === undefined) return [];
     const needed = some.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     const least = storage.isThick ? needed : Math.min(needed, THIN_FREE_MIN);
     if (storage.freeBytes >= least) return [];
     const free = `${formatAbout(storage.freeBytes)} free, and ${formatAbout(least)} are needed`;
     const advice = "make room, or name another one";
-    const message = `${nameStorage(stock, id)} has ${free}: ${advice}`;
+    const message = `${nameStorage(resources, id)} has ${free}: ${advice}`;
     return [{ ...toDecision("StorageFull", message), kind: "retry" as const }];
   });
 }
 
 /** No other VM of the pool may have one of the MAC addresses. Templates never run. */
-function checkMacs(view: View & { readonly stock: Stock }, spec: MachineSpec): MachineProblem[] {
+function checkMacs(
+  cloud: Observation & { readonly resources: Resources },
+  spec: MachineSpec,
+): MachineProblem[] {
   return spec.interfaces.flatMap(({ name, mac }) => {
-    const other = findMacUser(view, spec, mac);
+    const other = findMacUser(cloud, spec, mac);
     if (other === undefined) return [];
     const what = `interface ${name}: VM ${other} has the MAC address ${mac} already`;
     const message = `${what}: remove the interface of that VM`;
@@ -287,13 +296,13 @@ function checkMacs(view: View & { readonly stock: Stock }, spec: MachineSpec): M
 
 /** The ID of another VM in the pool of a machine that has a MAC address. */
 function findMacUser(
-  { stock, vms }: Pick<View, "vms"> & { readonly stock: Stock },
+  { resources, vms }: Pick<Observation, "vms"> & { readonly resources: Resources },
   spec: MachineSpec,
   mac: string,
 ): string | undefined {
-  const own = [...(vms.get(toMachineName(spec)) ?? []), ...stock.templates];
+  const own = [...(vms.get(toMachineName(spec)) ?? []), ...resources.templates];
   const ownIds = new Set(own.map(({ id }) => id));
-  const users = stock.macs.get(mac) ?? [];
+  const users = resources.macs.get(mac) ?? [];
   return users.find(({ vmId, poolId }) => poolId === spec.poolId && !ownIds.has(vmId))?.vmId;
 }
 

@@ -7,7 +7,7 @@ import {
   type PowerRefusal,
   RefusedPowerError,
 } from "../../../../cloud/capabilities/machine_power.ts";
-import type { Vm } from "../look/view.ts";
+import type { Vm } from "../observe/observation.ts";
 import { ChangeRefusal, type Changes, isAlready, type VmAction } from "../wire/changes.ts";
 
 /** The VM, as it was read right before, and how to change it. */

@@ -14,7 +14,7 @@ import { parseMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import type { Finding } from "../../../../cloud/inspection.ts";
 import { ALONE, Fence } from "../../../../core/fence.ts";
-import { type Vm, isComplete, toVm } from "../look/view.ts";
+import { type Vm, isComplete, toVm } from "../observe/observation.ts";
 import { XenOrchestraMedia } from "./media.ts";
 import type { JsonRpcChanges } from "./rpc_changes.ts";
 import { Changes } from "../wire/changes.ts";

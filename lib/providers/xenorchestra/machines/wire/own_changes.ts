@@ -33,23 +33,23 @@ const TRUSTED_MS = 10_000;
 const MISSES_MIN = 3;
 /** After this time one read is right. */
 const SHOWN_MS = 60_000;
-/** For so long after the first look of a process, reads may lack what an earlier process did. */
+/** For so long after the first observation of a process, reads may lack what an earlier process did. */
 const STRANGE_MS = 1_000;
 /** For so long what was refused once is not asked for again. */
 const REFUSED_MS = 3_600_000;
 
 /**
- * Since when looks have shown the same of objects, by their IDs. What an earlier process did does not show at once,
- * either.
+ * Since when observations have shown the same of objects, by their IDs. What an earlier process did does not show at
+ * once, either.
  */
 class SeenSince {
   readonly #sinceMs = new Map<string, number>();
 
   /**
-   * Notes of which objects a look shows it.
+   * Notes of which objects an observation shows it.
    *
-   * @param atMs When the look began
-   * @returns For how long looks have shown it of each, in milliseconds
+   * @param atMs When the observation began
+   * @returns For how long observations have shown it of each, in milliseconds
    */
   note(ids: readonly string[], atMs: number): ReadonlyMap<string, number> {
     const shown = new Set(ids);
@@ -121,14 +121,18 @@ export class OwnChanges {
   /** Names of the VMs that this process asked for: of others, an earlier process may have asked for more. */
   readonly begun: Set<string> = new Set<string>();
 
-  /** Notes that a look begins. @returns For how long it may lack what an earlier process did, in milliseconds */
-  noteLook(atMs: number): number {
+  /**
+   * Notes that an observation begins. @returns For how long it may lack what an earlier process did, in milliseconds
+   */
+  noteObservation(atMs: number): number {
     this.#isUnsure = false;
     this.#firstLookMs ??= atMs;
     return Math.max(0, this.#firstLookMs + STRANGE_MS - atMs);
   }
 
-  /** Whether the look has changes that reads have lacked for long: others in a row show whether that is right. */
+  /**
+   * Whether the observation has changes that reads have lacked for long: others in a row show whether that is right.
+   */
   get isUnsure(): boolean {
     return this.#isUnsure;
   }
@@ -153,12 +157,12 @@ export class OwnChanges {
     this.#unused.forget(diskId);
   }
 
-  /** As {@linkcode SeenSince.note}, of the disks that a look showed as unused. */
+  /** As {@linkcode SeenSince.note}, of the disks that an observation showed as unused. */
   noteUnused(diskIds: readonly string[], atMs: number): ReadonlyMap<string, number> {
     return this.#unused.note(diskIds, atMs);
   }
 
-  /** As {@linkcode SeenSince.note}, of the templates that a look showed as ones of which no VM is made now. */
+  /** As {@linkcode SeenSince.note}, of the templates that an observation showed as ones of which no VM is made now. */
   noteIdle(templateIds: readonly string[], atMs: number): ReadonlyMap<string, number> {
     return this.#idle.note(templateIds, atMs);
   }

@@ -8,7 +8,7 @@ import type {
   Template,
   Vif,
   Vm,
-} from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+} from "../../../../../lib/providers/xenorchestra/machines/observe/observation.ts";
 import {
   type DisksQuestion,
   type InterfacesQuestion,
@@ -48,9 +48,9 @@ import {
 import type { MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
 
 function compareFields(vm: Vm): string[] {
-  const view = toView({ vms: [vm] });
-  const wanted = toWanted(view, toSpec());
-  const { differences } = compareVm(view, toSpec(), { vm, wanted, record: {} });
+  const cloud = toView({ vms: [vm] });
+  const wanted = toWanted(cloud, toSpec());
+  const { differences } = compareVm(cloud, toSpec(), { vm, wanted, record: {} });
   return differences.map(({ fix, problem }) => fix?.summary ?? problem?.reason ?? "");
 }
 
@@ -94,8 +94,12 @@ test.each([
   (boot, order, count) => {
     const vm = toVm({ bootOrder: order });
     const spec = toSpec({ boot });
-    const view = toView({ vms: [vm] });
-    const { differences } = compareVm(view, spec, { vm, wanted: toWanted(view, spec), record: {} });
+    const cloud = toView({ vms: [vm] });
+    const { differences } = compareVm(cloud, spec, {
+      vm,
+      wanted: toWanted(cloud, spec),
+      record: {},
+    });
     expect(differences.map(({ part, fix }) => [part.name, fix])).toEqual(
       Array.from({ length: count }, () => ["boot", undefined]),
     );
@@ -124,9 +128,9 @@ const WANTED_DISKS = [
 ];
 
 function toDisksQuestion(links: readonly Attached[], isDone: boolean): DisksQuestion {
-  const { stock } = toView({ links: { "vm-1": links } });
+  const { resources } = toView({ links: { "vm-1": links } });
   const wanted = { disks: WANTED_DISKS };
-  return { spec: toSpec(), vm: toVm(), wanted, stock, record: {}, atMs: NOW, isDone };
+  return { spec: toSpec(), vm: toVm(), wanted, resources, record: {}, atMs: NOW, isDone };
 }
 
 function compareLinks(links: readonly Attached[], isDone = true): string[] {
@@ -314,8 +318,8 @@ function toInterfacesQuestion(
   vifs: readonly Vif[],
   interfaces: InterfacesQuestion["wanted"]["interfaces"] = WANTED_INTERFACES,
 ): InterfacesQuestion {
-  const { stock } = toView({ vifs: { "vm-1": vifs } });
-  return { spec: toSpec(), vm: toVm(), wanted: { interfaces }, stock };
+  const { resources } = toView({ vifs: { "vm-1": vifs } });
+  return { spec: toSpec(), vm: toVm(), wanted: { interfaces }, resources };
 }
 
 const BOTH = ["InterfaceDiffers", "InterfaceNotWanted"];
@@ -449,7 +453,10 @@ describe("toWanted()", () => {
         ],
         template: "t",
       },
-      { templates: [toTemplate({ id: "x", uuid: "x", name: "t" })], stock: { pools: new Map() } },
+      {
+        templates: [toTemplate({ id: "x", uuid: "x", name: "t" })],
+        resources: { pools: new Map() },
+      },
       ["StorageNotNamed", "StorageNotNamed"],
     ],
   ])("finds %s", (_what, over, options, found) => {
@@ -462,7 +469,7 @@ describe("toWanted()", () => {
       { id: "pool-1", name: "paris", isComplete: true },
       { id: "pool-2", name: "lyon", isComplete: true },
     ];
-    const [problem] = toWanted(toView({ view: { pools } }), toSpec(net("far"))).problems;
+    const [problem] = toWanted(toView({ cloud: { pools } }), toSpec(net("far"))).problems;
     expect(problem?.message).toBe(
       'interface oam: pool "paris" (pool-1) has no network "far". pool "lyon" (pool-2) has one. ' +
         "Correct the name in the spec, or let the user of Landfall see that network",
@@ -553,7 +560,7 @@ test("toCreateBody() asks for a start from the network, and for an MTU", () => {
 const DISKS = [{ name: "root", sizeBytes: 20 * GIB, storageId: "sr-1", position: "0" }];
 const MAC = "02:00:00:00:00:01";
 const user = (vmId: string, poolId = POOL): SceneOptions => ({
-  stock: { macs: new Map([[MAC, [{ vmId, poolId }]]]) },
+  resources: { macs: new Map([[MAC, [{ vmId, poolId }]]]) },
 });
 
 test.each<[string, object, readonly object[], SceneOptions, readonly string[]]>([

@@ -10,7 +10,7 @@ import {
   type CreateTask,
   type Vm,
   isComplete,
-} from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+} from "../../../../../lib/providers/xenorchestra/machines/observe/observation.ts";
 import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare.ts";
 import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
 import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
@@ -63,10 +63,10 @@ function plan(
   record: VmRecord = toNextRecord(vm),
 ): Plan {
   const spec = toSpec(over);
-  const view = toView({ vms: [vm], ...options });
-  const wanted = toWanted(view, spec);
-  const comparison = compareVm(view, spec, { vm, wanted, record });
-  return planComplete({ view, spec, record, vm, wanted, comparison });
+  const cloud = toView({ vms: [vm], ...options });
+  const wanted = toWanted(cloud, spec);
+  const comparison = compareVm(cloud, spec, { vm, wanted, record });
+  return planComplete({ cloud, spec, record, vm, wanted, comparison });
 }
 
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
@@ -340,8 +340,8 @@ describe("planComplete()", () => {
   test("adds no interface whose MAC address another VM has", () => {
     const mac = "02:00:00:00:00:02";
     const interfaces = [...toSpec().interfaces, { name: "b", network: "net-2", mac }];
-    const stock = { macs: new Map([[mac, [{ vmId: "vm-2", poolId: "pool-1" }]]]) };
-    const planned = plan(toCompleteVm(), { interfaces }, { stock });
+    const resources = { macs: new Map([[mac, [{ vmId: "vm-2", poolId: "pool-1" }]]]) };
+    const planned = plan(toCompleteVm(), { interfaces }, { resources });
     expect(steps(planned)).toEqual([]);
     expect(planned.problems).toMatchObject([{ reason: "MacTaken", kind: "notice" }]);
     expect(planned.problems[0]?.message).toContain("VM vm-2 has its MAC address 02:00:00:00:00:02");
@@ -362,8 +362,8 @@ describe("planComplete()", () => {
 
   test("does not start on a host that is disabled", () => {
     const host = { id: HOST, name: "xcp-1", poolId: "pool-1", tags: [], isEnabled: false };
-    const view = { hostsById: new Map([[HOST, host]]) };
-    const planned = plan(toCompleteVm({ tags: waiting }), {}, { view });
+    const cloud = { hostsById: new Map([[HOST, host]]) };
+    const planned = plan(toCompleteVm({ tags: waiting }), {}, { cloud });
     expect(steps(planned)).toEqual([]);
     expect(reasons(planned)).toEqual(["HostNotUsable"]);
   });
@@ -466,7 +466,7 @@ const scene = fc.record({
 });
 
 interface Drawn {
-  readonly view: ReturnType<typeof toView>;
+  readonly cloud: ReturnType<typeof toView>;
   readonly record: VmRecord;
   readonly isPending: boolean;
 }
@@ -479,12 +479,12 @@ const drawn: fc.Arbitrary<Drawn> = scene.map((one) => {
   const half = toTemplate({ id: "half", uuid: "half", name: NAME, linkIds: [] });
   const pools = [{ id: POOL, name: "paris", isComplete: one.isConnected }];
   return {
-    view: toView({
+    cloud: toView({
       vms: one.vms,
       tasks: one.tasks,
       templates: one.hasTemplate ? [half] : [],
       links: Object.fromEntries(attached),
-      view: { pools, ...(!one.isConnected && { gap: "lost" }) },
+      cloud: { pools, ...(!one.isConnected && { gap: "lost" }) },
     }),
     record: one.record,
     isPending: one.tasks.some(({ status }) => status === "pending"),
@@ -492,8 +492,9 @@ const drawn: fc.Arbitrary<Drawn> = scene.map((one) => {
 });
 
 const PLANS = {
-  plan: (view: Drawn["view"], record: string): Plan => planMachine(view, toSpec(), record),
-  planRemoval: (view: Drawn["view"], record: string): Plan => planRemoval(view, IDENTITY, record),
+  plan: (cloud: Drawn["cloud"], record: string): Plan => planMachine(cloud, toSpec(), record),
+  planRemoval: (cloud: Drawn["cloud"], record: string): Plan =>
+    planRemoval(cloud, IDENTITY, record),
 };
 
 function toTarget(change: Change): string | undefined {
@@ -505,11 +506,11 @@ test.each(Object.entries(PLANS))(
   "%s() never touches what is foreign, pending or not shown for sure",
   (_name, make) => {
     fc.assert(
-      fc.property(drawn, ({ view, record: remembered, isPending }) => {
-        const { steps } = make(view, formatRecord(remembered));
-        const isConnected = view.pools.every(({ isComplete: isThere }) => isThere);
+      fc.property(drawn, ({ cloud, record: remembered, isPending }) => {
+        const { steps } = make(cloud, formatRecord(remembered));
+        const isConnected = cloud.pools.every(({ isComplete: isThere }) => isThere);
         if (isPending || !isConnected) expect(steps).toEqual([]);
-        const all = [...view.vms.values()].flat();
+        const all = [...cloud.vms.values()].flat();
         for (const { change } of steps) {
           const id = toTarget(change);
           if (id === undefined || id === "half") continue;
@@ -527,9 +528,9 @@ test.each(Object.entries(PLANS))(
   "%s() deletes only what was never complete, never ran and is not of others",
   (_name, make) => {
     fc.assert(
-      fc.property(drawn, ({ view, record: remembered }) => {
-        const all = [...view.vms.values()].flat();
-        for (const { change } of make(view, formatRecord(remembered)).steps) {
+      fc.property(drawn, ({ cloud, record: remembered }) => {
+        const all = [...cloud.vms.values()].flat();
+        for (const { change } of make(cloud, formatRecord(remembered)).steps) {
           if (change.kind !== "deleteHalfMade" || change.thing.kind !== "vm") continue;
           const target = all.find(({ id }) => id === change.thing.id);
           expect(target).toMatchObject({ power: "stopped", isStarted: false, hasSnapshots: false });
@@ -544,9 +545,9 @@ test.each(Object.entries(PLANS))(
 
 test("plan() creates only if none exists, and starts only what is complete, or right after the last mark", () => {
   fc.assert(
-    fc.property(drawn, ({ view, record: remembered }) => {
-      const { steps } = PLANS.plan(view, formatRecord(remembered));
-      const named = view.vms.get(NAME) ?? [];
+    fc.property(drawn, ({ cloud, record: remembered }) => {
+      const { steps } = PLANS.plan(cloud, formatRecord(remembered));
+      const named = cloud.vms.get(NAME) ?? [];
       for (const [at, { change, isDirect }] of steps.entries()) {
         if (change.kind === "create") expect(named).toEqual([]);
         if (change.kind !== "start") continue;
@@ -562,9 +563,9 @@ test("plan() creates only if none exists, and starts only what is complete, or r
 
 test("planRemoval() deletes a machine only with a mark of ours, and when it is off", () => {
   fc.assert(
-    fc.property(drawn, ({ view, record: remembered }) => {
-      const named = view.vms.get(NAME) ?? [];
-      for (const { change } of PLANS.planRemoval(view, formatRecord(remembered)).steps) {
+    fc.property(drawn, ({ cloud, record: remembered }) => {
+      const named = cloud.vms.get(NAME) ?? [];
+      for (const { change } of PLANS.planRemoval(cloud, formatRecord(remembered)).steps) {
         if (change.kind !== "deleteVm") continue;
         const target = named.find(({ id }) => id === change.vmId);
         expect(target?.power).toBe("stopped");

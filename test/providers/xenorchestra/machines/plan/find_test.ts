@@ -3,7 +3,7 @@ import type {
   CreateTask,
   Template,
   Vm,
-} from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+} from "../../../../../lib/providers/xenorchestra/machines/observe/observation.ts";
 import {
   explainKeeping,
   findMachine,
@@ -49,10 +49,10 @@ function find(
   record: VmRecord = KEPT,
   poolId: string | undefined = POOL,
 ): string {
-  const view = toView({ tasks: [DONE], ...options });
+  const cloud = toView({ tasks: [DONE], ...options });
   const template = toTemplate();
   const found = findMachine({
-    view,
+    cloud,
     identity: IDENTITY,
     record,
     template,
@@ -96,18 +96,18 @@ describe("findMachine()", () => {
       { ...KEPT, at: NOW },
       "complete vm-1",
     ],
-    ["nothing while its pool is lost", { view: LOST }, {}, "unknown PoolNotConnected"],
+    ["nothing while its pool is lost", { cloud: LOST }, {}, "unknown PoolNotConnected"],
     [
       "nothing in a lost pool",
-      { vms: [toCompleteVm()], view: LOST },
+      { vms: [toCompleteVm()], cloud: LOST },
       undefined,
       "unknown PoolNotConnected",
     ],
-    ["nothing if it may be in another pool", { view: GAP }, undefined, "unknown PoolNotConnected"],
-    ["none if it was never asked for", { tasks: [], view: GAP }, {}, "none"],
+    ["nothing if it may be in another pool", { cloud: GAP }, undefined, "unknown PoolNotConnected"],
+    ["none if it was never asked for", { tasks: [], cloud: GAP }, {}, "none"],
     [
       "a complete one while another pool is lost",
-      { vms: [toCompleteVm()], view: GAP },
+      { vms: [toCompleteVm()], cloud: GAP },
       undefined,
       "complete vm-1",
     ],
@@ -206,7 +206,7 @@ describe("findMachine()", () => {
   });
 
   test("finds nothing without a pool to look in", () => {
-    expect(find({ view: GAP, tasks: [] }, {}, "")).toBe("unknown PoolNotConnected");
+    expect(find({ cloud: GAP, tasks: [] }, {}, "")).toBe("unknown PoolNotConnected");
     expect(find({ tasks: [] }, {}, "")).toBe("none");
     expect(find({ tasks: [] }, { pool: "gone" }, "")).toBe("unknown PoolNotConnected");
   });
@@ -216,7 +216,7 @@ test("toDeletion() names disks that have only the name of the template's", () =>
   const inherited = toLink("vm-1", 0, toDisk({ id: "old" }));
   const links = { "vm-1": [inherited, toLink("vm-1", 1, toOwnDisk("data", GIB))] };
   const { change } = toDeletion(
-    { identity: IDENTITY, view: toView({ links }), record: { at: 1 } },
+    { identity: IDENTITY, cloud: toView({ links }), record: { at: 1 } },
     toVm(),
     "second",
   );
@@ -226,7 +226,7 @@ test("toDeletion() names disks that have only the name of the template's", () =>
 
 test("toDeletion() names the VM, and who Landfall is", () => {
   const step = toDeletion(
-    { identity: IDENTITY, view: toView(), record: { at: 1 } },
+    { identity: IDENTITY, cloud: toView(), record: { at: 1 } },
     toVm(),
     "half-made",
   );
@@ -246,7 +246,7 @@ const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID
 const INTERRUPTED: CreateTask = { id: "t1", status: "interrupted" };
 
 function judge(tasks: readonly CreateTask[], record: VmRecord = {}): string {
-  const attempt = judgeAttempt(NAME, toView({ tasks }).stock, record, NOW);
+  const attempt = judgeAttempt(NAME, toView({ tasks }).resources, record, NOW);
   if (attempt.kind === "over") return `over ${attempt.task?.id ?? "none"}`;
   return `running ${attempt.againMs} ${attempt.problem?.reason ?? ""}`.trim();
 }
@@ -300,8 +300,8 @@ describe("judgeAttempt()", () => {
   });
 
   test("decides nothing without a right to see tasks", () => {
-    const { tasks: _tasks, ...stock } = toView().stock;
-    expect(judgeAttempt(NAME, stock, {}, NOW)).toMatchObject({
+    const { tasks: _tasks, ...resources } = toView().resources;
+    expect(judgeAttempt(NAME, resources, {}, NOW)).toMatchObject({
       kind: "running",
       problem: { reason: "NoRight", kind: "decision" },
     });
@@ -377,10 +377,10 @@ test.each<[string, CreateTask | undefined, VmRecord, number, number]>([
   "toDoubtLeftMs() after %s, while the template is copied, and when it is not",
   (_what, task, record, busyMs, restMs) => {
     const toLeftMs = (template: Partial<Template>): number => {
-      const view = toView();
+      const cloud = toView();
       const templates = [toTemplate(template)];
-      const stock = { ...view.stock, templates };
-      return toDoubtLeftMs({ ...(task && { task }) }, record, { ...view, stock });
+      const resources = { ...cloud.resources, templates };
+      return toDoubtLeftMs({ ...(task && { task }) }, record, { ...cloud, resources });
     };
     expect(toLeftMs({ isBusy: true, idleMs: 0 })).toBe(busyMs);
     expect(toLeftMs({ isBusy: false, idleMs: 1_500 })).toBe(restMs);
@@ -395,7 +395,7 @@ test.each<[string, readonly CreateTask[], VmRecord, boolean]>([
   ["no attempt of the record", [INTERRUPTED], {}, false],
   ["a machine that was complete", [INTERRUPTED], { at: 1, vm: "vm-1" }, false],
 ])("toSettled() with %s", (_what, tasks, record, isSettled) => {
-  const after = toSettled(NAME, toView({ tasks }).stock, record);
+  const after = toSettled(NAME, toView({ tasks }).resources, record);
   expect(after).toEqual(isSettled ? { ...record, refused: true } : undefined);
 });
 
@@ -414,8 +414,8 @@ function explain(
   options: SceneOptions = {},
   record: object = TEMPLATE_KEPT,
 ): string | undefined {
-  const { stock } = toView({ vms: [vm], ...options });
-  return explainKeeping(vm, { identity: IDENTITY, stock, record, template: toTemplate() });
+  const { resources } = toView({ vms: [vm], ...options });
+  return explainKeeping(vm, { identity: IDENTITY, resources, record, template: toTemplate() });
 }
 
 describe("explainKeeping()", () => {
@@ -454,7 +454,7 @@ describe("explainKeeping()", () => {
     ["an operation runs on it", toVm({ isBusy: true }), {}],
     ["it has a snapshot", toVm({ hasSnapshots: true }), {}],
     ["another user made it", toVm({ creation: { user: "other", template: "template-1" } }), {}],
-    ["another user made it", toVm(), { stock: { userId: "other" } }],
+    ["another user made it", toVm(), { resources: { userId: "other" } }],
     [
       "it was made from another template",
       toVm({ creation: { user: "user-1", template: "t9" } }),
@@ -496,8 +496,8 @@ describe("explainKeeping()", () => {
     const { creation: _creation, ...vm } = toVm({ linkIds: ["link-vm-1-0"] });
     const explainRemoval = (asked: string): string | undefined => {
       const tasks = [{ id: "t", status: "interrupted", template: asked }] as const;
-      const { stock } = toView({ vms: [vm], links: inherited, tasks });
-      return explainKeeping(vm, { identity: IDENTITY, stock, record: {} });
+      const { resources } = toView({ vms: [vm], links: inherited, tasks });
+      return explainKeeping(vm, { identity: IDENTITY, resources, record: {} });
     };
     expect(explainRemoval("template-1")).toBeUndefined();
     expect(explainRemoval("t9")).toBe("it has a disk that Landfall did not make");

@@ -8,7 +8,7 @@ import type {
   Attached,
   CreateTask,
   Vm,
-} from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+} from "../../../../../lib/providers/xenorchestra/machines/observe/observation.ts";
 import { planMachine } from "../../../../../lib/providers/xenorchestra/machines/plan/plan.ts";
 import {
   type Plan,
@@ -135,13 +135,13 @@ describe("planMachine()", () => {
     ],
     [
       "makes none while disks of an attempt may be left",
-      { stock: { adrift: [toOwnDisk("root", GIB)] } },
+      { resources: { adrift: [toOwnDisk("root", GIB)] } },
       { at: 1 },
       "Unknown; DisksUnclear; 500 ms",
     ],
     [
       "touches nothing in a lost pool",
-      { view: { pools: [{ id: POOL, name: "p", isComplete: false }] } },
+      { cloud: { pools: [{ id: POOL, name: "p", isComplete: false }] } },
       undefined,
       "Unknown; PoolNotConnected; 30000 ms",
     ],
@@ -160,16 +160,16 @@ describe("planMachine()", () => {
   });
 
   test("plans nothing without a right to see tasks", () => {
-    const view = toView();
-    const { tasks: _tasks, ...stock } = view.stock;
-    expect(summarise(planMachine({ ...view, stock }, toSpec(), undefined))).toStartWith(
+    const cloud = toView();
+    const { tasks: _tasks, ...resources } = cloud.resources;
+    expect(summarise(planMachine({ ...cloud, resources }, toSpec(), undefined))).toStartWith(
       "Blocked; NoRight",
     );
   });
 
-  test("only judges a view that is not for a change", () => {
-    const { stock: _stock, ...view } = toView();
-    expect(planMachine(view, toSpec(), undefined)).toMatchObject({
+  test("only judges a cloud that is not for a change", () => {
+    const { resources: _stock, ...cloud } = toView();
+    expect(planMachine(cloud, toSpec(), undefined)).toMatchObject({
       state: "Absent",
       needsLook: true,
       steps: [],
@@ -233,8 +233,8 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
     "Unfinished",
     true,
   ],
-])("planFromInventory() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {
-  const plan = planFromInventory(toView({ vms, view }), toSpec(), { ...toNextRecord(), at: 1 });
+])("planFromInventory() of %s plans nothing: %#", (_what, vms, cloud, state, needsLook) => {
+  const plan = planFromInventory(toView({ vms, cloud }), toSpec(), { ...toNextRecord(), at: 1 });
 
   expect(plan).toMatchObject({ state, steps: [] });
   expect(plan.needsLook === true).toBe(needsLook);
@@ -254,15 +254,15 @@ test.each<[string, Vm, boolean]>([
 );
 
 test("planFromInventory() needs a look long after an attempt that may have left something", () => {
-  const view = toView({ vms: [toCompleteVm()] });
+  const cloud = toView({ vms: [toCompleteVm()] });
   const look = (doubtAt: number) =>
-    planFromInventory(view, toSpec(), { ...toNextRecord(), doubtAt }).needsLook === true;
-  expect([look(view.atMs), look(view.atMs - 1_800_000)]).toEqual([false, true]);
+    planFromInventory(cloud, toSpec(), { ...toNextRecord(), doubtAt }).needsLook === true;
+  expect([look(cloud.atMs), look(cloud.atMs - 1_800_000)]).toEqual([false, true]);
 });
 
 test("planFromInventory() looks closer if the record does not know a complete VM", () => {
-  const view = toView({ vms: [toCompleteVm()] });
-  expect(planFromInventory(view, toSpec(), {}).needsLook).toBe(true);
+  const cloud = toView({ vms: [toCompleteVm()] });
+  expect(planFromInventory(cloud, toSpec(), {}).needsLook).toBe(true);
 });
 
 test("toDecision(), toRetry() and toNotice() differ by their kind", () => {
@@ -296,25 +296,25 @@ describe("planFirstStart()", () => {
     ["is in another pool", { poolId: "pool-2", isEnabled: true }],
   ])("waits for a host that %s", (_what, over) => {
     const host = { id: HOST, name: "xcp-1", tags: [], ...over };
-    const view = { hostsById: new Map([[HOST, host]]) };
-    const { steps, problems } = planFirstStart(toView({ vms: [vm], view }), toSpec(), vm);
+    const cloud = { hostsById: new Map([[HOST, host]]) };
+    const { steps, problems } = planFirstStart(toView({ vms: [vm], cloud }), toSpec(), vm);
     expect(steps).toEqual([]);
     expect(problems).toMatchObject([{ kind: "retry", reason: "HostNotUsable" }]);
     expect(problems[0]?.message).toContain(`host xcp-1 cannot start ${NAME} now`);
   });
 });
 
-const view = toView({ templates: [toTemplate({ id: "t-2", uuid: "u-2", name: "old" })] });
-const { stock } = view;
+const cloud = toView({ templates: [toTemplate({ id: "t-2", uuid: "u-2", name: "old" })] });
+const { resources } = cloud;
 
 test.each([
-  ["a pool", namePool(view, "pool-1"), 'pool "paris" (pool-1)'],
-  ["a pool that is not shown", namePool(view, "pool-9"), "pool pool-9"],
-  ["a network", nameNetwork(stock, "net-1"), 'network "oam" (net-1)'],
-  ["a storage", nameStorage(stock, "sr-2"), 'storage repository "fast" (sr-2)'],
-  ["a template by its UUID", nameTemplate(stock, "u-2"), 'template "old" (u-2)'],
-  ["a template that is gone", nameTemplate(stock, "u-9"), "template u-9"],
-  ["a host", nameHost(view, "host-1"), 'host "xcp-1" (host-1)'],
+  ["a pool", namePool(cloud, "pool-1"), 'pool "paris" (pool-1)'],
+  ["a pool that is not shown", namePool(cloud, "pool-9"), "pool pool-9"],
+  ["a network", nameNetwork(resources, "net-1"), 'network "oam" (net-1)'],
+  ["a storage", nameStorage(resources, "sr-2"), 'storage repository "fast" (sr-2)'],
+  ["a template by its UUID", nameTemplate(resources, "u-2"), 'template "old" (u-2)'],
+  ["a template that is gone", nameTemplate(resources, "u-9"), "template u-9"],
+  ["a host", nameHost(cloud, "host-1"), 'host "xcp-1" (host-1)'],
   ["what has no name", nameThing("disk", { id: "d", name: "" }), "disk d"],
   [
     "what has a name with a break",
@@ -400,10 +400,10 @@ describe("planRemoval()", () => {
     const lost = (options: SceneOptions, record: VmRecord): (string | undefined)[] =>
       planRemoved(options, record).problems.map(({ missingPoolId }) => missingPoolId);
     expect(lost({}, { vm: "vm-1", pool: "gone" })).toEqual(["gone"]);
-    expect(lost({ view: { gap: "pool lyon is lost" } }, { vm: "vm-1", pool: "gone" })).toEqual([
+    expect(lost({ cloud: { gap: "pool lyon is lost" } }, { vm: "vm-1", pool: "gone" })).toEqual([
       undefined,
     ]);
-    expect(lost({ view: POOL_LOST }, { vm: "vm-1", pool: POOL })).toEqual([undefined]);
+    expect(lost({ cloud: POOL_LOST }, { vm: "vm-1", pool: POOL })).toEqual([undefined]);
   });
 
   test.each<[string, SceneOptions, VmRecord | undefined, string]>([
@@ -502,13 +502,13 @@ describe("planRemoval()", () => {
     ],
     [
       "knows nothing in a lost pool",
-      { view: POOL_LOST },
+      { cloud: POOL_LOST },
       { pool: POOL },
       "Unknown; PoolNotConnected; 30000 ms",
     ],
     [
       "knows nothing while another pool is lost",
-      { view: { gap: "x" } },
+      { cloud: { gap: "x" } },
       undefined,
       "Unknown; PoolNotConnected; 30000 ms",
     ],
@@ -550,31 +550,31 @@ describe("planRemoval()", () => {
     ],
     [
       "waits for what became of the disks of an attempt",
-      { stock: { adrift: loose } },
+      { resources: { adrift: loose } },
       { at: 1, refused: true },
       "Unknown; DisksUnclear; 500 ms",
     ],
     [
       "waits for what became of the disks that went with the VM",
-      { stock: { adrift: loose.slice(0, 1) } },
+      { resources: { adrift: loose.slice(0, 1) } },
       { vm: "vm-1", disks: ["disk-root"], gone: true },
       "Unknown; DisksUnclear; 500 ms",
     ],
     [
       "asks for a VM that no list shows before it waits for its disks",
-      { stock: { adrift: loose } },
+      { resources: { adrift: loose } },
       { vm: "vm-1" },
       `Removing; make sure that VM ${NAME} is gone`,
     ],
     [
       "waits for no disk that a person took away before",
-      { stock: { adrift: loose.slice(0, 1) } },
+      { resources: { adrift: loose.slice(0, 1) } },
       { vm: "vm-1", disks: [], gone: true },
       "Absent",
     ],
     [
       "waits for no disk of another machine",
-      { stock: { adrift: [toDisk({ name: `${NAME}1.root` })] } },
+      { resources: { adrift: [toDisk({ name: `${NAME}1.root` })] } },
       { at: 1, refused: true },
       "Absent",
     ],
@@ -583,7 +583,7 @@ describe("planRemoval()", () => {
   });
 
   test("names the disks that it waits for", () => {
-    const { problems } = planRemoved({ stock: { adrift: loose } }, { at: 1, refused: true });
+    const { problems } = planRemoved({ resources: { adrift: loose } }, { at: 1, refused: true });
     expect(problems.map(({ message }) => message)).toEqual([
       expect.stringContaining(`${NAME}.root (disk-root), ${NAME}-cidata (seed)`),
     ]);
@@ -598,17 +598,17 @@ describe("planRemoval()", () => {
   });
 
   test("needs a look", () => {
-    const { stock: _stock, ...view } = toView();
-    expect(planRemoval(view, IDENTITY, undefined)).toMatchObject({
+    const { resources: _stock, ...cloud } = toView();
+    expect(planRemoval(cloud, IDENTITY, undefined)).toMatchObject({
       state: "Removing",
       needsLook: true,
     });
   });
 
   test("says without a look that the pool is lost", () => {
-    const { stock: _stock, ...view } = toView({ view: POOL_LOST });
+    const { resources: _stock, ...cloud } = toView({ cloud: POOL_LOST });
     const record = JSON.stringify({ v: 1, vm: "vm-1", pool: POOL });
-    const { state, problems } = planRemoval(view, IDENTITY, record);
+    const { state, problems } = planRemoval(cloud, IDENTITY, record);
     expect(state).toBe("Unknown");
     expect(problems).toMatchObject([{ reason: "PoolNotConnected", kind: "retry" }]);
   });
@@ -626,11 +626,11 @@ function planStarted(
   record: VmRecord = KEPT,
 ): Plan {
   const spec = toSpec({ seed: SEED, ...over });
-  const view = toView({ vms: [vm], ...options });
-  const wanted = toWanted(view, spec);
-  const comparison = compareVm(view, spec, { vm, wanted, record });
+  const cloud = toView({ vms: [vm], ...options });
+  const wanted = toWanted(cloud, spec);
+  const comparison = compareVm(cloud, spec, { vm, wanted, record });
   const attempt = { kind: "over", task } as const;
-  return planUnfinished({ view, spec, record, wanted, vm, attempt, comparison });
+  return planUnfinished({ cloud, spec, record, wanted, vm, attempt, comparison });
 }
 
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
@@ -720,7 +720,7 @@ describe("planUnfinished()", () => {
     });
 
     test("waits until reads show what became of it", () => {
-      const unclear = planStarted(toVm(marked), { stock: { adrift: [left] } });
+      const unclear = planStarted(toVm(marked), { resources: { adrift: [left] } });
       expect(unclear).toMatchObject({
         state: "Creating",
         steps: [],
@@ -768,8 +768,8 @@ describe("planUnfinished()", () => {
 
   test("starts nothing on a host that cannot, or that must not be started", () => {
     const host = { id: HOST, name: "xcp-1", poolId: POOL, tags: [], isEnabled: false };
-    const view = { hostsById: new Map([[HOST, host]]) };
-    expect(steps(planStarted(toVm(marked), { ...seeded, view }))).toEqual(ready.slice(0, 1));
+    const cloud = { hostsById: new Map([[HOST, host]]) };
+    expect(steps(planStarted(toVm(marked), { ...seeded, cloud }))).toEqual(ready.slice(0, 1));
     expect(steps(planStarted(toVm(marked), seeded, { isStarted: false }))).toEqual(
       ready.slice(0, 1),
     );
@@ -798,9 +798,9 @@ describe("planUnfinished()", () => {
   });
 
   test("does not mind that its own disks fill the storage", () => {
-    const { storages } = toView().stock;
+    const { storages } = toView().resources;
     const full = storages.map((one) => ({ ...one, freeBytes: 0 }));
-    expect(planStarted(toVm(), { stock: { storages: full } }).steps).not.toEqual([]);
+    expect(planStarted(toVm(), { resources: { storages: full } }).steps).not.toEqual([]);
   });
 
   test.each<[string, Vm, string]>([

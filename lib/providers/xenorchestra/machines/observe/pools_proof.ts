@@ -1,5 +1,5 @@
 /**
- * Proves which pools answered in full during a look. Pure.
+ * Proves which pools answered in full during an observation. Pure.
  *
  * Xen Orchestra forgets every VM of a pool as soon as its connection to the pool fails. So what a list lacks is missing
  * only if the pool was there before the list and after it.

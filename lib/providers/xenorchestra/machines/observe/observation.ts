@@ -65,7 +65,7 @@ export interface Template extends Vm {
   /** As `create_vm` wants it. */
   readonly uuid: string;
   readonly isDefault: boolean;
-  /** For how long looks have shown that no VM is made of it, in milliseconds. @default {0} */
+  /** For how long observations have shown that no VM is made of it, in milliseconds. @default {0} */
   readonly idleMs?: number;
 }
 
@@ -149,7 +149,7 @@ export interface Pool {
 }
 
 /** The user of Landfall. */
-export interface LookingUser {
+export interface ApiUser {
   /** Absent: Xen Orchestra does not say. */
   readonly id?: string;
   /** Privileges without which no creation may begin, and which it lacks: `task read`. */
@@ -157,7 +157,7 @@ export interface LookingUser {
 }
 
 /** What a change depends on, besides the VMs. */
-export interface Stock {
+export interface Resources {
   /** The user of Landfall. Absent: not known. */
   readonly userId?: string;
   /** Privileges without which no creation may begin, and which the user lacks: `task read`. */
@@ -187,11 +187,11 @@ export interface Stock {
   readonly adrift: readonly Disk[];
 }
 
-/** One look at Xen Orchestra. */
-export interface View extends MachinesView {
+/** One observation at Xen Orchestra. */
+export interface Observation extends MachinesView {
   /** In wall-clock milliseconds, when it began. */
   readonly atMs: number;
-  /** For how long looks may still lack what an earlier process did, in milliseconds. @default {0} */
+  /** For how long observations may still lack what an earlier process did, in milliseconds. @default {0} */
   readonly strangeMs?: number;
   /** Whether it has own changes that reads have lacked for long. @default {false} */
   readonly isUnsure?: boolean;
@@ -200,10 +200,10 @@ export interface View extends MachinesView {
   readonly vms: ReadonlyMap<string, readonly Vm[]>;
   /** VMs with other names that have our mark: copies, or renamed ones. */
   readonly strays: readonly Vm[];
-  /** Why machines may exist that the view does not show, for operators; no full stop. */
+  /** Why machines may exist that the observation does not show, for operators; no full stop. */
   readonly gap?: string;
-  /** Present exactly if the view is for a change. */
-  readonly stock?: Stock;
+  /** Present exactly if the observation is for a change. */
+  readonly resources?: Resources;
 }
 
 const POWERS: Readonly<Record<string, MachinePowerState>> = {
@@ -214,7 +214,7 @@ const POWERS: Readonly<Record<string, MachinePowerState>> = {
 };
 const FIRMWARES = ["bios", "uefi"] as const;
 
-/** Turns a raw VM into one of a view. */
+/** Turns a raw VM into one of an observation. */
 export function toVm(raw: RawVm): Vm {
   const description = raw.name_description ?? "";
   const mark = parseMark(description);
@@ -251,7 +251,7 @@ export function toVm(raw: RawVm): Vm {
   };
 }
 
-/** Turns a raw template into one of a view. */
+/** Turns a raw template into one of an observation. */
 export function toTemplate(raw: RawTemplate): Template {
   return {
     ...toVm(raw),
@@ -281,10 +281,10 @@ interface ShownVms {
   readonly settings: InstanceSettings;
 }
 
-/** Builds the parts of a view that need no close look. */
-export function toVmsView(
+/** Builds the parts of an observation that need no list of parts. */
+export function toVmsObservation(
   shown: ShownVms,
-): Pick<View, "machines" | "vms" | "strays" | "hosts" | "hostsById" | "pools"> {
+): Pick<Observation, "machines" | "vms" | "strays" | "hosts" | "hostsById" | "pools"> {
   const { vms, hosts, pools } = shown;
   const own = vms.filter(({ name }) => parseMachineName(name) !== undefined);
   const strays = vms.filter(({ name, mark, tags }) => {
@@ -351,9 +351,9 @@ export function isComplete({ tags }: Pick<Vm, "tags">): boolean {
   return listReadyTags(tags).length > 0;
 }
 
-/** The machine that describes a VM of a view. */
+/** The machine that describes a VM of an observation. */
 export function findShown(
-  { machines }: Pick<View, "machines">,
+  { machines }: Pick<Observation, "machines">,
   { name, id }: Vm,
 ): Machine | undefined {
   return machines.get(name)?.find((machine) => machine.id === id);
@@ -367,13 +367,13 @@ export function readVms(vms: LastListing["vms"]): readonly Vm[] {
   });
 }
 
-/** Builds the view. @param vms As {@linkcode readVms} reads them */
-export function toInventoryView(
+/** Builds the observation. @param vms As {@linkcode readVms} reads them */
+export function toInventoryObservation(
   { inventory, surroundings }: LastListing,
   vms: readonly Vm[],
   settings: InstanceSettings,
   atMs: number,
-): View {
+): Observation {
   const { coverage, observedAtMs, instances } = inventory;
   const pools = [...coverage].map(([id, { complete, name = id }]) => ({
     id,
@@ -382,5 +382,5 @@ export function toInventoryView(
   }));
   const hosts = [...surroundings.hosts.values()].map(toHost);
   const shown = { vms, hosts, pools, instances, surroundings, settings };
-  return { observedAtMs, atMs, isForChange: false, ...toVmsView(shown) };
+  return { observedAtMs, atMs, isForChange: false, ...toVmsObservation(shown) };
 }

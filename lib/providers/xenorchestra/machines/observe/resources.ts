@@ -1,5 +1,5 @@
 /**
- * Turns the lists of a look into what a change depends on. Pure.
+ * Turns the lists of an observation into what a change depends on. Pure.
  * @module
  */
 import type { MachineMac } from "../../../../cloud/capabilities/machine_power.ts";
@@ -9,15 +9,15 @@ import {
   type Attached,
   type CreateTask,
   type Disk,
-  type LookingUser,
+  type ApiUser,
   type Network,
   type Pool,
-  type Stock,
+  type Resources,
   type Storage,
   type Vif,
   type Vm,
   toTemplate,
-} from "./view.ts";
+} from "./observation.ts";
 import type {
   RawNetwork,
   RawPool,
@@ -30,8 +30,8 @@ import type {
 } from "../wire/objects.ts";
 
 /** The lists. */
-export interface StockLists {
-  readonly user: LookingUser;
+export interface ResourceLists {
+  readonly user: ApiUser;
   readonly pools: readonly RawPool[];
   readonly templates: readonly RawTemplate[];
   readonly tasks: readonly RawTask[] | undefined;
@@ -52,8 +52,8 @@ export interface StockLists {
 const ERROR_CHARS_MAX = 200;
 const STATUSES = ["pending", "success", "failure", "interrupted"] as const;
 
-/** Builds the stock. */
-export function toStock(lists: StockLists): Stock {
+/** Builds the resources. */
+export function toResources(lists: ResourceLists): Resources {
   const disks = new Map(lists.disks.map((raw) => [raw.id, toDisk(raw)]));
   const isOrphan = ({ name, links }: Disk): boolean =>
     name.startsWith(MACHINE_PREFIX) && links === 0;
@@ -103,7 +103,7 @@ function toStorage(raw: RawStorage): Storage {
   };
 }
 
-/** Turns a raw disk into one of a view. */
+/** Turns a raw disk into one of an observation. */
 export function toDisk(raw: RawVdi): Disk {
   return {
     id: raw.id,
@@ -168,7 +168,7 @@ function byPosition(one: Attached, other: Attached): number {
   return Number(one.position) - Number(other.position);
 }
 
-/** Turns tasks into those of a view, by the name of their VM, the newest first. */
+/** Turns tasks into those of an observation, by the name of their VM, the newest first. */
 export function toTasks(raws: readonly RawTask[]): Map<string, CreateTask[]> {
   const tasks = new Map<string, CreateTask[]>();
   // Their IDs begin with the time.

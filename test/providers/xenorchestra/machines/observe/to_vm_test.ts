@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { toTemplate, toVm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import {
+  toTemplate,
+  toVm,
+} from "../../../../../lib/providers/xenorchestra/machines/observe/observation.ts";
 
 const RAW = { id: "v", $pool: "p", name_label: "n" };
 

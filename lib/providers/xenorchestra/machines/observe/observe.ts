@@ -1,5 +1,5 @@
 /**
- * Looks at everything that changes of machines depend on, in a number of requests that does not depend on how many
+ * Observes everything that changes of machines depend on, in a number of requests that does not depend on how many
  * machines there are.
  * @module
  */
@@ -30,18 +30,18 @@ import type { OwnChanges } from "../wire/own_changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import { toNameOfOwner } from "../words.ts";
 import { provePools, type Shown } from "./pools_proof.ts";
-import { toMacs, toStock, toTasks } from "./stock.ts";
-import { type LookingUser, type View, toHost, toVm, toVmsView } from "./view.ts";
+import { toMacs, toResources, toTasks } from "./resources.ts";
+import { type ApiUser, type Observation, toHost, toVm, toVmsObservation } from "./observation.ts";
 
-/** What a look needs. */
-interface LookOptions {
+/** What an observation needs. */
+interface ObserveOptions {
   readonly api: MachinesApi;
   readonly clock: Clock;
   readonly settings: InstanceSettings;
   readonly own: OwnChanges;
   /** The newest inventory. */
   readonly inventory: Inventory;
-  readonly readUser: (signal: AbortSignal) => Promise<LookingUser>;
+  readonly readUser: (signal: AbortSignal) => Promise<ApiUser>;
   readonly listPlaces: (signal: AbortSignal) => Promise<Places>;
 }
 
@@ -56,20 +56,20 @@ const FILTER_IDS_MAX = 300;
 const OWNERS_MAX = 50;
 
 /**
- * Takes a look, between two proofs of which pools answer.
+ * Observes, between two proofs of which pools answer.
  *
  * @param tasksBefore What {@linkcode listTasks} answered right before. @default {it is asked}
  * @throws {CloudError} if a list fails
  */
-export async function takeLook(
-  { api, clock, settings, own, inventory, readUser, listPlaces }: LookOptions,
+export async function observe(
+  { api, clock, settings, own, inventory, readUser, listPlaces }: ObserveOptions,
   machines: readonly MachineIdentity[],
   signal: AbortSignal,
   tasksBefore?: readonly RawTask[],
-): Promise<View> {
+): Promise<Observation> {
   const observedAtMs = clock.monotonic();
   const atMs = clock.now();
-  const strangeMs = own.noteLook(observedAtMs);
+  const strangeMs = own.noteObservation(observedAtMs);
   // A VM may appear only after the task that makes it, never before.
   const [before, tasks] = await Promise.all([
     listPools(api, signal),
@@ -102,7 +102,7 @@ export async function takeLook(
   // Without machines in question, disks are not listed.
   const noteUnused = (ids: readonly string[]): ReadonlyMap<string, number> =>
     names.size === 0 ? new Map() : own.noteUnused(ids, observedAtMs);
-  const stock = toStock({
+  const resources = toResources({
     user,
     noteUnused,
     noteIdle: (ids) => own.noteIdle(ids, observedAtMs),
@@ -131,11 +131,18 @@ export async function takeLook(
     settings,
   };
   const { isUnsure } = own;
-  const base = { observedAtMs, atMs, strangeMs, isUnsure, isForChange: true, ...toVmsView(shown) };
+  const base = {
+    observedAtMs,
+    atMs,
+    strangeMs,
+    isUnsure,
+    isForChange: true,
+    ...toVmsObservation(shown),
+  };
   // Without machines in question, interfaces are not listed.
   const macs =
     names.size > 0 && toMacs({ vifs: close.vifs, vms: shown.vms, templates: templates.objects });
-  return { ...base, ...(gap !== undefined && { gap }), ...(macs && { macs }), stock };
+  return { ...base, ...(gap !== undefined && { gap }), ...(macs && { macs }), resources };
 }
 
 async function listPools(api: MachinesApi, signal: AbortSignal): Promise<Shown> {

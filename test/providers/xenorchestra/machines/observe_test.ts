@@ -1,13 +1,13 @@
 /**
- * What a look shows and costs, what it does when an answer is missing, and what refusals and changes say.
+ * What an observation shows and costs, what it does when an answer is missing, and what refusals and changes say.
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import {
   type Places,
-  takeLook,
-} from "../../../../lib/providers/xenorchestra/machines/look/look.ts";
+  observe,
+} from "../../../../lib/providers/xenorchestra/machines/observe/observe.ts";
 import {
   type Effect,
   OwnChanges,
@@ -24,12 +24,12 @@ import { Session } from "../../../../lib/providers/xenorchestra/session/session.
 import { toDeps, toSettings } from "../fake_server.ts";
 import { OWNER, Rig } from "./rig.ts";
 import {
-  type StockLists,
+  type ResourceLists,
   toDisk,
   toMacs,
-  toStock,
+  toResources,
   toTasks,
-} from "../../../../lib/providers/xenorchestra/machines/look/stock.ts";
+} from "../../../../lib/providers/xenorchestra/machines/observe/resources.ts";
 import { AROUND, GIB, HOST, NAME, POOL, toCompleteVm, toVm } from "./scene.ts";
 import { toInstance } from "../../../../lib/providers/xenorchestra/inventory.ts";
 import {
@@ -37,14 +37,14 @@ import {
   isComplete,
   readVms,
   toHost,
-  toInventoryView,
-  toVmsView,
-} from "../../../../lib/providers/xenorchestra/machines/look/view.ts";
+  toInventoryObservation,
+  toVmsObservation,
+} from "../../../../lib/providers/xenorchestra/machines/observe/observation.ts";
 import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
 import {
   type PoolsQuestion,
   provePools,
-} from "../../../../lib/providers/xenorchestra/machines/look/pools_proof.ts";
+} from "../../../../lib/providers/xenorchestra/machines/observe/pools_proof.ts";
 import type { Reply } from "../../../../lib/cloud_http/client.ts";
 import {
   ChangeRefusal,
@@ -61,7 +61,7 @@ import { decode } from "../../../../lib/cloud_http/decode.ts";
 const signal = new AbortController().signal;
 let rig: Rig;
 
-async function look(count: number): ReturnType<typeof takeLook> {
+async function look(count: number): ReturnType<typeof observe> {
   const deps = toDeps();
   const { url, token } = rig.simulator;
   const settings = toSettings(url, { token });
@@ -78,7 +78,7 @@ async function look(count: number): ReturnType<typeof takeLook> {
     storages: (await api.list("srs", both)).objects,
     networks: (await api.list("networks", both)).objects,
   });
-  return await takeLook(
+  return await observe(
     {
       api,
       clock: deps.clock,
@@ -120,52 +120,52 @@ describe("look", () => {
   });
   afterEach(() => rig.stop());
 
-  test("takeLook() needs as many requests for a hundred machines as for one", async () => {
+  test("observe() needs as many requests for a hundred machines as for one", async () => {
     const one = await count(1);
     expect(await count(100)).toBe(one);
     expect(one).toBeLessThanOrEqual(14);
   });
 
-  test("takeLook() shows templates, storages and networks, and that all pools answer", async () => {
-    const view = await look(1);
-    expect(view.gap).toBeUndefined();
-    expect(view.pools.map(({ isComplete }) => isComplete)).toEqual([true, true]);
-    expect(view.stock?.templates.length).toBeGreaterThan(2);
-    expect(view.stock?.storages.length).toBeGreaterThan(2);
-    expect(view.stock?.userId).toBe("me");
+  test("observe() shows templates, storages and networks, and that all pools answer", async () => {
+    const cloud = await look(1);
+    expect(cloud.gap).toBeUndefined();
+    expect(cloud.pools.map(({ isComplete }) => isComplete)).toEqual([true, true]);
+    expect(cloud.resources?.templates.length).toBeGreaterThan(2);
+    expect(cloud.resources?.storages.length).toBeGreaterThan(2);
+    expect(cloud.resources?.userId).toBe("me");
   });
 
-  test("takeLook() finds disks that are attached to nothing that is shown", async () => {
+  test("observe() finds disks that are attached to nothing that is shown", async () => {
     const [vm] = rig.simulator.state.all("vms").values();
     const name = `vino-${OWNER.uid.slice(0, 8)}-worker-0`;
     const adrift = [putDisk(`${name}.:left`), putDisk(`${name}-cidata`)];
     putDisk(`vino-${OWNER.uid.slice(0, 8)}-worker-1.root`);
     putDisk(`${name}.root`, String(vm?.["name_label"]));
-    const { stock } = await look(1);
-    expect(stock?.adrift.map(({ id }) => id)).toEqual(adrift);
-    expect(stock?.orphans).toEqual([]);
+    const { resources } = await look(1);
+    expect(resources?.adrift.map(({ id }) => id)).toEqual(adrift);
+    expect(resources?.orphans).toEqual([]);
   });
 
-  test("takeLook() says which pool was lost", async () => {
+  test("observe() says which pool was lost", async () => {
     rig.simulator.state.dropPool(rig.site.poolIds.lyon);
-    const view = await look(1);
-    expect(view.gap).toBeDefined();
+    const cloud = await look(1);
+    expect(cloud.gap).toBeDefined();
   });
 
-  test("takeLook() fails if one list fails", async () => {
+  test("observe() fails if one list fails", async () => {
     rig.simulator.faults.set({ kind: "status", status: 500 }, { route: "GET /srs" });
     await expect(look(1)).rejects.toBeInstanceOf(CloudError);
   });
 
-  test("takeLook() sees no tasks without a right to them", async () => {
+  test("observe() sees no tasks without a right to them", async () => {
     rig.simulator.faults.set({ kind: "status", status: 403 }, { route: "GET /tasks" });
-    const view = await look(1);
-    expect(view.stock).toBeDefined();
-    expect(view.stock?.tasks).toBeUndefined();
+    const cloud = await look(1);
+    expect(cloud.resources).toBeDefined();
+    expect(cloud.resources?.tasks).toBeUndefined();
   });
 });
 
-const NONE: StockLists = {
+const NONE: ResourceLists = {
   user: { blind: [] },
   pools: [],
   templates: [],
@@ -183,7 +183,7 @@ const NONE: StockLists = {
 };
 const raw = { id: "d", name_label: "vino-1b4e28ba-a-0.root", size: 5, $SR: "s", $pool: "p" };
 
-describe("toStock()", () => {
+describe("toResources()", () => {
   test("sorts interfaces by device, and finds addresses in any case", () => {
     const vifs = ["10", "2"].map((device) => ({
       id: device,
@@ -193,9 +193,9 @@ describe("toStock()", () => {
       device,
       MAC: "02:00:00:00:00:AB",
     }));
-    const stock = toStock({ ...NONE, vifs });
-    expect(stock.vifs.get("v")?.map(({ device }) => device)).toEqual(["2", "10"]);
-    expect(stock.macs.get("02:00:00:00:00:ab")).toHaveLength(2);
+    const resources = toResources({ ...NONE, vifs });
+    expect(resources.vifs.get("v")?.map(({ device }) => device)).toEqual(["2", "10"]);
+    expect(resources.macs.get("02:00:00:00:00:ab")).toHaveLength(2);
   });
 
   test("finds disks of links, and those of our names without links", () => {
@@ -209,8 +209,8 @@ describe("toStock()", () => {
       { id: "m", VM: "v", VDI: "hidden", position: "0" },
       { id: "n", VM: "v", position: "3", is_cd_drive: true },
     ];
-    const stock = toStock({ ...NONE, disks, links });
-    expect(stock.attached.get("v")).toEqual([
+    const resources = toResources({ ...NONE, disks, links });
+    expect(resources.attached.get("v")).toEqual([
       { linkId: "m", position: "0", isCd: false, diskId: "hidden" },
       {
         linkId: "l",
@@ -221,7 +221,7 @@ describe("toStock()", () => {
       },
       { linkId: "n", position: "3", isCd: true },
     ]);
-    expect(stock.orphans.map(({ id }) => id)).toEqual(["loose"]);
+    expect(resources.orphans.map(({ id }) => id)).toEqual(["loose"]);
   });
 
   test.each([
@@ -234,22 +234,22 @@ describe("toStock()", () => {
     ["a full one", { size: 5, physical_usage: 9 }, { freeBytes: 0 }],
     ["one without sizes", { size: null }, { isThick: false }],
   ])("describes %s", (_what, over, wanted) => {
-    const { storages } = toStock({ ...NONE, storages: [{ id: "s", $pool: "p", ...over }] });
+    const { storages } = toResources({ ...NONE, storages: [{ id: "s", $pool: "p", ...over }] });
     expect(storages).toMatchObject([wanted]);
     expect(storages[0]).not.toHaveProperty("freeBytes", -4);
   });
 
   test("says nothing about tasks and the user that it does not know", () => {
-    expect(toStock(NONE)).not.toHaveProperty("tasks");
-    expect(toStock(NONE)).not.toHaveProperty("userId");
-    expect(toStock({ ...NONE, tasks: [], user: { id: "u", blind: [] } })).toMatchObject({
+    expect(toResources(NONE)).not.toHaveProperty("tasks");
+    expect(toResources(NONE)).not.toHaveProperty("userId");
+    expect(toResources({ ...NONE, tasks: [], user: { id: "u", blind: [] } })).toMatchObject({
       userId: "u",
     });
   });
 
   test("keeps names and default storages of pools", () => {
     const pools = [{ id: "p", name_label: "paris", default_SR: "s" }, { id: "q" }];
-    expect([...toStock({ ...NONE, pools }).pools.values()]).toEqual([
+    expect([...toResources({ ...NONE, pools }).pools.values()]).toEqual([
       { id: "p", name: "paris", defaultStorageId: "s" },
       { id: "q", name: "q" },
     ]);
@@ -314,39 +314,42 @@ test("toMacs() lists all addresses, and says which ones our machines have", () =
 
 const NOTHING = { hosts: [], pools: [], ...AROUND };
 
-test("toVmsView() tells machines from copies with other names", () => {
+test("toVmsObservation() tells machines from copies with other names", () => {
   const vms = [toVm(), toVm({ id: "vm-2" }), toVm({ id: "vm-3", name: "copy" })];
-  const view = toVmsView({ ...NOTHING, vms });
-  expect([...view.machines].map(([name, some]) => [name, some.length])).toEqual([[NAME, 2]]);
-  expect(view.strays.map(({ id }) => id)).toEqual(["vm-3"]);
-  expect(findShown(view, toVm({ id: "vm-2" }))?.id).toBe("vm-2");
-  expect(findShown(view, toVm({ id: "vm-9" }))).toBeUndefined();
+  const cloud = toVmsObservation({ ...NOTHING, vms });
+  expect([...cloud.machines].map(([name, some]) => [name, some.length])).toEqual([[NAME, 2]]);
+  expect(cloud.strays.map(({ id }) => id)).toEqual(["vm-3"]);
+  expect(findShown(cloud, toVm({ id: "vm-2" }))?.id).toBe("vm-2");
+  expect(findShown(cloud, toVm({ id: "vm-9" }))).toBeUndefined();
 });
 
 test.each([
   ["runs", { power: "running", hostId: "host-2" }, "host-2"],
   ["is off", { power: "stopped" }, HOST],
-] as const)("toVmsView() says where a machine is or will be that %s", (_what, vm, hostId) => {
-  const raw = { id: "vm-1", $pool: POOL, ...(vm.power === "running" && { $container: hostId }) };
-  const power_state = vm.power === "running" ? "Running" : "Halted";
-  const instance = toInstance({ ...raw, power_state }, AROUND.surroundings, AROUND.settings);
-  const instances = new Map([["vm-1", instance]]);
-  const view = toVmsView({ ...NOTHING, instances, vms: [toCompleteVm(vm)] });
-  expect(view.machines.get(NAME)).toMatchObject([
-    {
-      name: NAME,
-      id: "vm-1",
-      isComplete: true,
-      poolId: POOL,
-      cpus: 2,
-      firmware: "bios",
-      ...vm,
-      memoryBytes: 4 * GIB,
-      firstHostId: HOST,
-      instance: { zone: hostId, labels: { "topology.k8s.xenorchestra/host_id": hostId } },
-    },
-  ]);
-});
+] as const)(
+  "toVmsObservation() says where a machine is or will be that %s",
+  (_what, vm, hostId) => {
+    const raw = { id: "vm-1", $pool: POOL, ...(vm.power === "running" && { $container: hostId }) };
+    const power_state = vm.power === "running" ? "Running" : "Halted";
+    const instance = toInstance({ ...raw, power_state }, AROUND.surroundings, AROUND.settings);
+    const instances = new Map([["vm-1", instance]]);
+    const cloud = toVmsObservation({ ...NOTHING, instances, vms: [toCompleteVm(vm)] });
+    expect(cloud.machines.get(NAME)).toMatchObject([
+      {
+        name: NAME,
+        id: "vm-1",
+        isComplete: true,
+        poolId: POOL,
+        cpus: 2,
+        firmware: "bios",
+        ...vm,
+        memoryBytes: 4 * GIB,
+        firstHostId: HOST,
+        instance: { zone: hostId, labels: { "topology.k8s.xenorchestra/host_id": hostId } },
+      },
+    ]);
+  },
+);
 
 test("isComplete() needs the last tag", () => {
   expect(isComplete(toVm({ tags: ["vino"] }))).toBe(false);
@@ -388,16 +391,16 @@ const LISTING = {
   },
 };
 
-test("toInventoryView() shows what the last inventory showed, and is not for a change", () => {
-  const view = toInventoryView(LISTING, readVms(LISTING.vms), AROUND.settings, 9);
-  expect(view).toMatchObject({ observedAtMs: 7, atMs: 9, isForChange: false });
-  expect(view.stock).toBeUndefined();
-  expect(view.pools).toEqual([
+test("toInventoryObservation() shows what the last inventory showed, and is not for a change", () => {
+  const cloud = toInventoryObservation(LISTING, readVms(LISTING.vms), AROUND.settings, 9);
+  expect(cloud).toMatchObject({ observedAtMs: 7, atMs: 9, isForChange: false });
+  expect(cloud.resources).toBeUndefined();
+  expect(cloud.pools).toEqual([
     { id: "p", name: "paris", isComplete: true },
     { id: "q", name: "q", isComplete: false },
   ]);
-  expect([...view.machines.keys()]).toEqual(["vino-1b4e28ba-a-0"]);
-  expect(view.hosts).toEqual([{ id: "h", name: "xcp", poolId: "p", tags: [], isEnabled: false }]);
+  expect([...cloud.machines.keys()]).toEqual(["vino-1b4e28ba-a-0"]);
+  expect(cloud.hosts).toEqual([{ id: "h", name: "xcp", poolId: "p", tags: [], isEnabled: false }]);
 });
 
 test("readVms() leaves out what it cannot read", () => {
@@ -583,7 +586,7 @@ describe("OwnChanges", () => {
     const isOwn = (): boolean => own.addTo("vdis", [disk], own.now())[0] !== disk;
     own.note("vdis", "d", addLink);
     await clock.advance(10_000);
-    // Three reads of one look began at the same time, so they count as one.
+    // Three reads of one observation began at the same time, so they count as one.
     expect([isOwn(), isOwn(), isOwn()]).toEqual([true, true, true]);
     expect(own.addToOne("vdis", "d", disk, own.now())).toBe(disk);
     for (let look = 0; look < 2; look += 1) {
