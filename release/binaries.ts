@@ -30,6 +30,7 @@ export const BUILD_FLAGS: readonly string[] = [
   "--compile",
   "--sourcemap",
   "--bytecode",
+  "--bytecode-order=release/bytecode_order.txt",
   "--format=esm",
   "--splitting",
   "--no-compile-autoload-dotenv",
