@@ -207,7 +207,8 @@ export interface Changes {
   /**
    * Reads the changes that the cloud reports, and calls `onHint` for each. Continues after every failure, and returns
    * when the signal aborts. While the connection is lost there are no hints; refreshes continue. After every gap in
-   * which it may have missed a change, it gives the hint `everything`.
+   * which it may have missed a change, it gives the hint `everything`. If it cannot follow the changes
+   * when it starts, it gives an empty hint, for which the first refresh waits.
    *
    * @param onHint The provider may call it at any time, often, and with instances that belong to no Node. Never throws
    */

@@ -59,6 +59,8 @@ export interface ChangeFeedOptions {
 /** Gets what may have changed. */
 type OnHint = (hint: ChangeHint) => void;
 
+/** There are no hints for now. */
+const NOTHING: ChangeHint = new Set();
 /** Time within which a stream must begin. */
 const OPEN_TIMEOUT_MS = 10_000;
 /** After a stream that lasted this long, Landfall soon opens the next one. */
@@ -106,6 +108,7 @@ export class ChangeFeed {
       const error = await this.#follow(onHint, signal);
       this.#connected.set(0);
       if (signal.aborted) break;
+      if (!this.#hasWorked) onHint(NOTHING);
       failures = clock.monotonic() - startedMs >= STEADY_MS ? 1 : failures + 1;
       const isUnsupported = error instanceof Unsupported && !this.#hasWorked;
       this.#logState(isUnsupported ? "unsupported" : "broken", error);

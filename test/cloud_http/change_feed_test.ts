@@ -202,7 +202,7 @@ describe("ChangeFeed", () => {
     await until("it is stuck", () => source.begun === 1);
     await deps.clock.advance(10_000);
     await untilWaits(1);
-    expect([hints, isConnected()]).toEqual([[], false]);
+    expect([hints, isConnected()]).toEqual([[new Set()], false]);
     expect(lines.at(-1)).toContain("Example Cloud sent no event for 10 s");
   });
 

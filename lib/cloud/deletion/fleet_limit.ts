@@ -118,12 +118,16 @@ export function describeFleet(fleet: FleetReading, settings: FleetLimitSettings)
   );
 }
 
-/** Adds a sample if the size changed, and drops samples that no window needs again. */
+/**
+ * Adds a sample if the size changed, and drops samples that no window needs again. The first sample is of a fleet with
+ * Nodes: a new cluster has none when the first look at it may come.
+ */
 export function sampleSize(
   sizes: readonly SizeSample[],
   sample: SizeSample,
   startMs: number,
 ): readonly SizeSample[] {
+  if (sizes.length === 0 && sample.size === 0) return sizes;
   const needed = findStart(sizes, startMs);
   const kept = needed > 0 ? sizes.slice(needed) : sizes;
   return kept.at(-1)?.size === sample.size ? kept : [...kept, sample];

@@ -39,6 +39,8 @@ const REFRESH_GAP_MS = 1_000;
 const HINT_GAP_MS = 2_000;
 /** Hints come in groups. After the first hint, wait this long for the others. */
 const HINT_SETTLE_MS = 100;
+/** How long the first refresh waits until the source follows the cloud. */
+const FOLLOW_MS = 500;
 /** Minimum time between the starts of two reads of single instances. */
 const READ_GAP_MS = 500;
 /** More machines do not vanish before Landfall decides about their Nodes. */
@@ -78,6 +80,8 @@ export class InventorySource {
   /** Whether settings changed since the start of the last refresh that succeeded. */
   #hasNewSettings = false;
   #revision = 0;
+  /** Whether the cloud gave a hint, or said that it can give none. */
+  #isFollowing = false;
 
   constructor(options: InventorySourceOptions) {
     this.#options = options;
@@ -163,7 +167,9 @@ export class InventorySource {
   }
 
   async #refreshAgain(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, provider } = this.#options;
+    // What was listed before the cloud reports changes would have to be listed again.
+    if (provider.changes) await this.#sleeper.sleep(FOLLOW_MS, signal);
     while (!signal.aborted) {
       this.#requested = false;
       this.#isForNewSettings = false;
@@ -183,10 +189,18 @@ export class InventorySource {
       if (!signal.aborted)
         log.error("Event stream failed; using only refreshes until a restart", { error });
     }
+    this.#noteFollowing();
+  }
+
+  #noteFollowing(): void {
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    this.#sleeper.wake();
   }
 
   #noteHint(hint: ChangeHint): void {
     const { provider, clock } = this.#options;
+    this.#noteFollowing();
     const isOfNode = (id: string): boolean => this.#current?.lookedFor?.has(id) ?? true;
     const isFirst = this.#hints.isEmpty;
     if (!this.#hints.add(hint, isOfNode)) return;

@@ -459,6 +459,22 @@ describe("breakStreaks() and breakStreak()", () => {
 });
 
 describe("observeFleet()", () => {
+  test("compares a new cluster with its first Nodes, not with none", () => {
+    const first = observeFleet(
+      EMPTY_GUARD,
+      { fleet: [], observedAtMs: 0, nowMs: 0 },
+      DEFAULT_DELETION,
+    );
+    const look = { fleet: toHealthy(12), observedAtMs: 1_000, nowMs: 1_000 };
+    const next = observeFleet(first, look, DEFAULT_DELETION);
+    expect(readFleet(next, 2_000, DEFAULT_DELETION).sizeAtStart).toBe(12);
+    // Nodes that were there before count for the whole window.
+    const gone = observeFleet(next, { ...look, fleet: [], nowMs: 3_000 }, DEFAULT_DELETION);
+    expect(readFleet(gone, 4_000, DEFAULT_DELETION).sizeAtStart).toBe(12);
+    const { fleetWindowMs } = DEFAULT_DELETION;
+    expect(readFleet(gone, 3_000 + fleetWindowMs, DEFAULT_DELETION).sizeAtStart).toBe(0);
+  });
+
   const fleet: FleetMember[] = [
     ...toHealthy(10),
     { uid: "lost", isReady: false, sighting: "missing" },

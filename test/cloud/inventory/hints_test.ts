@@ -9,6 +9,7 @@ import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
 import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type { ChangeHint, Provider } from "../../../lib/cloud/provider.ts";
+import { abortable } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { HintingProvider, toInstance } from "../../support/cloud/instances.ts";
@@ -236,6 +237,34 @@ describe("InventorySource, at a hint", () => {
     gate.resolve();
     await bench.clock.advance(SOON_MS);
     expect(provider.fewReads).toEqual([["vm1"]]);
+  });
+
+  test.each([
+    ["reports changes", "everything"],
+    ["cannot report changes", new Set<string>()],
+  ] as const)("lists once at its start, after the cloud %s", async (_title, first) => {
+    const provider = new HintingProvider();
+    const answer = Promise.withResolvers<void>();
+    provider.watchChanges = async (onHint) => {
+      await answer.promise;
+      onHint(first);
+    };
+    await using bench = new Bench(provider);
+    await bench.clock.advance(200);
+    expect(provider.lists).toBe(0);
+    answer.resolve();
+    await bench.clock.advance(0);
+    expect(provider.lists).toBe(1);
+    await bench.clock.advance(10_000);
+    expect(provider.lists).toBe(1);
+  });
+
+  test("does not wait longer than half a second at its start", async () => {
+    const provider = new HintingProvider();
+    provider.watchChanges = (_onHint, signal) => abortable(new Promise<never>(() => {}), signal);
+    await using bench = new Bench(provider);
+    await bench.clock.advance(500);
+    expect(provider.lists).toBe(1);
   });
 
   test("passes over what no Node is looked up by", async () => {

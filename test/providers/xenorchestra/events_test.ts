@@ -220,7 +220,7 @@ describe("EventFeed", () => {
     start();
     await until("it waits", () => follower.waits === 1);
     expect(follower.lines.map((line) => line.split(" ")[1])).toEqual(["INFO"]);
-    expect([follower.hints, follower.connected]).toEqual([[], 0]);
+    expect([follower.hints, follower.connected]).toEqual([[new Set()], 0]);
     const before = opened();
     await follower.clock.advance(599_999);
     expect(opened()).toBe(before);

@@ -105,6 +105,8 @@ export class HintingProvider extends FakeProvider implements Changes {
 
   watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void> {
     this.hint = onHint;
+    // The first refresh need not wait.
+    onHint(new Set());
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
   }
 
