@@ -37,7 +37,7 @@ interface StageOptions {
   readonly provider?: Provider;
   /** @default {those that the flags have} */
   readonly flags?: FlagValues;
-  /** What the controllers of Kubernetes do, again and again. */
+  /** What the controllers of Kubernetes do after a change. */
   readonly step: (objects: ObjectAccess) => void;
 }
 
@@ -61,6 +61,8 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
   metrics: MetricsRegistry = new MetricsRegistry();
   readonly #options: StageOptions;
   readonly #timer: ReturnType<typeof setInterval>;
+  /** Versions of resources as tests read them. */
+  readonly #read = new WeakMap<ApiObject, One>();
   #flags: FlagValues;
   #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -74,7 +76,12 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
     for (const kind of [BARE_METAL_HOSTS, ...kinds]) this.kubernetes.installKind(kind);
     for (const name of new Set([namespace, hosts]))
       objects.create("namespaces", { metadata: { name } });
-    this.#timer = setInterval(() => step(objects), STEP_MS);
+    let seen = -1;
+    this.#timer = setInterval(() => {
+      if (objects.version === seen) return;
+      seen = objects.version;
+      step(objects);
+    }, STEP_MS);
   }
 
   /** Creates a resource. */
@@ -103,7 +110,11 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
   /** A resource as it is now. */
   read(name: string): One | undefined {
     const found = this.kubernetes.objects.get(this.#plural, this.#toPath(name));
-    return found && JSON.parse(JSON.stringify(found));
+    if (found === undefined) return undefined;
+    // Who waits reads it again and again.
+    const one = this.#read.get(found) ?? JSON.parse(JSON.stringify(found));
+    this.#read.set(found, one);
+    return one;
   }
 
   /** Uses a host, as Cluster API does, or uses it no more. */

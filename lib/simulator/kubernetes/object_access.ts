@@ -31,6 +31,11 @@ export class ObjectAccess {
     this.#registry = registry;
   }
 
+  /** Version of the last write: another one, and something has changed. */
+  get version(): number {
+    return this.#registry.versions.last;
+  }
+
   /** Plural names of all kinds that are served now. */
   plurals(): readonly string[] {
     return this.#registry.kinds.map(({ plural }) => plural);

@@ -64,6 +64,8 @@ export class Collection {
   #history: Change[] = [];
   #oldest: number;
   #keys: string[] | undefined;
+  /** What {@linkcode Collection.entries} returns until the next write. */
+  #entries: readonly (readonly [string, Stored])[] | undefined;
 
   constructor(versions: VersionCounter, historyMax: number) {
     this.#versions = versions;
@@ -77,12 +79,14 @@ export class Collection {
 
   /** Objects in the order of their keys. */
   entries(): readonly (readonly [string, Stored])[] {
+    if (this.#entries !== undefined) return this.#entries;
     this.#keys ??= [...this.#objects.keys()].sort();
     const found: [string, Stored][] = [];
     for (const key of this.#keys) {
       const stored = this.#objects.get(key);
       if (stored !== undefined) found.push([key, stored]);
     }
+    this.#entries = found;
     return found;
   }
 
@@ -115,6 +119,7 @@ export class Collection {
     const resourceVersion = this.#versions.next();
     const current = new Stored(make(String(resourceVersion)));
     if (previous === undefined) this.#keys = undefined;
+    this.#entries = undefined;
     this.#objects.set(key, current);
     const type = previous === undefined ? "ADDED" : "MODIFIED";
     this.#publish({ type, resourceVersion, key, current, previous });
@@ -131,6 +136,7 @@ export class Collection {
     const current = new Stored({ ...object, metadata });
     this.#objects.delete(key);
     this.#keys = undefined;
+    this.#entries = undefined;
     this.#publish({ type: "DELETED", resourceVersion, key, current, previous });
     return current;
   }

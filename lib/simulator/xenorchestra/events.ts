@@ -39,6 +39,8 @@ interface Subscription {
   readonly fields: readonly string[] | "*";
   /** The objects at the last look, as JSON, by ID. */
   shown: Map<string, string>;
+  /** The JSON of records, as long as they do not change. */
+  readonly texts: WeakMap<XoRecord, { readonly revision: number; readonly text: string }>;
 }
 
 interface Stream {
@@ -129,7 +131,12 @@ export class EventHub {
     if (fields !== "*" && !isTexts(fields)) return toInvalid("body.fields", fields);
     const stream = this.#streams.get(id);
     if (stream === undefined) return toNotFound(id, "event");
-    const subscription: Subscription = { collection: toCollection(type), fields, shown: new Map() };
+    const subscription: Subscription = {
+      collection: toCollection(type),
+      fields,
+      shown: new Map(),
+      texts: new WeakMap(),
+    };
     subscription.shown = this.#take(stream, subscription);
     stream.subscriptions.set(type, subscription);
     return toJson({ id: type }, 201);
@@ -232,11 +239,17 @@ export class EventHub {
     stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  #take(stream: Stream, { collection, fields }: Subscription): Subscription["shown"] {
+  #take(stream: Stream, { collection, fields, texts }: Subscription): Subscription["shown"] {
     const shown: Subscription["shown"] = new Map();
     if (collection === undefined || stream.isBlind) return shown;
     for (const record of this.#options.state.listShown(collection)) {
-      shown.set(record.id, toText(record, fields));
+      const revision = this.#options.state.revisionOf(record);
+      let known = texts.get(record);
+      if (known?.revision !== revision) {
+        known = { revision, text: toText(record, fields) };
+        texts.set(record, known);
+      }
+      shown.set(record.id, known.text);
     }
     return shown;
   }

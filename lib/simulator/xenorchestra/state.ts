@@ -88,6 +88,11 @@ export class XenOrchestraState {
     return this.#store.call(effect);
   }
 
+  /** Another number, and a record is not as it was: fields may be changed in place, what is in them may not. */
+  revisionOf(record: XoRecord): number {
+    return this.#store.revisionOf(record);
+  }
+
   /** Adds or replaces a record. */
   put(collection: Collection, record: XoRecord): void {
     this.#store.put(collection, record);

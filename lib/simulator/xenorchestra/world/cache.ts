@@ -177,6 +177,8 @@ function watched(record: XoRecord, beforeChange: () => void): XoRecord {
 export class Store {
   readonly #records: ReadonlyMap<Collection, Map<string, XoRecord>>;
   readonly #cache: Cache;
+  /** How often records have changed. */
+  readonly #revisions = new WeakMap<XoRecord, number>();
 
   constructor(clock: Clock, lag: Lag) {
     this.#cache = new Cache(clock, lag);
@@ -199,12 +201,18 @@ export class Store {
     return this.#cache.show(collection, id, this.#collection(collection).get(id));
   }
 
+  /** Another number, and a record is not as it was. */
+  revisionOf(record: XoRecord): number {
+    return this.#revisions.get(record) ?? 0;
+  }
+
   /** Adds or replaces a record. */
   put(collection: Collection, record: XoRecord): void {
     const records = this.#collection(collection);
     const { id } = record;
     const beforeChange = (): void => {
       const now = records.get(id);
+      this.#revisions.set(kept, this.revisionOf(kept) + 1);
       if (now === kept) this.#cache.beforeChange(collection, id, now);
     };
     // A copy, so that two simulators never share a record that a test changes.
