@@ -120,10 +120,10 @@ export const MACHINE_BREAKS: readonly Break[] = [
   {
     id: "remove-a-machine-in-use",
     rule: "a VM is removed only after its BareMetalHost is gone",
-    file: "lib/controllers/vino/machines/removal/removals.ts",
-    from: '} else if (host !== undefined && host.state !== "Gone") {',
-    to: '} else if (host !== undefined && host.state === "Removing") {',
-    caughtBy: "test/controllers/vino/machines/removal_test.ts",
+    file: "lib/controllers/vino/machines/machine_reconciler.ts",
+    from: 'return assignment.kind !== "surplus" || outcome?.state === "Gone";',
+    to: "return true;",
+    caughtBy: "test/controllers/vino/machines/steps_test.ts",
   },
   {
     id: "take-host-of-another-cluster",

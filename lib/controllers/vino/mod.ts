@@ -72,7 +72,7 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
     clock,
     hosts: caches.reader(BARE_METAL_HOSTS),
     vinoes,
-    addBmcs: redfish?.addBmcs,
+    addBmc: redfish?.addBmc,
   });
   return new VinoController(context, machines, {
     addresses: new VinoAddresses(pools, vinoes),
@@ -96,6 +96,8 @@ interface VinoControllerOptions {
 
 /** How many Vinos are worked on at once; long work needs no worker. */
 const WORKERS = 2;
+/** How many machines are published at once; steps need no worker. */
+const MACHINE_WORKERS = 8;
 /** How long a Vino may keep a worker; after that its work goes on without one. */
 const SLICE_MS = 10_000;
 /** First delay after a failure of the cloud. */
@@ -239,7 +241,7 @@ class VinoController implements RunningController {
   }
 }
 
-/** What works on machines that are handed over. The work on one needs no worker, only its start does. */
+/** What works on machines that are handed over. */
 function createMachineWorkers(
   { clock, log, loopMetrics: metrics }: ControllerContext,
   work: WorkList,
@@ -253,11 +255,8 @@ function createMachineWorkers(
     name: NAME,
     noun: "machine",
     queue,
-    workers: 1,
-    reconcile: (key, signal, detach) => {
-      detach();
-      return reconciler.reconcile(key, signal);
-    },
+    workers: MACHINE_WORKERS,
+    reconcile: (key, signal, detach) => reconciler.reconcile(key, signal, detach),
     sliceMs: SLICE_MS,
     exists: (key) => work.find(key) !== undefined,
     clock,

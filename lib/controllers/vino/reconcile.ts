@@ -17,7 +17,7 @@ import {
   type MachinesResult,
   WAITING_MESSAGE,
 } from "./machines/desired_machines.ts";
-import type { ReconcileInput } from "./machines/types.ts";
+import type { ReconcileInput } from "./machines/assignment.ts";
 import { MachineObjectError } from "./machines/vino_machines.ts";
 import { doesExist } from "./hosts/host_facts.ts";
 import { describeIdlePools } from "./machines/removal/gone_pools.ts";
@@ -32,7 +32,6 @@ import { CONDITION_WORDS } from "./resource/words.ts";
 import {
   findObstacle,
   listWarnings,
-  type MachineLine,
   type MachinesSummary,
   type Obstacle,
   type Outcome,
@@ -89,6 +88,8 @@ export class VinoReconciler {
   #toKnown(key: Key, uid: string): KnownVino {
     const known = this.#known.get(key);
     if (known?.uid === uid) return known;
+    // Another Vino had the name.
+    if (known !== undefined) this.forget(key);
     const machines = new DesiredMachines(uid, this.#options);
     const added: KnownVino = { uid, machines, work: undefined };
     this.#known.set(key, added);
@@ -201,7 +202,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
     if (desired === undefined) return await this.#reportRelease(newest, task, result);
     const isDue = this.#options.clock.monotonic() - this.#work.writtenMs >= PROGRESS_MS;
     if (result.hasGone || ((isDue || !result.isMoving) && isNews(newest, result))) {
-      await this.#writeMachines(newest, result, (summary) => ({
+      await this.#writeSummary(newest, result, (summary) => ({
         kind: "served",
         spec: desired.spec,
         summary,
@@ -234,7 +235,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
     const { writer, machineEvents, objects, signal } = this.#options;
     const { isOver, isWithoutCloud = false } = result;
     if (!result.hasGone && !isNews(vino, result)) return this.#toPassResult(result);
-    await this.#writeMachines(vino, result, (summary) => {
+    await this.#writeSummary(vino, result, (summary) => {
       const found = findObstacle(summary);
       const isLimit = summary.limit !== undefined;
       const obstacle = found && !deletes && !isLimit ? `${found}. ${WAITING_MESSAGE}` : found;
@@ -248,8 +249,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
       };
     });
     if (!isOver) return this.#toPassResult(result);
-    const left = result.reports.map(({ entry }) => entry.name);
-    if (!deletes) machineEvents.recordEnd(vino, left, isWithoutCloud);
+    if (!deletes) machineEvents.recordEnd(vino, result.names, isWithoutCloud);
     await objects.release(vino, new Set(), signal);
     const others = (vino.metadata.finalizers ?? []).filter((one) => one !== FINALIZER);
     await writer.setFinalizers(this.#findVino() ?? vino, others, signal);
@@ -316,22 +316,15 @@ class VinoConvergence implements Convergence<Task, undefined> {
   }
 
   /** A machine that is gone counts as removed in the status of the Vino before its object goes. */
-  async #writeMachines(
+  async #writeSummary(
     vino: Vino,
     result: Extract<MachinesResult, { kind: "done" }>,
     toOutcome: (summary: MachinesSummary) => Outcome,
   ): Promise<void> {
-    const { known, machineEvents, objects, signal, work } = this.#options;
-    const before = new Map(objects.listEntries(vino).map((one) => [one.name, one]));
-    const names = result.reports.map(({ entry }) => entry.name);
-    // The report is older than what is done now for these.
-    const kept = new Set([...names, ...work.listWorking(vino.metadata.uid ?? "")]);
-    await objects.write(vino, result.reports, signal);
-    for (const report of result.reports) {
-      machineEvents.recordChange(vino, report, before.get(report.entry.name));
-    }
+    const { known, objects, signal, work } = this.#options;
+    const kept = new Set([...result.names, ...work.listWorking(vino.metadata.uid ?? "")]);
     for (const entry of objects.listEntries(vino)) {
-      // Its work may also have ended since the report was begun.
+      // Its work may have ended a moment ago.
       if (isBegun(entry) && !known.machines.isGone(entry.name)) kept.add(entry.name);
     }
     await this.#write(vino, toOutcome(this.#summarize(vino, result, kept)));
@@ -341,7 +334,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
   /** @param kept Names of the machines that the status is about */
   #summarize(
     vino: Vino,
-    { reports, decided, view }: Extract<MachinesResult, { kind: "done" }>,
+    { decided, view }: Extract<MachinesResult, { kind: "done" }>,
     kept: ReadonlySet<string>,
   ): MachinesSummary {
     const { hosts, objects } = this.#options;
@@ -354,11 +347,6 @@ class VinoConvergence implements Convergence<Task, undefined> {
     return {
       ...decided,
       machines,
-      displaced: reports.flatMap(({ entry, isWanted, problems }): MachineLine[] => {
-        const decision = problems.find(({ kind }) => kind === "decision");
-        const isHere = decision === undefined || objects.find(vino, entry) !== undefined;
-        return isHere || !isWanted ? [] : [{ name: entry.name, message: decision.message }];
-      }),
       notices: [...decided.notices, ...idle],
       hostErrors: machines.flatMap(({ metadata: { name }, status = {} }) => {
         const error = hosts.find(namespace, name)?.error;

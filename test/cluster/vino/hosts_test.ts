@@ -6,10 +6,6 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AddressReader } from "../../../lib/controllers/sipcluster/hosts/address_reader.ts";
 import { toBareMetalHost } from "../../../lib/controllers/vino/hosts/publish/host_writer.ts";
-import type {
-  Published,
-  PublishRequest,
-} from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import {
   toSecretBody,
   toSecrets,
@@ -32,7 +28,13 @@ import {
   skipsRunningPods,
 } from "../../support/process/kube_controllers.ts";
 import { readBareMetalHostCrd, toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
-import { type RunningPublisher, runPublisher } from "../../support/vino/publisher_rig.ts";
+import {
+  publishEach,
+  type PublishedHosts,
+  type PublishRequest,
+  type RunningPublisher,
+  runPublisher,
+} from "../../support/vino/publisher_rig.ts";
 import { BMC, OWNER, toWanted } from "../../support/vino/wanted_hosts.ts";
 
 const NAMESPACE = OWNER.namespace;
@@ -121,15 +123,15 @@ describe.skipIf(skips)("hosts of a Vino on a real API server", () => {
   ): WantedHost => toWanted(index, host, { owner, ...source });
 
   /** Publishes until nothing is written any more. */
-  async function publish(request: Partial<PublishRequest>): Promise<Published> {
+  async function publish(request: Partial<PublishRequest>): Promise<PublishedHosts> {
     const nothing = { owner, hosts: [], unwanted: [], paused: new Set<string>() };
-    let published: Published | undefined;
+    let published: PublishedHosts | undefined;
     let before = await listVersions();
     await until(
       "nothing is left to write",
       async () => {
         const whole = { ...nothing, publishesMoved: false, ...request };
-        published = await running.publisher.publish(whole, signal);
+        published = await publishEach(running.publisher, whole, signal);
         await Bun.sleep(50);
         const after = await listVersions();
         const isSame = isDeepStrictEqual(before, after);

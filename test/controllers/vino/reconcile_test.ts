@@ -118,8 +118,7 @@ describe("an edit while machines change", () => {
       rig.onPublish = () => undefined;
       rig.edit({ spec: toVinoSpec(2) });
     };
-    await rig.reconcile();
-    await rig.reconcile();
+    await rig.pass();
     expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
     expect(rig.claims.filter((one) => one.startsWith("2 True"))).toEqual(["2 True 2/2"]);
   });
@@ -567,7 +566,7 @@ describe("a silent cloud", () => {
       look = Promise.withResolvers<void>();
       await look.promise;
     };
-    rig.onPublish = async () => {
+    rig.onDecide = async () => {
       look?.reject(new CloudError("unreachable", "no answer"));
       look = undefined;
       await settle();
@@ -990,10 +989,20 @@ describe("a step that takes long", () => {
     expect(rig.cloud.world.size).toBe(1);
   });
 
-  test("keeps an object that is made while its Vino sums up", async () => {
+  /** Finds the write of the first record of a machine: the second one of its status. */
+  function spotRecord(name: string): (what: string) => boolean {
+    let writes = 0;
+    return (what) => {
+      if (what === `status ${name}`) writes += 1;
+      return what === `status ${name}` && writes === 2;
+    };
+  }
+
+  test("keeps an object whose record is saved while its Vino sums up", async () => {
     const rig = await startReady(1);
     const held = Promise.withResolvers<void>();
-    rig.objects.onWrite = (what) => (what.startsWith("create") ? held.promise : undefined);
+    const isRecord = spotRecord("edge-worker-1");
+    rig.objects.onWrite = (what) => (isRecord(what) ? held.promise : undefined);
     rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
     const first = rig.reconcile();
     await rig.clock.advance(1);
@@ -1017,16 +1026,17 @@ describe("a step that takes long", () => {
     const rig = await startReady(1);
     const held = Promise.withResolvers<void>();
     const machine = toEntry("worker", 1).name;
+    const isRecord = spotRecord("edge-worker-1");
     const lost: string[] = [];
     rig.objects.onWrite = async (what) => {
       if (what === "delete edge-worker-1" && rig.cloud.world.has(machine)) lost.push(what);
-      if (what.startsWith("create")) await held.promise;
+      if (isRecord(what)) await held.promise;
     };
     rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
     await using _ = rig.run();
     await rig.clock.advance(1);
     rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
-    rig.onPublish = async () => {
+    rig.onDecide = async () => {
       held.resolve();
       await settle();
     };

@@ -5,10 +5,10 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   HostPublisher,
+  type HostRequest,
   type Published,
-  type PublishRequest,
 } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
-import type { HostOutcome } from "../../../lib/controllers/vino/hosts/types.ts";
+import type { HostOutcome, WantedHost } from "../../../lib/controllers/vino/hosts/types.ts";
 import type { Vino } from "../../../lib/controllers/vino/resource/vino.ts";
 import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
@@ -39,6 +39,44 @@ import { ManualClock } from "../manual_clock.ts";
 import { until } from "../nodes/rig.ts";
 import { OWNER } from "./wanted_hosts.ts";
 
+/** What must become of several hosts. */
+export interface PublishRequest extends Omit<HostRequest, "name" | "wasPaused"> {
+  readonly hosts: readonly WantedHost[];
+  /** Names of hosts to take back. */
+  readonly unwanted: readonly string[];
+  /** Names of hosts that were paused or moved before. */
+  readonly paused: ReadonlySet<string>;
+}
+
+/** How far several hosts are. */
+export interface PublishedHosts {
+  readonly hosts: readonly HostOutcome[];
+  readonly unwanted: readonly HostOutcome[];
+  readonly againMs: number;
+}
+
+/** Takes hosts back, and publishes others. */
+export async function publishEach(
+  publisher: Pick<HostPublisher, "publish" | "remove">,
+  { hosts, unwanted, paused, owner, publishesMoved }: PublishRequest,
+  signal: AbortSignal,
+): Promise<PublishedHosts> {
+  const toRequest = (name: string): HostRequest => ({
+    owner,
+    name,
+    wasPaused: paused.has(name),
+    publishesMoved,
+  });
+  const gone = await Promise.all(unwanted.map((one) => publisher.remove(toRequest(one), signal)));
+  const made = await Promise.all(
+    hosts.map((one) => publisher.publish(toRequest(one.name), one, signal)),
+  );
+  const toOutcomes = (all: readonly Published[]): HostOutcome[] =>
+    all.map(({ outcome }) => outcome);
+  const againMs = Math.min(...[...gone, ...made].map((one) => one.againMs));
+  return { hosts: toOutcomes(made), unwanted: toOutcomes(gone), againMs };
+}
+
 /** Answers of a call, shortened. */
 interface PublishReport {
   /** `edge-worker-0 Published`. */
@@ -47,7 +85,7 @@ interface PublishReport {
   readonly texts: readonly string[];
   /** What it asked the API server for: `create secrets/a`. */
   readonly requests: readonly string[];
-  readonly published: Published;
+  readonly published: PublishedHosts;
 }
 
 /** A publisher, and what it works on. Stop it after use. */
@@ -130,8 +168,8 @@ export async function startPublisher({ lost }: PublisherOptions = {}): Promise<P
     await settle();
     takeRequests();
     const whole = { ...NOTHING, ...request };
-    const published = await running.publisher.publish(whole, signal);
-    const outcomes: readonly HostOutcome[] = [...published.hosts, ...published.unwanted];
+    const published = await publishEach(running.publisher, whole, signal);
+    const outcomes = [...published.hosts, ...published.unwanted];
     return {
       states: outcomes.map((one) => `${one.name} ${one.state}`),
       texts: outcomes.flatMap(({ message, notices }) => [message ?? [], notices].flat()),

@@ -8,12 +8,17 @@ import type {
   AddressAllocator,
   RestoredAddress,
 } from "../../../lib/controllers/vino/addresses/types.ts";
-import type { BareMetalHosts } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
+import type { HostFacts } from "../../../lib/controllers/vino/hosts/host_facts.ts";
+import type {
+  BareMetalHosts,
+  Published,
+} from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
 import { MachineReconciler } from "../../../lib/controllers/vino/machines/machine_reconciler.ts";
 import { WorkList } from "../../../lib/controllers/vino/machines/work_list.ts";
 import { VinoReconciler } from "../../../lib/controllers/vino/reconcile.ts";
 import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
+import type { HostState } from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import { VinoWriter } from "../../../lib/controllers/vino/vino_writer.ts";
 import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";
@@ -60,6 +65,8 @@ export class ReconcilerRig {
   onStatus: (status: NonNullable<Vino["status"]>) => Promise<void> | void = () => undefined;
   /** Awaited before hosts are published. */
   onPublish: () => Promise<void> | void = () => undefined;
+  /** Awaited while the Vino decides. */
+  onDecide: () => Promise<void> | void = () => undefined;
   /** Reasons of Events. */
   readonly events: string[] = [];
   /** Names of machines that have addresses, besides those that are wanted. */
@@ -166,10 +173,9 @@ export class ReconcilerRig {
       const options = { name, noun: name, queue, workers: 8, sliceMs: 10_000, clock, metrics };
       return { queue, workers: new Workers({ ...options, reconcile, log: silentLogger }) };
     };
-    const machines = start("machine", (key, signal, detach) => {
-      detach();
-      return this.#machines.reconcile(key, signal);
-    });
+    const machines = start("machine", (key, signal, detach) =>
+      this.#machines.reconcile(key, signal, detach),
+    );
     const vino = start("vino", (key, signal) => this.#reconciler.reconcile(key, signal));
     const add = (queue: WorkQueue) => (keys: Iterable<string>) => {
       for (const key of keys) queue.add(key);
@@ -307,6 +313,7 @@ export class ReconcilerRig {
         };
       },
       listHolders: async () => {
+        await this.onDecide();
         if (this.addressFailure) throw this.addressFailure;
         return new Set(this.holders);
       },
@@ -316,25 +323,29 @@ export class ReconcilerRig {
 
   #toHosts(): BareMetalHosts {
     return {
-      list: () => [...this.hosts].map((name) => toFacts(name)),
       find: (_namespace, name) => (this.hosts.has(name) ? toFacts(name) : undefined),
       forget: () => undefined,
-      publish: async ({ hosts, unwanted }) => {
+      isGone: ({ name }) => !this.hosts.has(name),
+      publish: async ({ name }) => {
         await this.onPublish();
-        for (const { name } of hosts) this.hosts.add(name);
-        for (const name of unwanted) this.hosts.delete(name);
-        return {
-          hosts: hosts.map(({ name }) => ({ name, state: "Published" as const, notices: [] })),
-          unwanted: unwanted.map((name) => ({ name, state: "Gone" as const, notices: [] })),
-          againMs: Infinity,
-        };
+        this.hosts.add(name);
+        return toPublished(name, "Published");
+      },
+      remove: async ({ name }) => {
+        await this.onPublish();
+        this.hosts.delete(name);
+        return toPublished(name, "Gone");
       },
     };
   }
 }
 
+function toPublished(name: string, state: HostState): Published {
+  return { outcome: { name, state, notices: [] }, againMs: Infinity };
+}
+
 /** A host that nothing uses. */
-function toFacts(name: string): ReturnType<BareMetalHosts["list"]>[number] {
+function toFacts(name: string): HostFacts {
   return {
     name,
     uid: `uid-${name}`,

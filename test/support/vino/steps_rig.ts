@@ -3,7 +3,12 @@
  * @module
  */
 import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
-import { MachineGroup, WorkList } from "../../../lib/controllers/vino/machines/work_list.ts";
+import type { Assignment } from "../../../lib/controllers/vino/machines/assignment.ts";
+import {
+  MachineGroup,
+  type MachineWork,
+  WorkList,
+} from "../../../lib/controllers/vino/machines/work_list.ts";
 import { MachineReconciler } from "../../../lib/controllers/vino/machines/machine_reconciler.ts";
 import { NeverComplete } from "../../../lib/controllers/vino/machines/removal/limit.ts";
 import {
@@ -16,11 +21,15 @@ import {
 } from "../../../lib/controllers/vino/machines/steps/tasks.ts";
 import type { MachineReconcilerOptions } from "../../../lib/controllers/vino/machines/types.ts";
 import type { HostFacts } from "../../../lib/controllers/vino/hosts/host_facts.ts";
-import type { VinoMachine } from "../../../lib/controllers/vino/resource/vino_machine.ts";
+import type { Published } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
+import type {
+  HostState,
+  VinoMachine,
+} from "../../../lib/controllers/vino/resource/vino_machine.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { ManualClock } from "../manual_clock.ts";
-import { toEntry, toView, VINO_OWNER } from "./known.ts";
+import { toEntry, toKnown, toView, VINO_OWNER } from "./known.ts";
 import { MachineObjects } from "./machine_objects.ts";
 import { MachinesDouble } from "./machines_double.ts";
 
@@ -59,6 +68,8 @@ interface StepsRig {
   readonly tracker: ProgressTracker;
   readonly work: WorkList;
   readonly group: MachineGroup;
+  /** What is handed over for a task. */
+  readonly toWork: (task: MachineTask) => MachineWork;
   /** Reasons of Events, and what Warnings say. */
   readonly events: string[];
   /** Reviews, picks and reconciles once. @returns What the cloud was asked for */
@@ -74,6 +85,8 @@ interface StepsRigOptions {
   readonly readSeed?: MachineReconcilerOptions["readSeed"];
   /** The BareMetalHost that has the name of any machine. @default {none} */
   readonly host?: HostFacts;
+  /** How far a host is that must go. @default {Gone} */
+  readonly leavingHost?: HostState;
   /** VinoMachines that exist. */
   readonly objects?: readonly VinoMachine[];
 }
@@ -84,6 +97,7 @@ export function startStepsRig({
   deletes = true,
   readSeed = async () => undefined,
   host,
+  leavingHost = "Gone",
   objects: existing = [],
 }: StepsRigOptions = {}): StepsRig {
   const cloud = new MachinesDouble();
@@ -117,19 +131,35 @@ export function startStepsRig({
     objects: new MachineObjects(existing).open({ vinoes }),
     hosts: {
       find: () => host,
-      list: () => [],
       forget: () => undefined,
-      publish: () => Promise.reject(new Error("not here")),
+      isGone: () => true,
+      publish: async ({ name }) => toPublished(name, "Published"),
+      remove: async ({ name }) => toPublished(name, leavingHost),
     },
     machineEvents,
     readSeed,
     vinoes,
     work,
   });
+  const snapshot = {
+    owner: VINO_OWNER,
+    view: toView([]),
+    known: [],
+    placement: { wanted: [], surplus: [], shortages: [], notices: [], wantedCount: 0 },
+  };
+  const toWork = (task: MachineTask): MachineWork => ({
+    input: { vino, deletes },
+    snapshot,
+    assignment: toAssignment(task),
+    group,
+    mayStep: true,
+    basis: { decision: [], facts: [] },
+  });
   return {
     cloud,
     clock,
     tracker,
+    toWork,
     work,
     group,
     events,
@@ -138,7 +168,7 @@ export function startStepsRig({
       for (const task of tasks) tracker.review(task, toView([], { observedAtMs: -1 }), undefined);
       const due = pickDue(tasks, { clock, tracker, machinesMax });
       const before = cloud.calls.length;
-      work.start({ vino, deletes }, due, group);
+      work.start(due.map((task) => toWork(task)));
       const { signal } = new AbortController();
       const keys = started.splice(0);
       const ends = await Promise.allSettled(keys.map((key) => reconciler.reconcile(key, signal)));
@@ -148,6 +178,16 @@ export function startStepsRig({
       return cloud.calls.slice(before);
     },
   };
+}
+
+function toAssignment(task: MachineTask): Assignment {
+  if (task.goal.kind === "exist") return { kind: "wanted", task };
+  const { role, index } = task.identity;
+  return { kind: "surplus", machine: toKnown(role, index), task };
+}
+
+function toPublished(name: string, state: HostState): Published {
+  return { outcome: { name, state, notices: [] }, againMs: Infinity };
 }
 
 /** The name of a machine. */

@@ -106,7 +106,7 @@ const HELD: ReadonlySet<HostState | undefined> = new Set([
 ]);
 
 /** What {@linkcode toShownState} reads of a host. */
-export type ShownHost = Pick<HostFacts, "isDeleting" | "isPaused" | "name" | "use">;
+type ShownHost = Pick<HostFacts, "isDeleting" | "isPaused" | "name" | "use">;
 
 /** How far a host is with which nothing was done. @param isWanted Whether the spec wants its machine */
 export function toShownState(

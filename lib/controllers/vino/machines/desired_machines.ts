@@ -1,6 +1,6 @@
 /**
- * What the machines of one Vino are to become: decides how many and where, gives them addresses, publishes those that
- * are complete, hands over those that are due, and sums up. Changes nothing in the cloud itself.
+ * What the machines of one Vino are to become: decides how many and where, gives them addresses, and hands each over
+ * of which something is due. Changes nothing in the cloud itself.
  * @module
  */
 import type { MachineMac } from "../../../cloud/capabilities/machine_power.ts";
@@ -10,24 +10,28 @@ import type { Addresses } from "../addresses/types.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import { type Snapshot, type SnapshotResult, takeSnapshot } from "../placement/snapshot.ts";
-import { listReports, type MachineReport } from "../status/machine_status.ts";
 import type { MachineLine, MachinesSummary } from "../status/status.ts";
-import { findHostUse, type HostsPass, publishMachines } from "./publish_hosts.ts";
-import { MachineGroup, type WorkList } from "./work_list.ts";
-import { decideRemovals, Removals, type RemovalTasks } from "./removal/removals.ts";
+import { PUBLISH_AGAIN } from "../hosts/words.ts";
+import type { HostFacts } from "../hosts/host_facts.ts";
+import type { Vino } from "../resource/vino.ts";
+import { type Assignment, type ReconcileInput, toMachineKey } from "./assignment.ts";
+import { findHostUse, findOwnHost, toHostRequest } from "./publish_hosts.ts";
+import { type Basis, MachineGroup, type MachineWork, type WorkList } from "./work_list.ts";
+import { decideRemovals, type RemovalDecision, Removals } from "./removal/removals.ts";
 import { ProgressTracker, pickDue } from "./steps/progress_tracker.ts";
 import {
   type MachineTask,
   toMachineRequests,
+  toRemovalTask,
   toWantedTasks,
   type WantedTasks,
   toOwner,
 } from "./steps/tasks.ts";
-import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "./types.ts";
+import type { MachineReconcilerOptions, ReconcileContext } from "./types.ts";
 import type { Clock } from "../../../core/clock.ts";
 
 /** What is to be said besides what the objects of the machines say. */
-type Decided = Omit<MachinesSummary, "displaced" | "hostErrors" | "machines">;
+type Decided = Omit<MachinesSummary, "hostErrors" | "machines">;
 
 /** What the machines came to. */
 export type MachinesResult =
@@ -36,7 +40,8 @@ export type MachinesResult =
   | { readonly kind: "again" }
   | {
       readonly kind: "done";
-      readonly reports: readonly MachineReport[];
+      /** Names of the machines that are wanted, or that must go and may exist. */
+      readonly names: readonly string[];
       /** What was decided. */
       readonly decided: Decided;
       readonly view: MachinesView;
@@ -72,13 +77,6 @@ const NO_VIEW: MachinesView = {
 /** The machines that must exist. */
 interface Wanted extends WantedTasks {
   readonly addresses: Addresses;
-}
-
-/** What is prepared. */
-interface Parts {
-  readonly wanted: Wanted;
-  readonly hosts: HostsPass;
-  readonly removal: RemovalTasks;
 }
 
 /** Whether a Vino ends and keeps its machines, so that it needs no answer of the cloud. */
@@ -146,35 +144,33 @@ export class DesiredMachines {
     const working = new Set(this.#options.work.listWorking(snapshot.owner.uid));
     this.#removals.neverComplete.review(snapshot.known, working);
     const wanted = await this.#prepareWanted(input, snapshot, signal);
-    const leaving = await this.#removals.findLeaving(input, snapshot, signal);
-    const hosts = await this.#publish(
-      input,
-      snapshot,
-      { wanted, leaving: leaving.machines },
-      context,
-    );
-    if (hosts === undefined) return { kind: "again" };
-    const { limit } = leaving;
-    const removal = await this.#removals.listTasks(input, snapshot, { limit, hosts }, signal);
-    this.#review(input, removal.all, snapshot);
-    const tasks = [...wanted.tasks, ...removal.all];
-    this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
-    const parts = { wanted, hosts, removal };
-    if (!(await this.#handOver(input, tasks, context))) return { kind: "again" };
-    // What ended meanwhile may have been seen for another goal, which proves nothing.
-    this.#review(input, removal.all, snapshot);
-    const isMoving = this.#group.isWorking;
-    const hasGone = await this.#removals.noteGone(input, removal.all, signal);
-    const end = isMoving ? "open" : await this.#removals.findEnd(input, snapshot, removal, signal);
-    if (!isMoving && keepsAll(input) && this.#deadline.hasPassed(end === "unclear")) {
-      return await this.#advanceWithoutCloud(input, context);
+    const limit = await this.#removals.findLimit(input, snapshot, signal);
+    const isHostGone = (one: KnownMachine): boolean => this.#isHostGone(input, snapshot, one);
+    const removal = await this.#removals.decide(input, snapshot, { limit, isHostGone }, signal);
+    const leaving = [...removal.surplus.flatMap(({ task }) => task ?? []), ...removal.tasks];
+    this.#review(input, leaving, snapshot);
+    this.#tracker.keepOnly(new Set([...wanted.tasks, ...leaving].map(({ name }) => name)));
+    if (keepsAll(input) && !this.#isBusy(snapshot)) {
+      const soFar = await this.#removals.findEnd(input, snapshot, removal, signal);
+      if (this.#deadline.hasPassed(soFar === "unclear")) {
+        return await this.#advanceWithoutCloud(input, context);
+      }
     }
+    const tasks = [...wanted.tasks, ...removal.tasks];
+    const assignments = toAssignments(wanted, removal);
+    const works = await this.#handOver({ input, snapshot, assignments, tasks }, context);
+    if (works === undefined) return { kind: "again" };
+    // What ended meanwhile may have been seen for another goal, which proves nothing.
+    this.#review(input, removal.tasks, snapshot);
+    const isMoving = this.#isBusy(snapshot);
+    const hasGone = await this.#removals.noteGone(input, removal.tasks, signal);
+    const end = isMoving ? "open" : await this.#removals.findEnd(input, snapshot, removal, signal);
     const isHeld = input.desired === undefined && limit !== undefined;
     const endMs = end === "unlisted" ? RECHECK_MS : isHeld ? NAMESPACE_MS : Infinity;
-    const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
+    const nextMs = Math.min(endMs, this.#toNextMs(tasks, works));
     const isOver = end === "over";
-    const isDoubtful = (isMoving || this.#group.hasFailed) && !this.#group.hasAnswered;
-    const said = this.#toReports(input, snapshot, { ...parts, limit });
+    const isDoubtful = (this.#group.isWorking || this.#group.hasFailed) && !this.#group.hasAnswered;
+    const said = this.#sumUp(input, snapshot, { wanted, works, limit });
     return { kind: "done", ...said, isMoving, isDoubtful, hasGone, isOver, nextMs };
   }
 
@@ -190,33 +186,91 @@ export class DesiredMachines {
     if (result.kind === "refused") return result;
     const { snapshot } = result;
     const { surplus } = snapshot.placement;
+    const isHostGone = (one: KnownMachine): boolean => this.#isHostGone(input, snapshot, one);
+    const question = { surplus, isHostGone, deletes: false, limit: undefined };
+    const decision = decideRemovals({ ...question, isWithoutCloud: true }, (one) =>
+      toRemovalTask(snapshot.owner, one),
+    );
     const wanted = NOTHING_WANTED;
-    const hosts = await this.#publish(input, snapshot, { wanted, leaving: surplus }, context);
-    if (hosts === undefined) return { kind: "again" };
-    const question = { surplus, outcomes: hosts.unwanted, deletes: false, limit: undefined };
-    const decision = decideRemovals({ ...question, isWithoutCloud: true });
-    const removal = { decision, surplus: [], all: [] };
-    const said = this.#toReports(input, snapshot, { wanted, hosts, removal, limit: undefined });
-    const isMoving = this.#group.isWorking;
+    const assignments = toAssignments(wanted, decision);
+    const works = await this.#handOver({ input, snapshot, assignments, tasks: [] }, context);
+    if (works === undefined) return { kind: "again" };
+    const said = this.#sumUp(input, snapshot, { wanted, works, limit: undefined });
+    const isMoving = this.#isBusy(snapshot);
     const isOver = decision.isDrained && !isMoving;
     const silence = { isDoubtful: false, hasGone: false, isWithoutCloud: true } as const;
-    return { kind: "done", ...said, isMoving, ...silence, isOver, nextMs: hosts.againMs };
+    const nextMs = this.#toNextMs([], works);
+    return { kind: "done", ...said, isMoving, ...silence, isOver, nextMs };
+  }
+
+  /** Whether anything is done for machines. */
+  #isBusy({ owner }: Snapshot): boolean {
+    return this.#options.work.isBusy(owner.uid);
+  }
+
+  #isHostGone({ vino }: ReconcileInput, { owner }: Snapshot, machine: KnownMachine): boolean {
+    const said = machine.entry?.bareMetalHost;
+    return this.#options.hosts.isGone(toHostRequest(vino, owner, machine, said));
   }
 
   /**
-   * @param tasks All machines, in the order in which they are to be made
-   * @returns `false` if the Vino changed meanwhile
+   * Hands over the machines that are due, and those whose hosts or objects do not follow yet from what is known.
+   *
+   * @returns All machines. `undefined` if some are to go or change, and the Vino changed meanwhile
    */
   async #handOver(
-    input: ReconcileInput,
-    tasks: readonly MachineTask[],
+    { input, snapshot, assignments, tasks }: HandOver,
     context: ReconcileContext,
-  ): Promise<boolean> {
-    const due = pickDue(tasks, this.#options);
-    if (due.length === 0 || !this.#group.takesMore()) return true;
-    if (!(await context.confirm())) return false;
-    this.#options.work.start(input, due, this.#group);
-    return true;
+  ): Promise<readonly MachineWork[] | undefined> {
+    const { work } = this.#options;
+    const names = new Set(tasks.map(({ name }) => name));
+    const others = work.listWorking(snapshot.owner.uid).filter((name) => !names.has(name));
+    const machinesMax = this.#options.machinesMax - others.length;
+    const picked = this.#group.takesMore ? pickDue(tasks, { ...this.#options, machinesMax }) : [];
+    const due = new Set(picked.map(({ name }) => name));
+    const works = assignments.map((assignment): MachineWork => {
+      const mayStep = due.has(toMachineKey(assignment).name);
+      const basis = this.#toBasis(input, snapshot, assignment);
+      return { input, snapshot, assignment, group: this.#group, mayStep, basis };
+    });
+    const started = works.filter(({ assignment, mayStep, basis }) => {
+      const isSaid = assignment.kind === "forgotten" || this.#isDone(assignment, basis);
+      return mayStep || !isSaid;
+    });
+    const isChange = due.size > 0 || started.some((one) => this.#takesHost(one));
+    if (isChange && !(await context.confirm())) return undefined;
+    this.#options.work.start(started);
+    return works;
+  }
+
+  #isDone(assignment: Assignment, basis: Basis): boolean {
+    return this.#group.isDone(toMachineKey(assignment).name, basis);
+  }
+
+  /** What the host and the object of a machine follow from, besides the progress of the work on it. */
+  #toBasis({ vino }: ReconcileInput, { view }: Snapshot, assignment: Assignment): Basis {
+    const { generation, annotations = {} } = vino.metadata;
+    const host = this.#findHost(vino, assignment);
+    return {
+      decision: [generation, ...toDecision(assignment)],
+      facts: [
+        view.observedAtMs,
+        annotations[PUBLISH_AGAIN],
+        host && { ...host, resourceVersion: "" },
+      ],
+    };
+  }
+
+  #findHost({ metadata }: Vino, assignment: Assignment): HostFacts | undefined {
+    const name = toHostName({ vino: metadata.name, ...toMachineKey(assignment) });
+    return this.#options.hosts.find(metadata.namespace ?? "", name);
+  }
+
+  /** Whether a host that nothing uses is about to go. */
+  #takesHost({ input: { vino }, assignment }: MachineWork): boolean {
+    if (assignment.kind !== "surplus" || assignment.heldBy !== undefined) return false;
+    const host = findOwnHost(this.#options.hosts, vino, assignment.machine);
+    return host !== undefined && host.use === undefined;
   }
 
   #takeSnapshot({ vino, desired, deletes }: ReconcileInput, view: MachinesView): SnapshotResult {
@@ -266,32 +320,6 @@ export class DesiredMachines {
     throw new CloudError("unreachable", message);
   }
 
-  /**
-   * Publishes complete machines, and takes the hosts back of those that go.
-   *
-   * @returns `undefined` if hosts are about to go, and the Vino changed meanwhile
-   */
-  async #publish(
-    input: ReconcileInput,
-    snapshot: Snapshot,
-    { wanted, leaving }: { readonly wanted: Wanted; readonly leaving: readonly KnownMachine[] },
-    context: ReconcileContext,
-  ): Promise<HostsPass | undefined> {
-    const { hosts, objects } = this.#options;
-    if (this.#takesHosts(leaving, input) && !(await context.confirm())) return undefined;
-    const entries = objects.listEntries(input.vino);
-    const publication = { ...input, entries, snapshot, ...wanted, leaving, tracker: this.#tracker };
-    return await publishMachines(publication, hosts, context.signal);
-  }
-
-  /** Whether hosts that nothing uses are about to go. */
-  #takesHosts(leaving: readonly KnownMachine[], { vino: { metadata } }: ReconcileInput): boolean {
-    if (leaving.length === 0) return false;
-    const names = new Set(leaving.map((one) => toHostName({ vino: metadata.name, ...one })));
-    const hosts = this.#options.hosts.list(metadata.uid ?? "");
-    return hosts.some(({ name, use }) => use === undefined && names.has(name));
-  }
-
   #review(
     { vino }: ReconcileInput,
     tasks: readonly MachineTask[],
@@ -304,51 +332,92 @@ export class DesiredMachines {
     }
   }
 
-  #toReports(
-    { desired, deletes }: ReconcileInput,
-    snapshot: Snapshot,
+  #sumUp(
+    { vino }: ReconcileInput,
+    { placement, owner, view }: Snapshot,
     {
-      wanted,
-      hosts: { published, unwanted },
-      removal: { decision, surplus },
+      wanted: { tasks, addresses },
+      works,
       limit,
-    }: Parts & { readonly limit: string | undefined },
-  ): Pick<Extract<MachinesResult, { kind: "done" }>, "decided" | "reports" | "view"> {
-    const { tasks, idle, addresses } = wanted;
-    const { placement, owner, view } = snapshot;
+    }: {
+      readonly wanted: Wanted;
+      readonly works: readonly MachineWork[];
+      readonly limit: string | undefined;
+    },
+  ): Pick<Extract<MachinesResult, { kind: "done" }>, "decided" | "names" | "view"> {
     const { wantedCount, shortages } = placement;
-    const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
-    const reports = listReports({
-      snapshot,
-      roles: desired?.roles,
-      addresses,
-      wanted: tasks,
-      idle,
-      removals: surplus,
-      staying: decision.staying,
-      hosts: new Map([...unwanted, ...published]),
-      shown: this.#options.hosts.list(snapshot.owner.uid),
-      tracker: this.#tracker,
-      isGone: (name) => this.#tracker.sightings.isGone(name),
-      now: { monotonicMs: this.#options.clock.monotonic(), wallMs: this.#options.clock.now() },
-      isLeft: (task) => desired === undefined && this.#removals.isSettled(task, deletes),
-    });
+    const wanted = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
+    const said = works.filter(({ assignment }) => assignment.kind !== "forgotten");
+    const names = said.map(({ assignment }) => toMachineKey(assignment).name);
     const decided = {
       wantedCount,
       shortages,
-      ...describeAddresses(addresses, names),
+      ...describeAddresses(addresses, wanted),
+      displaced: tasks.flatMap(({ name, identity }): MachineLine[] => {
+        const { failure } = this.#tracker.find(name) ?? {};
+        const isHere = this.#options.objects.findForeign(vino, identity) === undefined;
+        return isHere || failure?.kind !== "decision" ? [] : [{ name, message: failure.message }];
+      }),
+      changing: new Set(
+        said.flatMap(({ assignment, basis }) => {
+          const { name } = toMachineKey(assignment);
+          return this.#group.isChanging(name, basis) ? [name] : [];
+        }),
+      ),
       notices: [...placement.notices, ...addresses.notices],
       limit,
       removals: this.#removals.listRecent(),
     };
-    return { reports, decided, view };
+    const gone = names.filter((name) => !this.#tracker.sightings.isGone(name));
+    return { names: gone, decided, view };
   }
 
   /** When the first of these machines is due, in milliseconds from now. What is due already waits for another one. */
-  #toNextMs(tasks: readonly MachineTask[]): number {
+  #toNextMs(tasks: readonly MachineTask[], works: readonly MachineWork[]): number {
     const nowMs = this.#options.clock.monotonic();
     const dueMs = tasks.map(({ name }) => this.#tracker.find(name)?.dueMs ?? Infinity);
-    return Math.min(...dueMs.filter((ms) => ms > nowMs)) - nowMs;
+    const names = new Set(works.map(({ assignment }) => toMachineKey(assignment).name));
+    const steps = Math.min(...dueMs.filter((ms) => ms > nowMs)) - nowMs;
+    return Math.min(steps, this.#group.toNextMs(names));
+  }
+}
+
+/** Machines to hand over. */
+interface HandOver {
+  readonly input: ReconcileInput;
+  readonly snapshot: Snapshot;
+  readonly assignments: readonly Assignment[];
+  /** Those of which steps may be made, in the order in which they are to be made. */
+  readonly tasks: readonly MachineTask[];
+}
+
+function toAssignments(
+  { tasks, idle }: WantedTasks,
+  { surplus, tasks: leaving }: RemovalDecision,
+): Assignment[] {
+  const known = new Set(surplus.map(({ machine }) => machine.name));
+  const forgotten = leaving.filter(({ name }) => !known.has(name));
+  return [
+    ...tasks.map((task) => ({ kind: "wanted" as const, task })),
+    ...idle.map((one) => ({ kind: "idle" as const, ...one })),
+    ...surplus,
+    ...forgotten.map((task) => ({ kind: "forgotten" as const, task })),
+  ];
+}
+
+/** What was decided about a machine, without what is known of it. */
+function toDecision(assignment: Assignment): unknown[] {
+  switch (assignment.kind) {
+    case "idle":
+      return [assignment.kind, assignment.why, assignment.differs, assignment.placed.hostId];
+    case "surplus": {
+      const { kind, task, heldBy, keptBecause } = assignment;
+      return [kind, task?.goal, heldBy, keptBecause];
+    }
+    default: {
+      const { kind, task } = assignment;
+      return [kind, task.goal, task.start, task.hostId];
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 /**
- * Reconciles one machine: observes it, and makes the next steps of its plan.
+ * Reconciles one machine: observes it, makes the next steps of its plan, publishes it, and says in its object and in
+ * Events how it is.
  *
- * What it is to become, its Vino decides, which hands it over when it is due, together with others: so one observation
- * serves many.
+ * What it is to become, its Vino decides, which hands it over when something is due, together with others: so one
+ * observation serves many.
  * @module
  */
 import {
@@ -20,7 +21,18 @@ import { describeCause } from "../../kinds/problems.ts";
 import { describeForeign } from "../hosts/plan.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
-import { findForeignHost, findHostUse } from "./publish_hosts.ts";
+import type { HostRequest, Published } from "../hosts/publish/host_publisher.ts";
+import type { MachineKey } from "../resource/vino_machine.ts";
+import { reportMachine } from "../status/machine_status.ts";
+import { toMachineKey } from "./assignment.ts";
+import type { MachineTask } from "./steps/tasks.ts";
+import {
+  findForeignHost,
+  findHostUse,
+  findOwnHost,
+  findWantedHost,
+  toHostRequest,
+} from "./publish_hosts.ts";
 import type { Progress, StepFailure } from "./steps/progress_tracker.ts";
 import type { MachineReconcilerOptions } from "./types.ts";
 import { describeForeign as describeForeignObject, isReleased } from "./vino_machines.ts";
@@ -46,11 +58,21 @@ export class MachineReconciler {
     this.#options = options;
   }
 
-  /** Does what can be done now for a machine. @throws {LeadershipLostError} if this process does not lead */
-  async reconcile(key: WorkKey, signal: AbortSignal): Promise<ReconcileResult> {
+  /**
+   * Does what can be done now for a machine.
+   *
+   * @param detach Gives the worker back before steps, which may take long
+   * @throws {LeadershipLostError} if this process does not lead
+   */
+  async reconcile(
+    key: WorkKey,
+    signal: AbortSignal,
+    detach: () => void = () => undefined,
+  ): Promise<ReconcileResult> {
     const { work } = this.#options;
     const found = work.find(key);
     if (found === undefined) return {};
+    if (found.mayStep) detach();
     try {
       await new MachinePass(key, found, this.#options).run(signal);
     } finally {
@@ -69,11 +91,12 @@ interface Observation {
   readonly obstacle?: string;
 }
 
-/** The work on one machine: an observation, and the steps that are made without another one between them. */
+/** The work on one machine: an observation, its host and its object, and the steps that need no other one. */
 class MachinePass {
   readonly #key: WorkKey;
   readonly #work: MachineWork;
   readonly #options: ReconcilerOptions;
+  readonly #machine: MachineKey & { readonly name: string };
   /** The step that is being made. */
   #step: MachineStep | undefined;
 
@@ -81,37 +104,100 @@ class MachinePass {
     this.#key = key;
     this.#work = work;
     this.#options = options;
+    this.#machine = toMachineKey(work.assignment);
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const { mayStep, group, assignment } = this.#work;
     try {
       if (this.#isOver) return;
-      await this.#announce(signal);
-      const observation = await this.#observe(signal);
-      if (!this.#isOver) await this.#follow(observation, signal);
+      const isDue = mayStep && !group.hasFailed;
+      const task = "task" in assignment && isDue ? assignment.task : undefined;
+      const plan = task && (await this.#look(task, signal));
+      if (this.#isOver) return;
+      const isFree = await this.#settle(signal);
+      if (task === undefined || plan === undefined) return;
+      if (isFree && plan.steps.length > 0 && !this.#isOver && !group.hasFailed) {
+        if (!(await this.#makeSteps(task, plan, signal))) await this.#settle(signal);
+      }
+      group.noteAnswer();
     } catch (error) {
       if (signal.aborted || error instanceof LeadershipLostError) throw error;
-      this.#fail(error);
+      if (!this.#isOver) group.fail(error);
     }
   }
 
-  /** Nothing is done any more once the Vino is not as the decision knew it, or if others cannot go on either. */
+  /** Nothing is done any more once the Vino is not as the decision knew it. */
   get #isOver(): boolean {
-    const { input, group } = this.#work;
+    const { input } = this.#work;
     const { uid, generation } = input.vino.metadata;
     const now = this.#options.vinoes.get(toKey(input.vino))?.metadata;
-    return now?.uid !== uid || now?.generation !== generation || group.hasFailed;
+    return now?.uid !== uid || now?.generation !== generation;
   }
 
-  /** A machine that goes is soon not whole any more, which another process must know. A Vino that ends stays so. */
-  async #announce(signal: AbortSignal): Promise<void> {
-    const { input, task } = this.#work;
-    if (task.goal.kind === "exist" || input.desired === undefined || !task.known) return;
-    await this.#options.objects.noteRemoving(input.vino, task, signal);
+  /** @returns The plan, without steps if something stands in their way */
+  async #look(task: MachineTask, signal: AbortSignal): Promise<MachinePlan> {
+    const observation = await this.#observe(task, signal);
+    const { plan, obstacle: message } = observation;
+    this.#noteVanished(observation);
+    if (message === undefined) {
+      if (plan.steps.length === 0) this.#recordFailure();
+      return plan;
+    }
+    this.#noteFailure({ kind: "decision", message });
+    return { ...plan, steps: [] };
   }
 
-  async #observe(signal: AbortSignal): Promise<Observation> {
-    const { task, group, input } = this.#work;
+  /**
+   * Brings the host and the object to what is known of the machine, and records what is new.
+   *
+   * @returns Whether no host is in the way of steps
+   */
+  async #settle(signal: AbortSignal): Promise<boolean> {
+    const { assignment, input, basis, group } = this.#work;
+    const { clock, hosts, objects, machineEvents } = this.#options;
+    const { vino } = input;
+    const published = await this.#handleHost(signal);
+    const { outcome, againMs = Infinity } = published ?? {};
+    const report = reportMachine({
+      work: this.#work,
+      progress: this.#progress,
+      outcome,
+      host: findOwnHost(hosts, vino, this.#machine),
+      now: { monotonicMs: clock.monotonic(), wallMs: clock.now() },
+    });
+    if (report !== undefined) {
+      const before = await objects.report(vino, report, signal);
+      machineEvents.recordChange(vino, report, before);
+    }
+    group.noteDone(this.#machine.name, basis, againMs);
+    return assignment.kind !== "surplus" || outcome?.state === "Gone";
+  }
+
+  /** Publishes a complete machine, or takes the host back of one that goes. */
+  async #handleHost(signal: AbortSignal): Promise<Published | undefined> {
+    const { hosts } = this.#options;
+    const { assignment } = this.#work;
+    const { vino } = this.#work.input;
+    if (assignment.kind === "surplus") {
+      if (assignment.heldBy !== undefined) return undefined;
+      return await hosts.remove(this.#toHostRequest(), signal);
+    }
+    const plan = this.#progress?.plan;
+    if (assignment.kind !== "wanted" || plan === undefined) return undefined;
+    const isNew = findOwnHost(hosts, vino, this.#machine) === undefined;
+    const wanted = findWantedHost(assignment.task, plan, this.#work, isNew);
+    return wanted && (await hosts.publish(this.#toHostRequest(), wanted, signal));
+  }
+
+  #toHostRequest(): HostRequest {
+    const { input, snapshot } = this.#work;
+    const object = this.#options.objects.find(input.vino, this.#machine);
+    return toHostRequest(input.vino, snapshot.owner, this.#machine, object?.status?.bareMetalHost);
+  }
+
+  async #observe(task: MachineTask, signal: AbortSignal): Promise<Observation> {
+    const { group, input } = this.#work;
     const { objects, work } = this.#options;
     const view = await work.observation.observe(this.#key, task.identity, signal);
     const { text } = objects.record(input.vino, task);
@@ -119,59 +205,53 @@ class MachinePass {
     if (plan.steps.length === 0) return { plan };
     // Only a machine that is not complete reads a seed.
     const needsSeed = task.goal.kind === "exist" && plan.machine?.isComplete !== true;
-    const seed = needsSeed ? await this.#readSeed(signal) : undefined;
+    const seed = needsSeed ? await this.#readSeed(task, signal) : undefined;
     if (seed === FAILED) return { plan: { ...plan, steps: [] } };
     const next = seed === undefined ? plan : group.tracker.look(task, view, text, seed).plan;
-    return { plan: next, ...this.#judge(next) };
-  }
-
-  async #follow(observation: Observation, signal: AbortSignal): Promise<void> {
-    const { plan, obstacle: message } = observation;
-    this.#noteVanished(observation);
-    if (message !== undefined) this.#noteFailure({ kind: "decision", message });
-    else if (plan.steps.length > 0) await this.#makeSteps(plan, signal);
-    this.#recordFailure();
-    this.#work.group.noteAnswer();
-  }
-
-  async #makeSteps(plan: MachinePlan, signal: AbortSignal): Promise<void> {
-    const { clock, machines, objects, fence } = this.#options;
-    const { task, group, input } = this.#work;
-    fence.check();
-    group.noteSteps(task, plan);
-    using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
-    for (const step of listNextSteps(plan)) {
-      this.#step = step;
-      const record = objects.record(input.vino, task);
-      await machines.apply(step, { record, fence }, deadline.signal);
-      this.#record(step, plan);
-    }
-    this.#step = undefined;
-    group.tracker.noteStep(task.name);
+    return { plan: next, ...this.#judge(task, next) };
   }
 
   /**
    * A machine whose step failed waits by itself; others go on, unless they cannot either. What failed for another spec
    * says nothing: it is tried again for this one.
+   *
+   * @returns Whether no step failed
    */
-  #fail(error: unknown): void {
-    const { group } = this.#work;
-    if (this.#step !== undefined && this.#options.machines.mayGoOn(error)) {
-      this.#noteFailure(toFailure(this.#step, error));
-      this.#recordFailure();
-      group.noteAnswer();
-    } else if (!this.#isOver) group.fail(error);
+  async #makeSteps(task: MachineTask, plan: MachinePlan, signal: AbortSignal): Promise<boolean> {
+    const { clock, machines, objects, fence } = this.#options;
+    const { group, input } = this.#work;
+    fence.check();
+    group.noteSteps(task, plan);
+    using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
+    try {
+      for (const step of listNextSteps(plan)) {
+        this.#step = step;
+        const record = objects.record(input.vino, task);
+        await machines.apply(step, { record, fence }, deadline.signal);
+        this.#record(task, step, plan);
+      }
+      this.#step = undefined;
+      group.tracker.noteStep(task.name);
+    } catch (error) {
+      const step = this.#step;
+      const isLost = signal.aborted || error instanceof LeadershipLostError;
+      if (isLost || step === undefined || !machines.mayGoOn(error)) throw error;
+      this.#noteFailure(toFailure(step, error));
+    }
+    this.#recordFailure();
+    return this.#progress?.failure === undefined;
   }
 
   get #progress(): Progress | undefined {
-    const { task, group } = this.#work;
-    return group.tracker.find(task.name);
+    return this.#work.group.tracker.find(this.#machine.name);
   }
 
-  async #readSeed(signal: AbortSignal): Promise<MachineSeed | undefined | typeof FAILED> {
-    const { input, task } = this.#work;
+  async #readSeed(
+    task: MachineTask,
+    signal: AbortSignal,
+  ): Promise<MachineSeed | undefined | typeof FAILED> {
     try {
-      return await this.#options.readSeed(input.vino, task, signal);
+      return await this.#options.readSeed(this.#work.input.vino, task, signal);
     } catch (error) {
       signal.throwIfAborted();
       this.#noteFailure({ kind: "retry", message: describeCause(error) });
@@ -180,17 +260,16 @@ class MachinePass {
   }
 
   /** What stands in the way of the next steps. */
-  #judge(plan: MachinePlan): Pick<Observation, "obstacle" | "vanished"> {
-    const { task } = this.#work;
-    const stop = this.#findPlaceTaken();
+  #judge(task: MachineTask, plan: MachinePlan): Pick<Observation, "obstacle" | "vanished"> {
+    const stop = this.#findPlaceTaken(task);
     if (stop !== undefined) return { obstacle: stop };
     if (task.goal.kind === "remove") return this.#judgeRemoval(plan);
-    return plan.state === "Absent" ? this.#judgeCreation(plan) : {};
+    return plan.state === "Absent" ? this.#judgeCreation(task, plan) : {};
   }
 
   /** Why the record of the machine has no place. */
-  #findPlaceTaken(): string | undefined {
-    const { input, task } = this.#work;
+  #findPlaceTaken(task: MachineTask): string | undefined {
+    const { input } = this.#work;
     const other = this.#options.objects.findForeign(input.vino, task.identity);
     if (other === undefined) return undefined;
     const isLeft = isReleased(other);
@@ -212,10 +291,12 @@ class MachinePass {
     return takesData && !this.#work.input.deletes ? { obstacle: LEFT_MESSAGE } : {};
   }
 
-  #judgeCreation({ vanishedId }: MachinePlan): Pick<Observation, "obstacle" | "vanished"> {
+  #judgeCreation(
+    task: MachineTask,
+    { vanishedId }: MachinePlan,
+  ): Pick<Observation, "obstacle" | "vanished"> {
     const { hosts } = this.#options;
-    const { input, task } = this.#work;
-    const { vino } = input;
+    const { vino } = this.#work.input;
     const taken = findForeignHost(hosts, vino, task.identity);
     if (taken !== undefined && !taken.isDeleting) {
       const advice = "delete that BareMetalHost if nothing uses it, or give this Vino another name";
@@ -235,26 +316,24 @@ class MachinePass {
   }
 
   #noteVanished({ vanished }: Observation): void {
-    const { input, task, group } = this.#work;
-    if (vanished === undefined || !group.tracker.noteVanished(task.name, vanished.id)) return;
-    const machine = { name: task.name, ...task.identity };
-    this.#options.machineEvents.recordVanished(input.vino, machine, vanished.use);
+    const { input, group } = this.#work;
+    if (vanished === undefined || !group.tracker.noteVanished(this.#machine.name, vanished.id))
+      return;
+    this.#options.machineEvents.recordVanished(input.vino, this.#machine, vanished.use);
   }
 
   #noteFailure(failure: StepFailure): void {
-    const { task, group } = this.#work;
-    group.tracker.noteFailure(task.name, failure);
+    this.#work.group.tracker.noteFailure(this.#machine.name, failure);
   }
 
   /** An Event for what was made. */
-  #record({ summary, isNews }: MachineStep, { state }: MachinePlan): void {
+  #record(task: MachineTask, { summary, isNews }: MachineStep, { state }: MachinePlan): void {
     if (isNews !== true) return;
     const { machineEvents } = this.#options;
-    const { input, task } = this.#work;
-    const machine = { name: task.name, ...task.identity };
+    const { vino } = this.#work.input;
     const isNew = task.goal.kind === "exist" && state === "Absent";
-    if (isNew) machineEvents.recordCreated(input.vino, machine);
-    else machineEvents.recordChanged(input.vino, machine, summary);
+    if (isNew) machineEvents.recordCreated(vino, this.#machine);
+    else machineEvents.recordChanged(vino, this.#machine, summary);
   }
 
   /** An Event for what makes the machine wait for another try. */
@@ -262,11 +341,9 @@ class MachinePass {
     const failure = findFailure(this.#progress);
     if (failure === undefined) return;
     const { clock, machineEvents } = this.#options;
-    const { input, task } = this.#work;
     const { message, retryMs } = failure;
-    const machine = { name: task.name, ...task.identity };
     const retryInMs = retryMs - clock.monotonic();
-    machineEvents.recordFailed(input.vino, machine, { message, retryInMs });
+    machineEvents.recordFailed(this.#work.input.vino, this.#machine, { message, retryInMs });
   }
 }
 

@@ -1,23 +1,21 @@
 /**
- * Publishes the complete machines of a Vino as BareMetalHosts, and takes back hosts of machines that are too many.
+ * What the BareMetalHosts of machines must be like, and which there are.
  * @module
  */
-import type { Machine, MachinePlan } from "../../../cloud/capabilities/machines.ts";
-import type { Addresses } from "../addresses/types.ts";
+import type { Machine, MachineOwner, MachinePlan } from "../../../cloud/capabilities/machines.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import { toHostLabels } from "../hosts/labels.ts";
 import { toHostName } from "../hosts/names.ts";
-import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
-import type { HostOutcome, WantedHost } from "../hosts/types.ts";
-import { PUBLISH_AGAIN } from "../hosts/words.ts";
+import type { BareMetalHosts, HostRequest } from "../hosts/publish/host_publisher.ts";
+import type { WantedHost } from "../hosts/types.ts";
 import { ROOT_DEVICE_NAME, type Vino, type VinoSpec } from "../resource/vino.ts";
-import type { HostState, MachineEntry } from "../resource/vino_machine.ts";
-import type { KnownMachine } from "../placement/known.ts";
+import { PUBLISH_AGAIN } from "../hosts/words.ts";
+import type { HostState, MachineKey } from "../resource/vino_machine.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
-import type { ProgressTracker } from "./steps/progress_tracker.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import type { Role } from "../resource/role_form.ts";
 import { hasLostLabel, type HostFacts } from "../hosts/host_facts.ts";
+import type { AssignedMachine } from "./assignment.ts";
 
 /** A complete machine. */
 export interface CompleteMachine {
@@ -70,83 +68,26 @@ export function toWantedHost(
   };
 }
 
-/** What is to be published. */
-interface Publication {
-  readonly vino: Vino;
-  /** What the objects of its machines say. */
-  readonly entries: readonly Pick<MachineEntry, "bareMetalHost" | "index" | "role">[];
-  readonly snapshot: Pick<Snapshot, "owner" | "view">;
-  /** Absent: nothing is wanted any more. */
-  readonly desired?: { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> };
-  readonly addresses: Addresses;
-  /** Machines that must exist; only those that are complete are published. */
-  readonly tasks: readonly MachineTask[];
-  /** Machines whose hosts must go. */
-  readonly leaving: readonly KnownMachine[];
-  readonly tracker: Pick<ProgressTracker, "find">;
-}
-
-/** How far the hosts are, by names of machines. */
-export interface HostsPass {
-  readonly published: ReadonlyMap<string, HostOutcome>;
-  readonly unwanted: ReadonlyMap<string, HostOutcome>;
-  /** When to publish again although nothing changes, in milliseconds. */
-  readonly againMs: number;
-}
-
-/** Brings hosts to what is wanted. @throws {KubeError} if another try may help */
-export async function publishMachines(
-  { vino, entries, snapshot, desired, addresses, tasks, leaving, tracker }: Publication,
-  publisher: Pick<BareMetalHosts, "list" | "publish">,
-  signal: AbortSignal,
-): Promise<HostsPass> {
-  const { owner } = snapshot;
-  const known = new Set(publisher.list(owner.uid).map(({ name }) => name));
-  const complete = tasks.flatMap((task): CompleteMachine[] => {
-    const { plan } = tracker.find(task.name) ?? {};
-    const { state, machine, steps = [], needsLook, isBuilt = false, disks } = plan ?? {};
-    // metal3 would keep a machine off that is published before it is started.
-    const isNew = !known.has(toHostName({ vino: owner.name, ...task.identity }));
-    if (isNew && (steps.length > 0 || needsLook === true)) return [];
-    const role = desired?.roles.get(task.identity.role);
-    const interfaces = addresses.machines.get(task.name);
-    if (state !== "Ready" || !machine || !role || !interfaces) return [];
-    return [{ task, machine, isBuilt, disks, role, interfaces }];
-  });
-  const request = {
-    owner,
-    hosts: desired ? complete.map((one) => toWantedHost(one, snapshot, desired.spec)) : [],
-    unwanted: leaving.map(({ role, index }) => toHostName({ vino: owner.name, role, index })),
-    paused: new Set(
-      entries
-        .filter(({ bareMetalHost }) => PAUSED.has(bareMetalHost))
-        .map(({ role, index }) => toHostName({ vino: owner.name, role, index })),
-    ),
-    publishesMoved: vino.metadata.annotations?.[PUBLISH_AGAIN] === "true",
-  };
-  const { hosts, unwanted, againMs } = await publisher.publish(request, signal);
-  return {
-    published: zip(
-      complete.map(({ task }) => task.name),
-      hosts,
-    ),
-    unwanted: zip(
-      leaving.map(({ name }) => name),
-      unwanted,
-    ),
-    againMs,
-  };
-}
-
-const PAUSED: ReadonlySet<HostState | undefined> = new Set(["Paused", "Moved"]);
-
-function zip<T>(names: readonly string[], values: readonly T[]): ReadonlyMap<string, T> {
-  return new Map(
-    names.flatMap((name, at) => {
-      const value = values[at];
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
+/**
+ * What the host of a machine must be like.
+ *
+ * @param isNew Whether the machine has no host
+ * @returns `undefined`: it is not complete
+ */
+export function findWantedHost(
+  task: MachineTask,
+  plan: MachinePlan,
+  { input: { desired }, snapshot }: Pick<AssignedMachine, "input" | "snapshot">,
+  isNew: boolean,
+): WantedHost | undefined {
+  const { state, machine, steps, needsLook, isBuilt = false, disks } = plan;
+  const role = desired?.roles.get(task.identity.role);
+  if (state !== "Ready" || !machine || !role || !task.start) return undefined;
+  // metal3 would keep a machine off that is published before it is started.
+  if (isNew && (steps.length > 0 || needsLook === true)) return undefined;
+  const { interfaces } = task.start;
+  const complete = { task, machine, isBuilt, disks, role, interfaces };
+  return toWantedHost(complete, snapshot, desired?.spec ?? {});
 }
 
 /**
@@ -158,7 +99,7 @@ function zip<T>(names: readonly string[], values: readonly T[]): ReadonlyMap<str
 export function findHostUse(
   hosts: Pick<BareMetalHosts, "find">,
   vino: Vino,
-  { role, index }: { readonly role: string; readonly index: number },
+  { role, index }: MachineKey,
 ): string | undefined {
   const host = findHost(hosts, vino, { role, index });
   return host !== undefined && isOurs(host, vino) ? host.use : undefined;
@@ -168,16 +109,41 @@ export function findHostUse(
 export function findForeignHost(
   hosts: Pick<BareMetalHosts, "find">,
   vino: Vino,
-  machine: { readonly role: string; readonly index: number },
+  machine: MachineKey,
 ): HostFacts | undefined {
   const host = findHost(hosts, vino, machine);
   return host === undefined || isOurs(host, vino) ? undefined : host;
 }
 
+/** The question about the host of a machine. @param said How far it is by the object of the machine */
+export function toHostRequest(
+  { metadata: { annotations = {} } }: Vino,
+  owner: MachineOwner,
+  { role, index }: MachineKey,
+  said: HostState | undefined,
+): HostRequest {
+  return {
+    owner,
+    name: toHostName({ vino: owner.name, role, index }),
+    wasPaused: said === "Paused" || said === "Moved",
+    publishesMoved: annotations[PUBLISH_AGAIN] === "true",
+  };
+}
+
+/** The host of a machine, if it is this Vino's. */
+export function findOwnHost(
+  hosts: Pick<BareMetalHosts, "find">,
+  vino: Vino,
+  machine: MachineKey,
+): HostFacts | undefined {
+  const host = findHost(hosts, vino, machine);
+  return host?.vinoUid === vino.metadata.uid ? host : undefined;
+}
+
 function findHost(
   hosts: Pick<BareMetalHosts, "find">,
   { metadata: { name, namespace = "" } }: Vino,
-  { role, index }: { readonly role: string; readonly index: number },
+  { role, index }: MachineKey,
 ): HostFacts | undefined {
   return hosts.find(namespace, toHostName({ vino: name, role, index }));
 }

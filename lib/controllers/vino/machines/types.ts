@@ -8,8 +8,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
 import type { AddressAllocator } from "../addresses/types.ts";
 import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
-import type { Role } from "../resource/role_form.ts";
-import type { Vino, VinoSpec } from "../resource/vino.ts";
+import type { Vino } from "../resource/vino.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import type { MachineEvents } from "./events.ts";
 import type { VinoMachines } from "./vino_machines.ts";
@@ -37,15 +36,6 @@ export interface MachineReconcilerOptions {
     task: MachineTask,
     signal: AbortSignal,
   ) => Promise<MachineSeed | undefined>;
-}
-
-/** The Vino as a reconcile sees it. */
-export interface ReconcileInput {
-  readonly vino: Vino;
-  /** Absent: it wants no machines any more. */
-  readonly desired?: { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> };
-  /** Whether machines that are too many are deleted. */
-  readonly deletes: boolean;
 }
 
 /** What `DesiredMachines` may do for their Vino while they decide. */

@@ -28,7 +28,6 @@ import {
   toEntry,
   VINO_MACHINES,
   type VinoMachine,
-  type VinoMachineStatus,
 } from "../resource/vino_machine.ts";
 import {
   type MachineReport,
@@ -143,32 +142,35 @@ export class VinoMachines implements KeySource {
           text === undefined || Buffer.byteLength(text) <= RECORD_BYTES_MAX,
           "a record of a machine must have at most 1 KiB",
         );
-        await this.#save(vino, task, { record: text }, signal);
+        await this.#save(vino, task, text, signal);
       },
     };
   }
 
-  /** Says of a machine that its removal begins. */
-  async noteRemoving(vino: Vino, task: MachineTask, signal: AbortSignal): Promise<void> {
-    if (this.find(vino, task.identity)?.status?.state === "Removing") return;
-    await this.#save(vino, task, { state: "Removing" }, signal);
-  }
-
-  /** Makes objects say what is reported of their machines. A Vino that is being deleted gets no new ones. */
-  async write(vino: Vino, reports: readonly MachineReport[], signal: AbortSignal): Promise<void> {
-    const toName = ({ entry }: MachineReport): string => toPath(vino, entry).name;
-    await this.#forEach(vino, reports, toName, signal, async (report, both) => {
-      using _ = await this.#locks.take(toMachineKey(vino, report.entry), both);
-      if (this.findForeign(vino, report.entry) !== undefined) return;
-      const found = this.find(vino, report.entry);
-      if (found === undefined && isEnding(vino)) return;
-      const { entry, form } = report;
+  /**
+   * Makes the object of a machine say what is reported of it. A Vino that is being deleted gets no new ones.
+   *
+   * @returns What the object said before. `undefined`: nothing
+   */
+  async report(
+    vino: Vino,
+    report: MachineReport,
+    signal: AbortSignal,
+  ): Promise<MachineEntry | undefined> {
+    const { entry, form } = report;
+    using _ = await this.#locks.take(toMachineKey(vino, entry), signal);
+    const found = this.find(vino, entry);
+    const before = found?.spec && toEntry(found, found.spec);
+    const isForeign = this.findForeign(vino, entry) !== undefined;
+    if (isForeign || (found === undefined && isEnding(vino))) return before;
+    await this.#explained(vino, toPath(vino, entry).name, async () => {
       const spec = toSpec(toOwner(vino), entry, form, found?.spec);
-      const object = await this.#writeSpec(vino, found, spec, both);
+      const object = await this.#writeSpec(vino, found, spec, signal);
       const { status = {} } = object;
       const change = toChange(status, toStatus(report, object, this.#options.clock.now()));
-      if (change !== undefined) await this.#writer.patchStatus(object, change, both);
+      if (change !== undefined) await this.#writer.patchStatus(object, change, signal);
     });
+    return before;
   }
 
   /** Says of objects that something deletes why they stay. */
@@ -186,8 +188,9 @@ export class VinoMachines implements KeySource {
   /** Lets objects go of whose machines nothing is left, or that nothing wants. @param kept Names of the others */
   async release(vino: Vino, kept: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const gone = this.list(vino).filter(({ spec }) => !kept.has(spec?.machineName ?? ""));
-    const toName = ({ metadata: { name } }: VinoMachine): string => name;
-    await this.#forEach(vino, gone, toName, signal, (one, both) => this.#release(one, both));
+    await forEachAtOnce(gone, { atOnce: AT_ONCE, signal }, (one, both) =>
+      this.#explained(vino, one.metadata.name, () => this.#release(one, both)),
+    );
   }
 
   /**
@@ -220,34 +223,33 @@ export class VinoMachines implements KeySource {
     if (known?.size === 0) this.#byVino.delete(uid);
   }
 
-  /** Works on objects of a Vino. @throws {MachineObjectError} if Kubernetes refuses one, and not only for a moment */
-  async #forEach<T>(
+  /**
+   * Works on the object of a name.
+   *
+   * @throws {MachineObjectError} if Kubernetes refuses it, and not only for a moment
+   */
+  async #explained(
     { metadata: { uid = "" } }: Vino,
-    items: readonly T[],
-    toName: (item: T) => string,
-    signal: AbortSignal,
-    work: (item: T, signal: AbortSignal) => Promise<void>,
+    name: string,
+    work: () => Promise<void>,
   ): Promise<void> {
     const known = this.#refusals.get(uid) ?? new Map<string, number>();
     this.#refusals.set(uid, known);
-    await forEachAtOnce(items, { atOnce: AT_ONCE, signal }, async (item, both) => {
-      const name = toName(item);
-      try {
-        await work(item, both);
-      } catch (error) {
-        const nowMs = this.#options.clock.monotonic();
-        const sinceMs = known.get(name) ?? nowMs;
-        known.set(name, sinceMs);
-        throw explainRefusal(error, name, nowMs - sinceMs);
-      }
-      known.delete(name);
-    });
+    try {
+      await work();
+    } catch (error) {
+      const nowMs = this.#options.clock.monotonic();
+      const sinceMs = known.get(name) ?? nowMs;
+      known.set(name, sinceMs);
+      throw explainRefusal(error, name, nowMs - sinceMs);
+    }
+    known.delete(name);
   }
 
   async #save(
     vino: Vino,
     task: MachineTask,
-    change: Pick<VinoMachineStatus, "state"> & { readonly record?: string | undefined },
+    record: string | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const { vinoes } = this.#options;
@@ -259,17 +261,13 @@ export class VinoMachines implements KeySource {
         throw new Error("Cannot keep the record of a machine: the Vino is gone, or another one");
       }
       if (object === undefined && now && isEnding(now)) {
-        if ("record" in change) this.#keep(vino, task.name, change.record);
-        return;
+        return this.#keep(vino, task.name, record);
       }
       try {
         object ??= await this.#create(vino, task, signal);
-        const { record = null } = change;
-        await this.#writer.patchStatus(
-          object,
-          { ...change, ...("record" in change && { record }) },
-          signal,
-        );
+        const isBegun = record !== undefined && object.status?.state === "Absent";
+        const change = { record: record ?? null, ...(isBegun && { state: "Creating" }) };
+        await this.#writer.patchStatus(object, change, signal);
         return;
       } catch (error) {
         const isOvertaken = OVERTAKEN.some((kind) => isKubeError(error, kind));

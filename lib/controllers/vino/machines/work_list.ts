@@ -2,6 +2,7 @@
  * The machines that Vinos handed over: each is worked on by a reconcile of its own. Then its Vino is reconciled again.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type {
   MachineIdentity,
   Machines,
@@ -10,18 +11,23 @@ import type {
 } from "../../../cloud/capabilities/machines.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { type AssignedMachine, toMachineKey } from "./assignment.ts";
 import type { MachineTask } from "./steps/tasks.ts";
-import type { ReconcileInput } from "./types.ts";
 import { abortable, type Clock } from "../../../core/clock.ts";
 import type { NeverComplete } from "./removal/limit.ts";
 import type { ProgressTracker } from "./steps/progress_tracker.ts";
 
-/** A machine that is worked on. */
-export interface MachineWork {
-  /** Its Vino, as the decision about the machine was made from it. */
-  readonly input: ReconcileInput;
-  readonly task: MachineTask;
+/** A machine that was handed over. */
+export interface MachineWork extends AssignedMachine {
   readonly group: MachineGroup;
+  /** What was decided, and what else its host and its object follow from. */
+  readonly basis: Basis;
+}
+
+/** What the host and the object of a machine follow from. */
+export interface Basis {
+  readonly decision: readonly unknown[];
+  readonly facts: readonly unknown[];
 }
 
 /**
@@ -48,20 +54,22 @@ export class WorkList {
     return toSource(this.#started);
   }
 
-  /** Names Vinos of which no machine is worked on any more. */
+  /** Names Vinos of whose machines no step is being made any more, or no status is being written any more. */
   get ended(): KeySource {
     return toSource(this.#ended);
   }
 
   /** Hands machines over. One that is worked on already stays with that work. */
-  start(input: ReconcileInput, tasks: readonly MachineTask[], group: MachineGroup): void {
-    group.begin();
+  start(works: readonly MachineWork[]): void {
     const keys: WorkKey[] = [];
-    for (const task of tasks) {
-      const key = toWorkKey(task.identity);
+    for (const work of works) {
+      const key = toWorkKey(toIdentity(work));
       if (this.#work.has(key)) continue;
-      this.#work.set(key, { input, task, group });
-      this.observation.expect(key);
+      this.#work.set(key, work);
+      if (work.mayStep) {
+        work.group.begin();
+        this.observation.expect(key);
+      }
       keys.push(key);
     }
     for (const listener of this.#started) listener(keys);
@@ -71,30 +79,43 @@ export class WorkList {
     return this.#work.get(key);
   }
 
-  /** Whether a machine is worked on now. */
+  /** Whether steps of a machine may be made now. */
   isWorking(machine: MachineIdentity): boolean {
-    return this.#work.has(toWorkKey(machine));
+    return this.#work.get(toWorkKey(machine))?.mayStep === true;
   }
 
-  /** The machines of a Vino that are worked on now, by their names in the cloud. */
+  /** Whether anything is done for machines of a Vino. */
+  isBusy(vinoUid: string): boolean {
+    return this.#listOf(vinoUid).length > 0;
+  }
+
+  /** The machines of a Vino of which steps may be made now, by their names in the cloud. */
   listWorking(vinoUid: string): string[] {
-    const all = [...this.#work.values()];
-    return all.flatMap(({ task: { identity, name } }) =>
-      identity.owner.uid === vinoUid ? [name] : [],
-    );
+    const all = this.#listOf(vinoUid).filter(({ mayStep }) => mayStep);
+    return all.map(({ assignment }) => toMachineKey(assignment).name);
   }
 
   /** Ends the work on a machine; nothing, if it is not the one that was handed over last. */
   end(key: WorkKey, work: MachineWork): void {
     if (this.#work.get(key) !== work) return;
-    const { group, task, input } = work;
+    const { group, input, snapshot, mayStep } = work;
     this.#work.delete(key);
-    group.noteEnd();
+    if (mayStep) group.noteEnd();
     this.observation.leave(key);
-    if (this.listWorking(task.identity.owner.uid).length > 0) return;
+    if (this.#listOf(snapshot.owner.uid).some((one) => one.mayStep === mayStep)) return;
     const vino: Key = toKey(input.vino);
     for (const listener of this.#ended) listener([vino]);
   }
+
+  #listOf(vinoUid: string): MachineWork[] {
+    return [...this.#work.values()].filter(({ snapshot }) => snapshot.owner.uid === vinoUid);
+  }
+}
+
+/** Which machine work is about. */
+function toIdentity({ assignment, snapshot: { owner } }: MachineWork): MachineIdentity {
+  const { role, index } = toMachineKey(assignment);
+  return { owner, role, index };
 }
 
 function toWorkKey({ owner, role, index }: MachineIdentity): WorkKey {
@@ -170,7 +191,10 @@ class SharedObservation {
       const view = await this.#machines.observe(question, signal);
       for (const { answer } of waiting) answer.resolve(view);
     } catch (error) {
-      for (const { answer } of waiting) answer.reject(error);
+      // A question about the machines of one Vino must not fail those of others.
+      const all = [...Map.groupBy(waiting, ({ machine }) => machine.owner.uid).values()];
+      if (all.length > 1) for (const some of all) await this.#answer(some, signal);
+      else for (const { answer } of waiting) answer.reject(error);
     }
     this.#isRunning = false;
     this.#startIfComplete();
@@ -183,7 +207,7 @@ interface MachineGroupOptions {
   readonly tracker: ProgressTracker;
   /** Learns which machines are begun, and which become complete. */
   readonly neverComplete: NeverComplete;
-  /** Whether machines are worked on now. */
+  /** Whether steps of machines are being made now. */
   readonly isWorking: () => boolean;
 }
 
@@ -203,6 +227,8 @@ export class MachineGroup {
   #waitingMs: number | undefined;
   #failure: { readonly error: unknown; readonly atMs: number } | undefined;
   #hasAnswered = false;
+  /** What was last followed by the host and the object of a machine, by its name, and until when that holds. */
+  readonly #done = new Map<string, { readonly basis: Basis; readonly untilMs: number }>();
 
   constructor({ clock, tracker, neverComplete, isWorking }: MachineGroupOptions) {
     this.tracker = tracker;
@@ -211,7 +237,32 @@ export class MachineGroup {
     this.#isWorking = isWorking;
   }
 
-  /** Whether machines are worked on. */
+  /** Notes that the host and the object of a machine follow from this now. @param againMs For how long */
+  noteDone(name: string, basis: Basis, againMs: number): void {
+    this.#done.set(name, { basis, untilMs: this.#clock.monotonic() + againMs });
+  }
+
+  /** Whether the host and the object of a machine follow from this. */
+  isDone(name: string, basis: Basis): boolean {
+    const done = this.#done.get(name);
+    if (done === undefined || done.untilMs <= this.#clock.monotonic()) return false;
+    return isDeepStrictEqual(done.basis, basis);
+  }
+
+  /** Whether what was decided about a machine is not yet in its object. */
+  isChanging(name: string, { decision }: Basis): boolean {
+    return !isDeepStrictEqual(this.#done.get(name)?.basis.decision, decision);
+  }
+
+  /** When the first of these must be looked at again, in milliseconds from now. Forgets the others. */
+  toNextMs(names: ReadonlySet<string>): number {
+    for (const name of this.#done.keys()) if (!names.has(name)) this.#done.delete(name);
+    const nowMs = this.#clock.monotonic();
+    const due = Array.from(this.#done.values(), ({ untilMs }) => untilMs - nowMs);
+    return Math.min(...due.filter((ms) => ms > 0));
+  }
+
+  /** Whether steps of machines are being made. */
   get isWorking(): boolean {
     return this.#isWorking();
   }
@@ -227,7 +278,7 @@ export class MachineGroup {
   }
 
   /** Whether machines that are due may be worked on now. If not, they wait for others, and not for long. */
-  takesMore(): boolean {
+  get takesMore(): boolean {
     if (this.hasFailed) return false;
     if (!this.isWorking) return true;
     this.#waitingMs ??= this.#clock.monotonic();

@@ -2,18 +2,21 @@
  * Management controllers of the machines of Vinos, put together: hosts get their addresses, clients get a listener.
  * @module
  */
-import { parseMachineName, toMachineName } from "../../../cloud/capabilities/machines.ts";
+import {
+  type MachineOwner,
+  parseMachineName,
+  toMachineName,
+} from "../../../cloud/capabilities/machines.ts";
 import type { MachinePower } from "../../../cloud/capabilities/machine_power.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
-import { mapAtOnce } from "../../../core/concurrency.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { toEvent } from "../../../kube/events/words.ts";
 import type { ManagementListener } from "../../definition.ts";
-import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts";
+import type { AddBmc } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
 import type { VinoMachines } from "../machines/vino_machines.ts";
 import type { Vino, MachineForm, VinoSpec } from "../resource/vino.ts";
@@ -40,12 +43,10 @@ interface RedfishOptions {
 /** The management controllers of all machines. */
 export interface Redfish {
   readonly listener: ManagementListener;
-  readonly addBmcs: AddBmcs;
+  readonly addBmc: AddBmc;
   /** Finishes boot overrides, and points the Service here, until the signal aborts. Called when this process leads. */
   run(signal: AbortSignal): Promise<void>;
 }
-
-const READS_AT_ONCE = 8;
 
 /** Creates the management controllers of all machines. */
 export function createRedfish(options: RedfishOptions): Redfish {
@@ -74,10 +75,8 @@ export function createRedfish(options: RedfishOptions): Redfish {
         endpoint && runLeaderEndpoint({ ...options, endpoint }, signal),
       ]);
     },
-    addBmcs: (request, signal) =>
-      mapAtOnce(request.hosts, { atOnce: READS_AT_ONCE, signal }, (host, both) =>
-        addBmc(host, request, { ...options, source, management }, both),
-      ),
+    addBmc: (host, owner, signal) =>
+      addBmc(host, owner, { ...options, source, management }, signal),
   };
 }
 
@@ -89,11 +88,10 @@ interface AddBmcOptions extends RedfishOptions {
 
 async function addBmc(
   host: WantedHost,
-  { owner }: Pick<PublishRequest, "owner">,
+  { namespace, name }: MachineOwner,
   { settings, vinoes, source, management }: AddBmcOptions,
   signal: AbortSignal,
 ): Promise<WantedHost> {
-  const { namespace, name } = owner;
   const wanted = vinoes.get(`${namespace}/${name}`)?.spec?.bmcCredentials;
   const found = await source.find({ namespace, host: host.name, wanted }, signal);
   if ("problem" in found) {

@@ -7,7 +7,6 @@ import type { MachinePowerState } from "../../../cloud/capabilities/machine_powe
 import type {
   MachineOwner,
   MachinePart,
-  MachinePool,
   MachineProblem,
 } from "../../../cloud/capabilities/machines.ts";
 import { formatTime } from "../../../core/clock.ts";
@@ -15,18 +14,16 @@ import { toMessage } from "../../../core/text/printable.ts";
 import { type Finding, findCondition, toConditions, toFinding } from "../../kinds/conditions.ts";
 import { joinSome } from "../../kinds/problems.ts";
 import type { ReasonWord } from "../../kinds/words.ts";
-import type { Addresses } from "../addresses/types.ts";
 import type { GuestInterface } from "../guest/types.ts";
-import { type ShownHost, toShownState } from "../hosts/host_facts.ts";
-import { toHostName } from "../hosts/names.ts";
+import { type HostFacts, toShownState } from "../hosts/host_facts.ts";
 import type { HostOutcome } from "../hosts/types.ts";
 import type { Moment } from "../machines/removal/limit.ts";
 import { describeWayOut } from "../machines/removal/gone_pools.ts";
-import type { Progress, ProgressTracker } from "../machines/steps/progress_tracker.ts";
-import type { IdleMachine, MachineTask } from "../machines/steps/tasks.ts";
-import { compareKnown, type KnownMachine } from "../placement/known.ts";
+import { isDecisionNeeded, type Progress } from "../machines/steps/progress_tracker.ts";
+import type { MachineTask } from "../machines/steps/tasks.ts";
+import type { AssignedMachine, Assignment, SurplusAssignment } from "../machines/assignment.ts";
+import type { KnownMachine } from "../placement/known.ts";
 import { describeOtherPool, type Snapshot } from "../placement/snapshot.ts";
-import type { Role } from "../resource/role_form.ts";
 import type { VinoNode } from "../resource/vino.ts";
 import {
   type HostState,
@@ -210,17 +207,16 @@ function judgeDifferences({ isWanted, entry, problems }: MachineReport): {
   readonly message: string;
 } {
   const isReady = isWanted && entry.state === "Ready";
-  const list = (kind: MachineProblem["kind"]): readonly MachineProblem[] =>
-    problems.filter((one) => one.kind === kind);
-  const notices = isWanted ? list("notice") : [];
-  const decisions = isReady ? list("decision") : [];
-  const failures = isReady ? list("retry") : [];
-  const all = [...decisions, ...failures, ...notices];
-  if (all.length === 0) return { word: "none", message: toSentence(Differs.none) };
-  const isStopped = notices.every(({ isWaiting }) => isWaiting === true);
-  const notice = isStopped ? "stop" : "some";
-  const word = decisions.length > 0 ? "blocked" : failures.length > 0 ? "failed" : notice;
-  return { word, message: joinSome([...new Set(all.map(({ message }) => message))]) };
+  const say = (kind: MachineProblem["kind"]): readonly string[] =>
+    problems.filter((one) => one.kind === kind).map(({ message }) => message);
+  const decisions = isReady ? say("decision") : [];
+  if (decisions.length > 0) return { word: "blocked", message: joinSome(decisions) };
+  const failures = isReady ? say("retry") : [];
+  if (failures.length > 0) return { word: "failed", message: joinSome(failures) };
+  const notices = isWanted ? say("notice") : [];
+  if (notices.length === 0) return { word: "none", message: toSentence(Differs.none) };
+  const isStopped = problems.every((one) => one.isWaiting === true || one.kind !== "notice");
+  return { word: isStopped ? "stop" : "some", message: joinSome(notices) };
 }
 
 function judge({ entry, problems, isSilent = false }: MachineReport): {
@@ -275,126 +271,129 @@ function toHostWord(state: HostState | undefined): keyof typeof Published {
   }
 }
 
-/** What reports are made from. */
+/** What a report is made from. */
 interface ReportInput {
-  readonly snapshot: Snapshot;
-  /** Absent: nothing is wanted any more. */
-  readonly roles: ReadonlyMap<string, Role> | undefined;
-  readonly addresses: Addresses;
-  readonly wanted: readonly MachineTask[];
-  readonly idle: readonly IdleMachine[];
-  readonly removals: readonly MachineTask[];
-  /** Machines that are too many, and stay for now. */
-  readonly staying: readonly {
-    readonly machine: KnownMachine;
-    /** Why; a sentence without a full stop. */
-    readonly why: string;
-    /** Whether Landfall is done with it. */
-    readonly isKept: boolean;
-  }[];
-  /** How far hosts are, by name of the machine. */
-  readonly hosts: ReadonlyMap<string, HostOutcome>;
-  /** The hosts that exist, as they were last seen. They count for machines that {@linkcode hosts} lacks. */
-  readonly shown: readonly ShownHost[];
-  readonly tracker: Pick<ProgressTracker, "find" | "isWorking">;
-  /** Whether a machine is proven gone. */
-  readonly isGone: (name: string) => boolean;
-  /** Whether what is left of a machine that should go stays in the cloud. */
-  readonly isLeft: (task: MachineTask) => boolean;
-  /** When they are made. */
+  readonly work: AssignedMachine;
+  /** Absent: nothing is planned for the machine. */
+  readonly progress: Progress | undefined;
+  /** What was done with its host. Absent: nothing. */
+  readonly outcome: HostOutcome | undefined;
+  /** Its host, as it was last seen. */
+  readonly host: HostFacts | undefined;
+  /** When it is made. */
   readonly now: Moment;
 }
 
-/** Reports on the machines of a Vino, by role and index. */
-export function listReports(input: ReportInput): MachineReport[] {
-  const { snapshot, staying, hosts } = input;
-  const { owner, view } = snapshot;
-  const machines: MachineReport[] = [
-    ...input.wanted.flatMap((task) => reportWanted(task, input)),
-    ...input.idle.map(({ name, placed: { known, ...place }, why, differs }) =>
-      reportIdle({ ...place, ...known, name, isPlanned: known === undefined }, why, differs),
-    ),
-    ...staying.map(({ machine, why, isKept }) => ({
-      ...reportIdle(machine, why),
-      isWanted: false,
-      isKept,
-    })),
-    ...input.removals.flatMap((task) => reportRemoval(task, input)),
-  ];
-  const shown = new Map(input.shown.map((one) => [one.name, one]));
-  const hostNames = new Map(view.hosts.map(({ id, name }) => [id, name]));
-  const pools = toPools(input);
-  return machines
-    .map((one): MachineReport => {
-      const { entry } = one;
-      const hostDisplayName = hostNames.get(entry.host ?? "");
-      const state = findState(one, owner.name, { hosts, shown });
-      return {
-        ...one,
-        entry: {
-          ...entry,
-          ...(hostDisplayName !== undefined && { hostDisplayName }),
-          ...(state !== undefined && state !== "Gone" && { bareMetalHost: state }),
-        },
-        outcome: hosts.get(entry.name),
-        isSilent: isSilent(one, pools.get(entry.name), view.pools),
-      };
-    })
-    .toSorted((a, b) => compareKnown(a.entry, b.entry));
+/** Reports on a machine. `undefined`: there is nothing to say */
+export function reportMachine(input: ReportInput): MachineReport | undefined {
+  const report = reportAssignment(input);
+  if (report === undefined) return undefined;
+  const { outcome, host } = input;
+  const { view } = input.work.snapshot;
+  const { entry, isWanted } = report;
+  const hostDisplayName = view.hosts.find(({ id }) => id === entry.host)?.name;
+  const state = outcome?.state ?? (host && toShownState(host, isWanted));
+  return {
+    ...report,
+    entry: {
+      ...entry,
+      ...(hostDisplayName !== undefined && { hostDisplayName }),
+      ...(state !== undefined && state !== "Gone" && { bareMetalHost: state }),
+    },
+    outcome,
+    isSilent: entry.state === "Unknown" && isSilent(input.work),
+  };
 }
 
-/** The pools that have machines, or are to have them, by name of the machine. Those that are not known are missing. */
-function toPools({ snapshot: { poolId, known }, wanted, idle }: ReportInput): Map<string, string> {
-  const pools = new Map<string, string>();
-  for (const { name } of idle) if (poolId !== undefined) pools.set(name, poolId);
-  for (const { name, goal } of wanted) if (goal.kind === "exist") pools.set(name, goal.spec.poolId);
-  for (const { name, machine } of known) if (machine) pools.set(name, machine.poolId);
-  return pools;
+function reportAssignment(input: ReportInput): MachineReport | undefined {
+  const { assignment } = input.work;
+  switch (assignment.kind) {
+    case "wanted":
+      return reportWanted(assignment.task, input);
+    case "idle": {
+      const { known, ...place } = assignment.placed;
+      const subject = { ...place, ...known, name: assignment.name, isPlanned: known === undefined };
+      return reportIdle(subject, assignment.why, assignment.differs);
+    }
+    case "surplus":
+      return reportSurplus(assignment, input);
+    case "forgotten":
+      return undefined;
+  }
 }
 
-/** A machine that is only not shown yet says nothing about the cloud. */
-function isSilent(
-  { entry }: MachineReport,
-  poolId: string | undefined,
-  pools: readonly MachinePool[],
-): boolean {
-  if (entry.state !== "Unknown") return false;
+/** Whether the pool of a machine does not answer. One that is only not shown yet says nothing about the cloud. */
+function isSilent({ assignment, snapshot }: AssignedMachine): boolean {
+  const { pools } = snapshot.view;
+  const poolId = findPool(assignment, snapshot);
   const asked = poolId === undefined ? pools : pools.filter(({ id }) => id === poolId);
   return asked.length === 0 || !asked.every(({ isComplete }) => isComplete);
 }
 
-/** How far the host of a machine is: what this round did with it, otherwise what is shown. */
-function findState(
-  { entry, isWanted }: MachineReport,
-  vino: string,
-  { hosts, shown }: Pick<ReportInput, "hosts"> & { readonly shown: ReadonlyMap<string, ShownHost> },
-): HostOutcome["state"] | undefined {
-  const outcome = hosts.get(entry.name);
-  if (outcome !== undefined) return outcome.state;
-  const host = shown.get(toHostName({ vino, ...entry }));
-  return host && toShownState(host, isWanted);
+/** The pool that has a machine, or is to have it. */
+function findPool(assignment: Assignment, { poolId }: Snapshot): string | undefined {
+  switch (assignment.kind) {
+    case "wanted": {
+      const { known, goal } = assignment.task;
+      return known?.machine?.poolId ?? (goal.kind === "exist" ? goal.spec.poolId : undefined);
+    }
+    case "idle":
+      return assignment.placed.known?.machine?.poolId ?? poolId;
+    case "surplus":
+      return assignment.machine.machine?.poolId;
+    case "forgotten":
+      return undefined;
+  }
 }
 
 function reportWanted(
   task: MachineTask,
-  { snapshot, tracker, roles, addresses, hosts, now }: ReportInput,
-): MachineReport[] {
-  const progress = tracker.find(task.name);
-  const node = roles?.get(task.identity.role)?.node;
-  if (progress === undefined || node === undefined) return [];
-  const { differences, error, notices = [], message } = hosts.get(task.name) ?? {};
+  { work, progress, outcome, now }: ReportInput,
+): MachineReport | undefined {
+  const { input, snapshot, mayStep: isWorking } = work;
+  const node = input.desired?.roles.get(task.identity.role)?.node;
+  if (progress === undefined || node === undefined) return undefined;
+  const { differences, error, notices = [], message } = outcome ?? {};
   const broken = error && `metal3 reports an error of its BareMetalHost: ${error}`;
   const report = reportProgress(progress, {
     isWanted: true,
-    address: findAddress(addresses.machines.get(task.name) ?? [], node),
+    address: findAddress(task.start?.interfaces ?? [], node),
     remark: message ?? broken ?? notices[0],
     differences,
     place: task.known && describeOtherPool(task.known, snapshot),
-    isWorking: tracker.isWorking(task),
+    isWorking,
     now,
   });
-  return [{ ...report, form: toForm(task) }];
+  return { ...report, form: toForm(task) };
 }
+
+function reportSurplus(
+  { machine, task, heldBy, keptBecause }: SurplusAssignment,
+  { work, progress, outcome, now }: ReportInput,
+): MachineReport | undefined {
+  const stay = (why: string, isKept = false): MachineReport => ({
+    ...reportIdle(machine, why),
+    isWanted: false,
+    isKept,
+  });
+  if (heldBy !== undefined) return stay(heldBy);
+  if (outcome !== undefined && outcome.state !== "Gone") {
+    return stay(outcome.message ?? `BareMetalHost ${outcome.name} is being deleted`);
+  }
+  if (keptBecause !== undefined) return stay(keptBecause, true);
+  if (task === undefined || progress === undefined) return undefined;
+  const remark = "The spec does not want it any more";
+  const { address } = machine.entry ?? {};
+  const report = reportProgress(progress, { isWanted: false, address, remark, now });
+  const { desired, deletes } = work.input;
+  // A Vino that ends is done with what a person would have to decide about.
+  if (desired !== undefined || deletes || !isDecisionNeeded(progress)) return report;
+  const { message = "" } = report.entry;
+  const entry = { ...report.entry, message: `${LEFT_MESSAGE}. ${message}` };
+  return { ...report, entry, problems: [], isKept: true };
+}
+
+const LEFT_MESSAGE = "What exists of it stays in the cloud, because deletionPolicy is Retain";
 
 /** The address by which people know a machine: of the interface that boots, otherwise the first there is. */
 export function findAddress(
@@ -404,23 +403,6 @@ export function findAddress(
   const boot = interfaces.find(({ name }) => name === bootInterfaceName);
   return [...(boot ? [boot] : []), ...interfaces].flatMap(({ addresses }) => addresses)[0]?.ip;
 }
-
-function reportRemoval(
-  task: MachineTask,
-  { tracker, isGone, isLeft, now }: ReportInput,
-): MachineReport[] {
-  const progress = tracker.find(task.name);
-  if (progress === undefined || isGone(task.name)) return [];
-  const remark = "The spec does not want it any more";
-  const address = task.known?.entry?.address;
-  const report = reportProgress(progress, { isWanted: false, address, remark, now });
-  if (!isLeft(task)) return [report];
-  const { message = "" } = report.entry;
-  const entry = { ...report.entry, message: `${LEFT_MESSAGE}. ${message}` };
-  return [{ ...report, entry, problems: [], isKept: true }];
-}
-
-const LEFT_MESSAGE = "What exists of it stays in the cloud, because deletionPolicy is Retain";
 
 /** What is reported besides the plan. */
 interface ReportOptions {

@@ -41,6 +41,8 @@ export interface MachinesSummary {
   readonly machines: readonly VinoMachine[];
   /** Wanted machines whose objects have no place, with the reason. @default {none} */
   readonly displaced?: readonly MachineLine[];
+  /** Names of machines whose objects do not say yet what was decided about them. @default {none} */
+  readonly changing?: ReadonlySet<string>;
   readonly shortages: readonly Shortage[];
   /** Networks without a free address, and what else prevents addresses; sentences without a full stop. */
   readonly addressProblems: readonly string[];
@@ -368,11 +370,15 @@ function judgeMachines(summary: MachinesSummary, machines: readonly Shown[]): Ju
   if (unknown.length + silent.length > 0) {
     return say("silent", [...silent, ...describeStates(unknown)]);
   }
-  const unfinished = wanted.filter(({ state }) => state !== "Ready");
+  const isChanging = ({ name }: Shown): boolean => summary.changing?.has(name) === true;
+  const unfinished = machines.filter(
+    (one) => isChanging(one) || (one.isWanted && one.state !== "Ready"),
+  );
   const waits = shortages.map(describeShortage);
   // Those that stay by the policy or for a person are no work of ours.
-  const leaving = machines.filter(({ isWanted, state, bareMetalHost }) => {
-    return !isWanted && (state === "Removing" || bareMetalHost === "Removing");
+  const leaving = machines.filter((one) => {
+    const isLeaving = one.state === "Removing" || one.bareMetalHost === "Removing";
+    return !one.isWanted && isLeaving && !isChanging(one);
   });
   if (unfinished.length + waits.length + leaving.length === 0 && ready >= wantedCount) {
     return say("done", notices);
@@ -399,7 +405,8 @@ function isSilent(machine: Shown): boolean {
 export function findObstacle(summary: MachinesSummary): string | undefined {
   const blocked = findBlocked(summary);
   if (blocked !== undefined) return blocked.message;
-  const machines = summary.machines.map(toShown);
+  const { changing } = summary;
+  const machines = summary.machines.map(toShown).filter(({ name }) => changing?.has(name) !== true);
   const [line] = listLines(machines, (one) => findDecision(one) ?? findFailure(one));
   return line && `${line.name}: ${line.message}`;
 }

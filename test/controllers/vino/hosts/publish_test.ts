@@ -20,10 +20,9 @@ import { ManualClock } from "../../../support/manual_clock.ts";
 import { toOwnerPrefix } from "../../../../lib/cloud/capabilities/machines.ts";
 import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
 import {
+  type AddBmc,
   HostPublisher,
-  type PublishRequest,
-  PublishPass,
-  toOutcome,
+  toPublished,
 } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { Store } from "../../../../lib/kube/cache/store.ts";
@@ -41,7 +40,13 @@ import type { Secret } from "../../../../lib/kube/kinds/secret.ts";
 import { operateHosts } from "../../../../lib/simulator/metal3/bare_metal_operator.ts";
 import { ClusterApi } from "../../../../lib/simulator/metal3/cluster_api.ts";
 import { stateOf } from "../../../../lib/simulator/metal3/host_state.ts";
-import { type PublisherRig, startPublisher } from "../../../support/vino/publisher_rig.ts";
+import {
+  publishEach,
+  type PublisherRig,
+  type PublishRequest,
+  startPublisher,
+} from "../../../support/vino/publisher_rig.ts";
+import type { HostOutcome, WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts";
 
 const { signal } = new AbortController();
 
@@ -204,10 +209,11 @@ interface BehindOptions {
   readonly shown?: boolean;
   /** What the API server has in addition. @default {nothing} */
   readonly stored?: object;
+  readonly addBmc?: AddBmc;
 }
 
 /** A publisher with the host as it was made before labels changed, and all that it writes to hosts. */
-function startBehind({ shown = true, stored = {} }: BehindOptions = {}): {
+function startBehind({ shown = true, stored = {}, addBmc }: BehindOptions = {}): {
   readonly publisher: HostPublisher;
   readonly writes: string[];
 } {
@@ -242,7 +248,7 @@ function startBehind({ shown = true, stored = {} }: BehindOptions = {}): {
   };
   const vinoes = { values: () => [] };
   const clock = new ManualClock();
-  const options = { client, clock, hosts, vinoes };
+  const options = { client, clock, hosts, vinoes, addBmc };
   return { publisher: new HostPublisher(options), writes };
 }
 
@@ -256,7 +262,7 @@ test.each<[what: string, request: Partial<PublishRequest>, writes: string[]]>([
     const { publisher, writes } = startBehind();
     const whole = { owner: OWNER, hosts: [], unwanted: [], paused: new Set<string>() };
     for (let round = 0; round < 3; round += 1)
-      await publisher.publish({ ...whole, publishesMoved: false, ...request }, signal);
+      await publishEach(publisher, { ...whole, publishesMoved: false, ...request }, signal);
     expect(writes).toEqual(expected);
   },
 );
@@ -279,7 +285,7 @@ test.each<[what: string, stored: object, state: string, writes: string[]]>([
 ])("publish() %s that the view does not show at all", async (_what, stored, state, expected) => {
   const { publisher, writes } = startBehind({ shown: false, stored });
   const whole = { owner: OWNER, hosts: [], paused: new Set<string>(), publishesMoved: false };
-  const { unwanted } = await publisher.publish({ ...whole, unwanted: [WANTED.name] }, signal);
+  const { unwanted } = await publishEach(publisher, { ...whole, unwanted: [WANTED.name] }, signal);
   expect<unknown>([unwanted.map((one) => one.state), writes]).toEqual([[state], expected]);
 });
 
@@ -291,11 +297,12 @@ const PLAN: HostPlan = {
   hasSecrets: true,
 };
 
-test("toOutcome() leaves out what only the writer needs", () => {
-  expect(toOutcome(PLAN)).toEqual({ name: "h", state: "Published", notices: ["n"] });
+test("toPublished() leaves out what only the writer needs", () => {
+  const { outcome } = toPublished(PLAN);
+  expect(outcome).toEqual({ name: "h", state: "Published", notices: ["n"] });
 });
 
-describe("PublishPass", () => {
+describe("toPublished()", () => {
   type Case = readonly [result: WriteResult | undefined, state: string, againMs: number];
   const cases: readonly Case[] = [
     [undefined, "Published", 300_000],
@@ -306,36 +313,35 @@ describe("PublishPass", () => {
     [{ kind: "refused", why: "x" }, "Refused", 60_000],
   ];
   test.each(cases)("after %j", (result, state, againMs) => {
-    const pass = new PublishPass();
-    const outcome = pass.toOutcome(PLAN, result);
-    expect<unknown>([outcome.state, pass.againMs]).toEqual([state, againMs]);
+    const published = toPublished(PLAN, result);
+    expect<unknown>([published.outcome.state, published.againMs]).toEqual([state, againMs]);
   });
 
   test("looks again at a name that is taken", () => {
-    const pass = new PublishPass();
-    pass.toOutcome({ ...PLAN, state: "NameTaken" }, undefined);
-    expect(pass.againMs).toBe(60_000);
+    expect(toPublished({ ...PLAN, state: "NameTaken" }).againMs).toBe(60_000);
   });
+});
 
-  test("looks again at credentials that cannot be used, and says why", () => {
-    const pass = new PublishPass();
-    expect(pass.withBmc(toOutcome(PLAN), {})).toEqual(toOutcome(PLAN));
-    expect(pass.againMs).toBe(300_000);
-    expect(pass.withBmc(toOutcome(PLAN), { bmcProblem: "no Secret" })).toEqual({
-      ...toOutcome(PLAN),
-      notices: ["n", "no Secret"],
-      bmcProblem: "no Secret",
-    });
-    expect(pass.againMs).toBe(60_000);
-    expect(pass.withBmc(toOutcome(PLAN), { bmcAgainMs: 25_000 })).toEqual(toOutcome(PLAN));
-    expect(pass.againMs).toBe(25_000);
+test.each<[string, Partial<WantedHost>, Partial<HostOutcome>, number]>([
+  ["nothing to say", {}, {}, 300_000],
+  [
+    "credentials that cannot be used",
+    { bmcProblem: "no Secret" },
+    { notices: ["no Secret"], bmcProblem: "no Secret" },
+    60_000,
+  ],
+  ["credentials that may change", { bmcAgainMs: 25_000 }, {}, 25_000],
+  ["a notice", { bmcNotice: "trimmed" }, { bmcNotice: "trimmed" }, 300_000],
+])("publish() of a host with %s", async (_title, bmc, said, againMs) => {
+  const { publisher } = startBehind({
+    shown: false,
+    addBmc: async (host) => ({ ...host, ...bmc }),
   });
-
-  test("makes at most 100 hosts", () => {
-    const pass = new PublishPass();
-    const allowed = Array.from({ length: 120 }, () => pass.mayMake());
-    expect(allowed.filter(Boolean)).toHaveLength(100);
-  });
+  const name = WANTED.name;
+  const request = { owner: OWNER, name, wasPaused: true, publishesMoved: false };
+  const published = await publisher.publish(request, WANTED, signal);
+  expect(published.outcome).toMatchObject({ name, ...said });
+  expect(published.againMs).toBe(againMs);
 });
 
 const INPUT = { owner: OWNER, host: { name: "edge-worker-0" }, networkData: "{}" };

@@ -36,79 +36,55 @@ const worker = (change: Partial<KnownMachine> = {}): KnownMachine =>
 
 function judge(
   machine: KnownMachine,
-  state: HostOutcome["state"] | undefined,
+  isHostGone: boolean,
   change: Partial<RemovalInput> = {},
-): {
-  removable: number;
-  says: (string | undefined)[];
-  isDrained: boolean;
-} {
-  const host = { name: "edge-worker-0", notices: [] };
-  const message = { message: `BareMetalHost edge-worker-0 is ${state}` };
-  const outcomes = new Map(
-    state === undefined
-      ? []
-      : [[machine.name, { ...host, state, ...(state !== "Gone" && message) }]],
-  );
-  const base = { deletes: true, limit: undefined };
-  const decision = decideRemovals({ surplus: [machine], outcomes, ...base, ...change });
+): { removable: number; says: string | undefined; isDrained: boolean } {
+  const base = { deletes: true, limit: undefined, isHostGone: () => isHostGone };
+  const decision = decideRemovals({ surplus: [machine], ...base, ...change }, () => toTask(0));
+  const [one] = decision.surplus;
   return {
-    removable: decision.removable.length,
-    says: decision.staying.map(({ why }) => why),
+    removable: decision.tasks.length,
+    says: one?.heldBy ?? one?.keptBecause,
     isDrained: decision.isDrained,
   };
 }
 
 describe("decideRemovals()", () => {
   test("removes a machine only when its host is gone", () => {
-    expect(judge(worker(), "Gone")).toMatchObject({ removable: 1, says: [], isDrained: true });
-    expect(judge(worker(), "Removing")).toMatchObject({
-      removable: 0,
-      says: ["BareMetalHost edge-worker-0 is Removing"],
-      isDrained: false,
-    });
+    expect(judge(worker(), true)).toEqual({ removable: 1, says: undefined, isDrained: true });
+    expect(judge(worker(), false)).toEqual({ removable: 0, says: undefined, isDrained: false });
   });
 
-  test.each(["InUse", "Paused", "Moved", "Refused", "NameTaken"] as const)(
-    "keeps a machine whose host is %s, and names it",
-    (state) => {
-      expect(judge(worker(), state)).toMatchObject({
-        removable: 0,
-        isDrained: false,
-      });
-    },
-  );
-
   test("leaves a machine in the cloud if the Vino retains, and says so", () => {
-    expect(judge(worker(), "Gone", { deletes: false })).toEqual({
+    expect(judge(worker(), true, { deletes: false })).toEqual({
       removable: 0,
-      says: [KEPT_MESSAGE],
+      says: KEPT_MESSAGE,
       isDrained: true,
     });
   });
 
   test("looks after a machine that is not shown, also if the Vino retains", () => {
     const { machine: _gone, ...known } = worker({ entry: toEntry("worker", 0) });
-    expect(judge(known, "Gone", { deletes: false }).removable).toBe(1);
+    expect(judge(known, true, { deletes: false }).removable).toBe(1);
   });
 
   test("keeps all machines without the cloud, but removes their hosts first", () => {
     const { machine: _unseen, ...known } = worker({ entry: toEntry("worker", 0) });
     const alone = { deletes: false, isWithoutCloud: true };
-    expect(judge(known, "Removing", alone)).toMatchObject({ removable: 0, isDrained: false });
-    expect(judge(known, "Gone", alone)).toMatchObject({
+    expect(judge(known, false, alone)).toMatchObject({ removable: 0, isDrained: false });
+    expect(judge(known, true, alone)).toMatchObject({
       removable: 0,
-      says: [expect.stringContaining("If it exists, it stays there with its addresses")],
+      says: expect.stringContaining("If it exists, it stays there with its addresses"),
       isDrained: true,
     });
   });
 
   test("removes none while a person must confirm, except what was begun", () => {
     const limit = "too many at once";
-    expect(judge(worker(), undefined, { limit })).toMatchObject({
-      removable: 0,
-    });
-    expect(judge(worker({ isRemoving: true }), "Gone", { limit })).toMatchObject({ removable: 1 });
+    const held = judge(worker(), true, { limit });
+    expect(held).toMatchObject({ removable: 0, isDrained: false });
+    expect(held.says).toContain("A person must confirm its removal");
+    expect(judge(worker({ isRemoving: true }), true, { limit })).toMatchObject({ removable: 1 });
   });
 });
 

@@ -41,7 +41,10 @@ import {
   takeSnapshot,
 } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
-import type { MachineEntry } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
+import type {
+  HostState,
+  MachineEntry,
+} from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { Sightings, toInterimPlan } from "../../../../lib/controllers/vino/placement/known.ts";
 import {
   holds,
@@ -176,6 +179,22 @@ describe("the reconcile of a machine", () => {
     // There is no such machine: so the question fails, and not because of the policy.
     const failure = tracker.find(nameOf(0))?.failure?.message;
     expect(failure).toStartWith(message ?? "Cannot ask: ");
+  });
+
+  test.each<[HostState, number]>([
+    ["Gone", 1],
+    ["Removing", 0],
+    ["InUse", 0],
+    ["Paused", 0],
+    ["Moved", 0],
+    ["Refused", 0],
+    ["NameTaken", 0],
+  ])("removes a machine whose host is %s by now: %d steps", async (leavingHost, steps) => {
+    const { round, cloud } = startStepsRig({ leavingHost });
+    const step = { summary: "delete it", kind: "detach", name: nameOf(0) } as const;
+    cloud.planRemoval = () => ({ ...LEFT, steps: [step], needsLook: true });
+    const asked = await round([toRemoval()]);
+    expect(asked.filter((one) => !one.startsWith("look"))).toHaveLength(steps);
   });
 
   test("makes no machine whose record has no place", async () => {
@@ -506,16 +525,15 @@ describe("pickDue()", () => {
 });
 
 test("a machine is never given to two reconciles, and only its own one ends its work", async () => {
-  const { work, group, cloud } = startStepsRig();
+  const { work, toWork, cloud } = startStepsRig();
   const keys: string[] = [];
   const ended: string[] = [];
   work.started.subscribe((some) => void keys.push(...some));
   work.ended.subscribe((some) => void ended.push(...some));
-  const input = { vino: { metadata: VINO_OWNER }, deletes: true };
-  work.start(input, [toTask(0)], group);
+  work.start([toWork(toTask(0))]);
   const [key = ""] = keys;
   const first = work.find(key);
-  work.start({ ...input, deletes: false }, [toTask(0)], group);
+  work.start([toWork(toTask(0))]);
   expect(keys).toEqual([key]);
   if (first === undefined || work.find(key) !== first) throw new Error("it was replaced");
   work.end(key, { ...first });

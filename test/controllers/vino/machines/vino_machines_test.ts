@@ -8,41 +8,30 @@ import type { Vino, VinoSpec } from "../../../../lib/controllers/vino/resource/v
 import type { VinoMachine } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
 import { FINALIZER } from "../../../../lib/controllers/vino/words.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
-import {
-  AT_REST,
-  toEntry,
-  toKnown,
-  toMachine,
-  toObject,
-  toView,
-  VINO_OWNER,
-} from "../../../support/vino/known.ts";
+import { toEntry, toMachine, toObject, toView, VINO_OWNER } from "../../../support/vino/known.ts";
 import { MachineObjects } from "../../../support/vino/machine_objects.ts";
 import { toProblem, toReport } from "../../../support/vino/reports.ts";
 import { toTask } from "../../../support/vino/steps_rig.ts";
 import {
   type MachineStart,
   type MachineTask,
-  toWantedTasks,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { readSeed } from "../../../../lib/controllers/vino/guest/cloud_init.ts";
 import { type RoleForm, readRoles } from "../../../../lib/controllers/vino/resource/role_form.ts";
+import type { WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts";
+import type { MachinePlan } from "../../../../lib/cloud/capabilities/machines.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { toSecretData } from "../../../../lib/kube/kinds/secret.ts";
 import {
   findForeignHost,
   findHostUse,
+  findWantedHost,
+  toHostRequest,
   type CompleteMachine,
-  publishMachines,
   toWantedHost,
 } from "../../../../lib/controllers/vino/machines/publish_hosts.ts";
 import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
-import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
-import type { PublishRequest } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
-import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
 import { ReconcilerRig, toVinoSpec } from "../../../support/vino/reconciler_rig.ts";
-import { MachinesDouble } from "../../../support/vino/machines_double.ts";
 
 const { signal } = new AbortController();
 
@@ -151,9 +140,8 @@ describe("a record", () => {
     const vino = { metadata: { ...VINO.metadata, deletionTimestamp } };
     const machines = open(objects, vino);
     await save(machines, "a", vino);
-    await machines.noteRemoving(vino, toTask(0), signal);
     expect(machines.record(vino, toTask(0)).text).toBe("a");
-    await machines.write(vino, [toReport(0)], signal);
+    await machines.report(vino, toReport(0), signal);
     expect(objects.writes).toEqual([]);
   });
 });
@@ -181,14 +169,14 @@ test.each(FOREIGN)("an object %s is never read, written or deleted", async (_wha
   expect(found?.metadata.name).toBe("edge-worker-0");
   expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
   await expect(save(machines, "a")).rejects.toThrow("is not for this machine");
-  await machines.write(VINO, [toReport(0)], signal);
+  await machines.report(VINO, toReport(0), signal);
   await machines.release(VINO, new Set(), signal);
   expect(objects.server.get("edge-worker-0")?.status?.record).toBe("forged");
   // It was tried, and refused.
   expect(objects.writes.filter((one) => !one.startsWith("create"))).toEqual([]);
 });
 
-describe("VinoMachines.write()", () => {
+describe("VinoMachines.report()", () => {
   test("says what is reported, and then writes nothing", async () => {
     const objects = new MachineObjects();
     const machines = open(objects);
@@ -202,7 +190,7 @@ describe("VinoMachines.write()", () => {
       { host: "h1", hostDisplayName: "xcp-1", message: "CPUs 2, not 4" },
       { parts, problems: [notice], power: "running" },
     );
-    await machines.write(VINO, [report], signal);
+    await machines.report(VINO, report, signal);
     const { spec, status } = objects.server.get("edge-worker-0") ?? {};
     expect(spec).toMatchObject({ host: "h1", hostDisplayName: "xcp-1" });
     expect(status).toMatchObject({
@@ -221,14 +209,14 @@ describe("VinoMachines.write()", () => {
       "Removed False Wanted",
     ]);
     expect(objects.writes).toEqual(["create edge-worker-0", "status edge-worker-0"]);
-    await machines.write(VINO, [report], signal);
+    await machines.report(VINO, report, signal);
     expect(objects.writes).toHaveLength(2);
   });
 
   test("lists as many differences as an object may have, and says how many more there are", async () => {
     const objects = new MachineObjects();
     const parts = Array.from({ length: 66 }, (_, at) => ({ name: `disk ${at}`, actual: "1 GiB" }));
-    await open(objects).write(VINO, [toReport(0, {}, { parts })], signal);
+    await open(objects).report(VINO, toReport(0, {}, { parts }), signal);
     const { differences = [] } = objects.server.get("edge-worker-0")?.status ?? {};
     expect(differences).toHaveLength(64);
     expect(differences.slice(-2).map(({ name }) => name)).toEqual(["disk 62", "and 3 more"]);
@@ -238,8 +226,8 @@ describe("VinoMachines.write()", () => {
     const objects = new MachineObjects();
     const machines = open(objects);
     await save(machines, "task-1");
-    await machines.write(VINO, [toReport(0, { message: "no room", state: "Blocked" })], signal);
-    await machines.write(VINO, [toReport(0, { state: "Removing" }, { isWanted: false })], signal);
+    await machines.report(VINO, toReport(0, { message: "no room", state: "Blocked" }), signal);
+    await machines.report(VINO, toReport(0, { state: "Removing" }, { isWanted: false }), signal);
     const { spec, status } = objects.server.get("edge-worker-0") ?? {};
     expect(spec).toMatchObject({ template: "t", cpus: 2 });
     expect(status).toMatchObject({ record: "task-1", state: "Removing" });
@@ -251,7 +239,7 @@ describe("VinoMachines.write()", () => {
     const machines = open(objects);
     objects.onWrite = () => new Promise((done) => void setImmediate(done));
     const report = toReport(0, { message: "no room" });
-    await Promise.all([machines.write(VINO, [report], signal), save(machines, "a")]);
+    await Promise.all([machines.report(VINO, report, signal), save(machines, "a")]);
     expect(objects.entries).toMatchObject([{ record: "a", message: "no room" }]);
     expect(objects.reads).toEqual([]);
   });
@@ -260,10 +248,10 @@ describe("VinoMachines.write()", () => {
     const objects = new MachineObjects();
     const machines = open(objects);
     const read = (): string | undefined => objects.entries[0]?.hostDisplayName;
-    await machines.write(VINO, [toReport(0, { host: "h1", hostDisplayName: "xcp-1" })], signal);
-    await machines.write(VINO, [toReport(0, { host: "h1" })], signal);
+    await machines.report(VINO, toReport(0, { host: "h1", hostDisplayName: "xcp-1" }), signal);
+    await machines.report(VINO, toReport(0, { host: "h1" }), signal);
     expect(read()).toBe("xcp-1");
-    await machines.write(VINO, [toReport(0, { host: "h2" })], signal);
+    await machines.report(VINO, toReport(0, { host: "h2" }), signal);
     expect(read()).toBeUndefined();
   });
 
@@ -271,14 +259,14 @@ describe("VinoMachines.write()", () => {
     const object = toObject(toEntry("worker", 0));
     const { finalizers: _none, ...metadata } = object.metadata;
     const objects = new MachineObjects([{ ...object, metadata }]);
-    await open(objects).write(VINO, [toReport(0)], signal);
+    await open(objects).report(VINO, toReport(0), signal);
     expect(objects.server.get("edge-worker-0")?.metadata.finalizers).toEqual([FINALIZER]);
   });
 
   test("keeps an object that something deletes, and says how to remove its machine", async () => {
     const objects = new MachineObjects([toGoing(toObject(toEntry("worker", 0, { record: "r" })))]);
     const machines = open(objects);
-    await machines.write(VINO, [toReport(0)], signal);
+    await machines.report(VINO, toReport(0), signal);
     machines.warnLeaving(VINO);
     expect(objects.entries).toMatchObject([{ record: "r", state: "Ready" }]);
     expect(objects.events).toEqual([
@@ -301,7 +289,7 @@ describe("an object that only finalizers of others hold while something deletes 
     expect(machines.listEntries(VINO)).toEqual([]);
     expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
     await expect(save(machines, "new")).rejects.toThrow(TEXT);
-    await machines.write(VINO, [toReport(0)], signal);
+    await machines.report(VINO, toReport(0), signal);
     expect(objects.entries).toMatchObject([{ record: "old" }]);
   });
 
@@ -532,115 +520,53 @@ const INTERFACES = ["oam", "pxe"].map((network, at) => ({
   dnsServers: [],
 }));
 
-test("publishMachines() publishes complete machines, takes back those that leave, and names paused hosts", async () => {
+test("findWantedHost() publishes only a complete machine, and for the first time only one that is started", () => {
   const read = readRoles(SPEC);
-  if (!read.isComplete) throw new Error("the form is complete");
-  const { roles } = read;
-  const entries = [
-    toEntry("worker", 0, { bareMetalHost: "Paused" }),
-    toEntry("worker", 7, { bareMetalHost: "InUse" }),
-  ];
-  const vino: Vino = {
-    metadata: { ...VINO_OWNER, annotations: { "landfall.dev/publish-moved-hosts": "true" } },
-    spec: SPEC,
+  const role = read.isComplete ? read.roles.get("worker") : undefined;
+  if (role === undefined || !read.isComplete) throw new Error("the form is complete");
+  const input = { vino: VINO, deletes: true, desired: { spec: SPEC, roles: read.roles } };
+  const placement = { wanted: [], surplus: [], shortages: [], notices: [], wantedCount: 1 };
+  const snapshot = { owner: VINO_OWNER, view: toView([]), known: [], placement };
+  const task = { ...toTask(0), start: { form: role.form, interfaces: INTERFACES } };
+  const machine = toMachine("worker", 0, { cpus: 7 });
+  const find = (change: Partial<MachinePlan>, isNew = true): WantedHost | undefined => {
+    const base = { state: "Ready", steps: [], problems: [], parts: [], machine } as const;
+    return findWantedHost(task, { ...base, isBuilt: true, ...change }, { input, snapshot }, isNew);
   };
-  const machines = [
-    toMachine("worker", 0),
-    toMachine("worker", 1, { isComplete: false }),
-    toMachine("worker", 2),
-    toMachine("worker", 3),
-  ];
-  const snapshot = takeSnapshot({
-    vino,
-    owner: VINO_OWNER,
-    view: toView(machines),
-    entries,
-    roles,
-    isConsumed: () => false,
-    deletes: true,
-  });
-  if (snapshot.kind === "refused") throw new Error(snapshot.message);
-  const addresses = {
-    machines: new Map(machines.map(({ name }) => [name, INTERFACES])),
-    problems: new Map(),
-    notices: [],
-  };
-  const { tasks } = toWantedTasks(snapshot.snapshot, {
-    spec: SPEC,
-    roles,
-    addresses,
-    hasBmc: false,
-  });
-  const plans = Object.assign(new MachinesDouble(), {
-    plan: (_view: object, { index }: { index: number }) => {
-      const state = index === 1 ? ("Creating" as const) : ("Ready" as const);
-      // The last one is complete, and is not started yet.
-      const steps = index === 2 ? [{ summary: "start" }] : [];
-      // Only a look can tell what is to do with this one.
-      const needsLook = index === 3;
-      // It has other CPUs than the spec until it is stopped.
-      const machine = toMachine("worker", index, { cpus: 7 });
-      return { state, steps, problems: [], parts: [], machine, needsLook, isBuilt: true };
+  expect(find({})).toMatchObject({
+    name: "edge-worker-0",
+    machineId: "vm-worker-0",
+    power: "running",
+    labels: { values: { tier: "gold", "vino.airshipit.org/network.pxe": "" } },
+    bootMac: "02:00:00:00:00:01",
+    rootDeviceName: "/dev/xvda",
+    firmware: "uefi",
+    isBuilt: true,
+    // It has other CPUs than the spec until it is stopped.
+    hardware: {
+      cpus: 7,
+      memoryBytes: 4 * 1024 ** 3,
+      disks: [{ name: "root" }],
+      areDisksKnown: false,
     },
+    isExternallyProvisioned: false,
   });
-  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: plans, work: AT_REST });
-  for (const task of tasks) tracker.review(task, snapshot.snapshot.view, undefined);
-  const requests: PublishRequest[] = [];
-  const publisher = {
-    list: () => [],
-    publish: async (request: PublishRequest) => {
-      requests.push(request);
-      const outcome = { state: "Published", notices: [] } as const;
-      return {
-        hosts: request.hosts.map(({ name }) => ({ name, ...outcome })),
-        unwanted: request.unwanted.map((name) => ({ name, ...outcome, state: "Gone" as const })),
-        againMs: 7,
-      };
-    },
-  };
-  const leaving = [toKnown("worker", 7)];
-  const desired = { spec: SPEC, roles };
-  const publication = {
-    vino,
-    entries,
-    snapshot: snapshot.snapshot,
-    desired,
-    addresses,
-    tasks,
-    leaving,
-    tracker,
-  };
-  const pass = await publishMachines(publication, publisher, new AbortController().signal);
-  expect(requests).toMatchObject([
-    {
-      owner: VINO_OWNER,
-      hosts: [
-        {
-          name: "edge-worker-0",
-          machineId: "vm-worker-0",
-          power: "running",
-          labels: { values: { tier: "gold", "vino.airshipit.org/network.pxe": "" } },
-          bootMac: "02:00:00:00:00:01",
-          rootDeviceName: "/dev/xvda",
-          firmware: "uefi",
-          isBuilt: true,
-          hardware: {
-            cpus: 7,
-            memoryBytes: 4 * 1024 ** 3,
-            disks: [{ name: "root" }],
-            areDisksKnown: false,
-          },
-          isExternallyProvisioned: false,
-        },
-      ],
-      unwanted: ["edge-worker-7"],
-      paused: new Set(["edge-worker-0"]),
-      publishesMoved: true,
-    },
-  ]);
-  expect([...pass.published.keys()]).toEqual([toEntry("worker", 0).name]);
-  expect(pass.unwanted.get(toEntry("worker", 7).name)?.state).toBe("Gone");
-  expect(pass.againMs).toBe(7);
+  expect(find({ state: "Creating" }, false)).toBeUndefined();
+  for (const change of [{ steps: [{ summary: "start" }] }, { needsLook: true }]) {
+    expect(find(change)).toBeUndefined();
+    expect(find(change, false)).toBeDefined();
+  }
+});
+
+test("toHostRequest() says that a host was paused or moved, and that a user wants moved ones again", () => {
+  const annotations = { "landfall.dev/publish-moved-hosts": "true" };
+  const vino = { metadata: { ...VINO_OWNER, annotations } };
+  const machine = { role: "worker", index: 0 };
+  const states = ["Paused", "Moved", "Published", undefined] as const;
+  const requests = states.map((said) => toHostRequest(vino, VINO_OWNER, machine, said));
+  expect(requests.map(({ wasPaused }) => wasPaused)).toEqual([true, true, false, false]);
+  expect(requests[0]).toMatchObject({ name: "edge-worker-0", publishesMoved: true });
+  expect(toHostRequest(VINO, VINO_OWNER, machine, undefined).publishesMoved).toBe(false);
 });
 
 test("toWantedHost() has the disks that a look showed, and otherwise those of the spec", () => {

@@ -63,7 +63,8 @@ function create(spec: Vino["spec"] = {}, settings = SETTINGS) {
     log: silentLogger,
     events: { record: (_object, { reason, message }) => void events.push(`${reason}: ${message}`) },
   });
-  const addBmcs = (hosts = [wanted]) => redfish.addBmcs({ owner: OWNER, hosts }, signal);
+  const addBmcs = (hosts = [wanted]) =>
+    Promise.all(hosts.map((one) => redfish.addBmc(one, OWNER, signal)));
   return { redfish, secrets, power, addBmcs, events, clock };
 }
 

@@ -10,17 +10,25 @@ import {
   type MachineLine,
 } from "../../../../lib/controllers/vino/status/status.ts";
 import { toReport, toSummary } from "../../../support/vino/reports.ts";
+import type { Addresses } from "../../../../lib/controllers/vino/addresses/types.ts";
+import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
+import type {
+  Assignment,
+  SurplusAssignment,
+} from "../../../../lib/controllers/vino/machines/assignment.ts";
 import {
+  type MachineTask,
   toRemovalTask,
   toWantedTasks,
+  type WantedTasks,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import { readRoles } from "../../../../lib/controllers/vino/resource/role_form.ts";
 import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
 import {
-  listReports,
   type MachineReport,
+  reportMachine,
 } from "../../../../lib/controllers/vino/status/machine_status.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import {
@@ -235,21 +243,35 @@ const SPEC: VinoSpec = {
   nodes: [{ name: "worker", count: 2 }],
   xenOrchestra: { template: "t", cpus: 2, memory: "4Gi", countPer: "Total" },
 };
+const VINO_OF_SPEC: Vino = { metadata: VINO_OWNER, spec: SPEC };
+const HOST: HostFacts = {
+  name: "edge-worker-0",
+  uid: "u",
+  resourceVersion: "1",
+  vinoUid: VINO_OWNER.uid,
+  labels: {},
+  record: new Set(),
+  machineName: undefined,
+  machineId: undefined,
+  hardwareDetails: undefined,
+  bootMac: undefined,
+  isPaused: false,
+  isDeleting: false,
+  use: undefined,
+  wayOut: undefined,
+  bmcAddress: undefined,
+  isBmcOpen: true,
+  error: undefined,
+};
 
-const THREE: VinoSpec = { ...SPEC, nodes: [{ name: "worker", count: 3 }] };
+type Input = Parameters<typeof reportMachine>[0];
 
-const SHOWN = { isDeleting: false, isPaused: false, use: undefined };
-
-type Input = Parameters<typeof listReports>[0];
-
-const nameOf = (index: number): string => toEntry("worker", index).name;
-
-/** The roles of a spec, and what the cloud shows of its machines. @param spec Without it, no machine is wanted */
-function look(view: MachinesView, spec?: VinoSpec): Pick<Input, "snapshot" | "roles"> {
+/** What the cloud shows of the machines of a Vino. @param spec Without it, no machine is wanted */
+function look(view: MachinesView, spec?: VinoSpec): Pick<Input["work"], "input" | "snapshot"> {
   const read = spec && readRoles(spec);
   const roles = read?.isComplete === true ? read.roles : undefined;
   const result = takeSnapshot({
-    vino: { metadata: VINO_OWNER, ...(spec && { spec }) },
+    vino: VINO_OF_SPEC,
     owner: VINO_OWNER,
     view,
     entries: [],
@@ -258,156 +280,165 @@ function look(view: MachinesView, spec?: VinoSpec): Pick<Input, "snapshot" | "ro
     deletes: true,
   });
   if (result.kind === "refused") throw new Error(result.message);
-  return { snapshot: result.snapshot, roles };
+  const desired = spec && roles && { desired: { spec, roles } };
+  return {
+    input: { vino: VINO_OF_SPEC, deletes: true, ...desired },
+    snapshot: result.snapshot,
+  };
 }
 
-/** Reports on machines with which nothing goes on, but for what a test says. */
-function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): MachineReport[] {
-  return listReports({
-    addresses: { machines: new Map(), problems: new Map(), notices: [] },
-    wanted: [],
-    idle: [],
-    removals: [],
-    staying: [],
-    hosts: new Map(),
-    shown: [],
-    tracker: { find: () => undefined, isWorking: () => false },
-    isGone: () => false,
+/** Reports on a machine with which nothing goes on, but for what a test says. */
+function report(
+  looked: ReturnType<typeof look>,
+  assignment: Assignment,
+  change: Partial<Input> = {},
+): MachineReport {
+  const found = reportMachine({
+    work: { ...looked, assignment, mayStep: false },
+    progress: undefined,
+    outcome: undefined,
+    host: undefined,
     now: { monotonicMs: 0, wallMs: 0 },
-    isLeft: () => false,
     ...change,
   });
+  if (found === undefined) throw new Error("there is nothing to say");
+  return found;
 }
 
-test("listReports() reports on machines that are wanted, wait, stay and go, in their order, with their hosts", () => {
-  const hosts = [toDoubleHost("h1", { name: "xcp-1" }), toDoubleHost("h2")];
-  const machines = [0, 5, 7].map((index) => toMachine("worker", index));
-  const view = toView(machines, { hosts });
-  const { snapshot, roles = new Map() } = look(view, SPEC);
-  const wanted = snapshot.placement.wanted.map(({ index }) => nameOf(index));
-  const [kept = "", waiting = ""] = wanted;
-  const addresses = {
-    machines: new Map([[kept, []]]),
-    problems: new Map([
-      [waiting, "oam is full"],
-      ["other", "another network is full"],
-    ]),
-    notices: ["oam has moved"],
-  };
-  const { tasks, idle } = toWantedTasks(snapshot, { spec: SPEC, roles, addresses, hasBmc: false });
-  const [first] = snapshot.placement.surplus;
-  const removals = first ? [toRemovalTask(VINO_OWNER, first)] : [];
-  const tracker = new ProgressTracker({
-    clock: new ManualClock(),
-    machines: new MachinesDouble(),
-    work: AT_REST,
-  });
-  for (const task of [...tasks, ...removals]) tracker.review(task, view, undefined);
-  const differences = ["edge-worker has another address"];
-  const found = report({
-    snapshot,
-    roles,
-    addresses,
-    wanted: tasks,
-    idle,
-    removals,
-    staying: [{ machine: toKnown("worker", 12), why: "x", isKept: false }],
-    hosts: new Map([
-      [
-        kept,
-        { name: "edge-worker", state: "Paused", message: "is paused", notices: [], differences },
-      ],
-      [nameOf(12), { name: "edge-worker-12", state: "InUse", message: "is used", notices: [] }],
-    ]),
-    shown: [
-      { ...SHOWN, name: "edge-worker-0" },
-      { ...SHOWN, name: "edge-worker-5" },
-      { ...SHOWN, name: "edge-worker-7", use: 'is used by M "m"' },
-    ],
-    tracker,
-  });
-  expect(
-    found.map(({ entry, isWanted }) => [
-      entry.index,
-      entry.bareMetalHost,
-      isWanted,
-      entry.host,
-      entry.hostDisplayName,
-    ]),
-  ).toEqual([
-    [0, "Paused", true, "h1", "xcp-1"],
-    [5, "Published", true, "h1", "xcp-1"],
-    [7, "InUse", false, "h1", "xcp-1"],
-    [12, "InUse", false, "h1", "xcp-1"],
-  ]);
-  expect(found[0]?.problems).toMatchObject([{ kind: "notice", message: differences[0] }]);
-  expect(found[1]?.entry.message).toBe("oam is full");
-});
+function review(task: MachineTask, view: MachinesView): ProgressTracker {
+  const clock = new ManualClock();
+  const tracker = new ProgressTracker({ clock, machines: new MachinesDouble(), work: AT_REST });
+  tracker.review(task, view, undefined);
+  return tracker;
+}
 
-test("listReports() tells machines with other addresses apart from those without", () => {
-  const view = toView([0, 1, 2].map((index) => toMachine("worker", index)));
-  const { snapshot, roles = new Map() } = look(view, THREE);
-  const say = (index: number): string =>
-    `interface eth0 of ${nameOf(index)} has 192.0.2.${index}. Set it back`;
-  const addresses = {
+describe("reportMachine()", () => {
+  const view = toView(
+    [0, 1].map((index) => toMachine("worker", index)),
+    { hosts: [toDoubleHost("h1", { name: "xcp-1" })] },
+  );
+  const looked = look(view, SPEC);
+  const { desired } = looked.input;
+  const toAddresses = (of: Partial<Addresses>): Addresses => ({
     machines: new Map(),
-    problems: new Map([
-      [nameOf(0), say(0)],
-      [nameOf(1), say(1)],
-      [nameOf(2), "oam is full"],
-    ]),
-    differing: new Set([nameOf(0), nameOf(1)]),
+    problems: new Map(),
     notices: [],
-  };
-  const { idle } = toWantedTasks(snapshot, { spec: THREE, roles, addresses, hasBmc: false });
-  const found = report({ snapshot, roles, addresses, idle });
-  expect(found.map(({ entry, problems }) => [entry.state, problems])).toEqual([
-    ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(0) }]],
-    ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(1) }]],
-    ["Ready", []],
-  ]);
-});
-
-test("listReports() says of what a person would have to decide that it stays, if the Vino is done with it", () => {
-  const view = toView([toMachine("worker", 0)]);
-  const looked = look(view);
-  const [machine] = looked.snapshot.placement.surplus;
-  const removals = machine ? [toRemovalTask(VINO_OWNER, machine)] : [];
-  const tracker = new ProgressTracker({
-    clock: new ManualClock(),
-    machines: new MachinesDouble(),
-    work: AT_REST,
+    ...of,
   });
-  for (const task of removals) {
-    tracker.review(task, view, undefined);
+  const nameOf = (index: number): string => toEntry("worker", index).name;
+  const plan = (addresses: Addresses): WantedTasks =>
+    toWantedTasks(looked.snapshot, {
+      spec: SPEC,
+      roles: desired?.roles ?? new Map(),
+      addresses,
+      hasBmc: false,
+    });
+
+  test("says what was done with the host of a wanted machine", () => {
+    const [task] = plan(toAddresses({ machines: new Map([[nameOf(0), []]]) })).tasks;
+    if (task === undefined) throw new Error("it is wanted");
+    const differences = ["edge-worker-0 has another address"];
+    const outcome = { name: "edge-worker-0", state: "Paused", message: "is paused" } as const;
+    const found = report(
+      looked,
+      { kind: "wanted", task },
+      {
+        progress: review(task, view).find(task.name),
+        outcome: { ...outcome, notices: [], differences },
+        host: HOST,
+      },
+    );
+    expect(found).toMatchObject({
+      isWanted: true,
+      entry: { host: "h1", hostDisplayName: "xcp-1", bareMetalHost: "Paused" },
+      problems: [{ kind: "notice", message: differences[0] }],
+    });
+  });
+
+  test("says why nothing can be done for a wanted machine, and tells apart those with other addresses", () => {
+    const problems = new Map([
+      [nameOf(0), "eth0 has 192.0.2.9. Set it back"],
+      [nameOf(1), "oam is full"],
+    ]);
+    const { idle } = plan(toAddresses({ problems, differing: new Set([nameOf(0)]) }));
+    const found = idle.map((one) => report(looked, { kind: "idle", ...one }, { host: HOST }));
+    expect(found.map(({ entry }) => [entry.state, entry.bareMetalHost, entry.message])).toEqual([
+      ["Ready", "Published", "eth0 has 192.0.2.9. Set it back"],
+      ["Ready", "Published", "oam is full"],
+    ]);
+    expect(found.map(({ problems: [first] }) => first?.reason)).toEqual([
+      "AddressesDiffer",
+      undefined,
+    ]);
+  });
+
+  const machine = toKnown("worker", 7);
+  const task = toRemovalTask(VINO_OWNER, machine);
+  const going = look(toView([toMachine("worker", 7)]));
+
+  test.each<[string, Omit<SurplusAssignment, "kind" | "machine">, Partial<Input>, string, boolean]>(
+    [
+      ["that may not go", { heldBy: "confirm it" }, {}, "confirm it", false],
+      [
+        "whose host is in use",
+        { task },
+        {
+          outcome: { name: "edge-worker-7", state: "InUse", message: "is used", notices: [] },
+        },
+        "is used",
+        false,
+      ],
+      [
+        "whose host goes",
+        { task },
+        { outcome: { name: "edge-worker-7", state: "Removing", notices: [] } },
+        "BareMetalHost edge-worker-7 is being deleted",
+        false,
+      ],
+      [
+        "that stays without its host",
+        { keptBecause: "Retain" },
+        { outcome: { name: "edge-worker-7", state: "Gone", notices: [] } },
+        "Retain",
+        true,
+      ],
+    ],
+  )("says of a machine %s why it stays", (_title, assignment, change, message, isKept) => {
+    const found = report(going, { kind: "surplus", machine, ...assignment }, change);
+    expect(found).toMatchObject({ isWanted: false, isKept, entry: { message } });
+  });
+
+  test("says of what a person would have to decide that it stays, if the Vino is done with it", () => {
+    const tracker = review(task, going.snapshot.view);
     tracker.noteFailure(task.name, { kind: "decision", message: "VM a is hidden" });
-  }
-  expect(report({ ...looked, removals, tracker })).toMatchObject([
-    { entry: { message: "VM a is hidden" }, problems: [{ kind: "decision" }] },
-  ]);
-  const message =
-    "What exists of it stays in the cloud, because deletionPolicy is Retain. VM a is hidden";
-  expect(report({ ...looked, removals, tracker, isLeft: () => true })).toMatchObject([
-    { entry: { message }, problems: [], isKept: true },
-  ]);
-});
+    const change = { progress: tracker.find(task.name) };
+    const surplus = { kind: "surplus", machine, task } as const;
+    expect(report(going, surplus, change)).toMatchObject({
+      entry: { message: "VM a is hidden" },
+      problems: [{ kind: "decision" }],
+    });
+    const retains = { ...going, input: { ...going.input, deletes: false } };
+    const message =
+      "What exists of it stays in the cloud, because deletionPolicy is Retain. VM a is hidden";
+    expect(report(retains, surplus, change)).toMatchObject({
+      entry: { message },
+      problems: [],
+      isKept: true,
+    });
+  });
 
-const LYON = POOL;
-const OTHER = { ...POOL, id: "pool-2", name: "paris" };
-const lose = (pool: typeof POOL): typeof POOL => ({ ...pool, isComplete: false });
+  const LYON = POOL;
+  const OTHER = { ...POOL, id: "pool-2", name: "paris" };
+  const lose = (pool: typeof POOL): typeof POOL => ({ ...pool, isComplete: false });
+  const { machine: _shown, ...unseen } = machine;
 
-test.each<[string, readonly (typeof POOL)[], boolean, boolean]>([
-  ["that no list shows, although all pools answer", [LYON, OTHER], false, false],
-  ["that may be in any pool", [LYON, lose(OTHER)], false, true],
-  ["that is in another pool than the lost one", [LYON, lose(OTHER)], true, false],
-  ["that is in the lost pool", [lose(LYON), OTHER], true, true],
-  ["without any pool", [], false, true],
-])("listReports() of a machine %s", (_title, pools, isShown, isSilent) => {
-  const looked = look(toView(isShown ? [toMachine("worker", 0)] : [], { pools }));
-  const [machine] = looked.snapshot.placement.surplus;
-  const known = machine ?? toKnown("worker", 0);
-  const { machine: _shown, ...limited } = known;
-  const staying = [{ machine: limited, why: "x", isKept: false }];
-  const machines = report({ ...looked, staying });
-  expect(machines.map((one) => one.isSilent === true)).toEqual([isSilent]);
+  test.each<[string, readonly (typeof POOL)[], boolean]>([
+    ["that no list shows, although all pools answer", [LYON, OTHER], false],
+    ["that may be in any pool", [LYON, lose(OTHER)], true],
+    ["without any pool", [], true],
+  ])("says whether the cloud is silent about a machine %s", (_title, pools, isSilent) => {
+    const { input, snapshot } = look(toView([], { pools }));
+    const found = report({ input, snapshot }, { kind: "surplus", machine: unseen, heldBy: "x" });
+    expect(found.isSilent === true).toBe(isSilent);
+  });
 });

@@ -1,10 +1,9 @@
 /**
- * Publishes machines as BareMetalHosts with their Secrets, and takes hosts back that are not wanted any more.
+ * Publishes a machine as a BareMetalHost with its Secrets, and takes a host back that is not wanted any more.
  * @module
  */
 import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../../core/clock.ts";
-import { mapAtOnce } from "../../../../core/concurrency.ts";
 import type { KeySource } from "../../../../engine/object_loop.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { type StoreReader, toKey, type Key } from "../../../../kube/cache/store.ts";
@@ -26,52 +25,47 @@ interface HostPublisherOptions {
   readonly clock: Clock;
   readonly hosts: StoreReader<BareMetalHost>;
   readonly vinoes: Pick<StoreReader<Vino>, "values">;
-  /** Gives each host its management controller. @default {hosts have none} */
-  readonly addBmcs?: AddBmcs | undefined;
+  /** Gives a host its management controller. @default {hosts have none} */
+  readonly addBmc?: AddBmc | undefined;
 }
 
-/** What must become of the hosts of a Vino. Hosts that are in neither list stay as they are. */
-export interface PublishRequest {
+/** The host of a machine. */
+export interface HostRequest {
   readonly owner: MachineOwner;
-  /** Complete machines. */
-  readonly hosts: readonly WantedHost[];
-  /** Names of hosts to take back, because the spec does not want them any more. */
-  readonly unwanted: readonly string[];
+  /** Of the host. */
+  readonly name: string;
   /**
-   * Names of hosts that were paused or moved when the status was written last: after a restart Landfall knows by them
-   * that such a host was moved to another cluster if it is gone.
+   * Whether it was paused or moved when the status of its machine was written last: after a restart Landfall knows by
+   * that that it was moved to another cluster if it is gone.
    */
-  readonly paused: ReadonlySet<string>;
+  readonly wasPaused: boolean;
   /** Whether hosts that were moved to another cluster are made again here: a user asks for it by an annotation. */
   readonly publishesMoved: boolean;
 }
 
 /**
- * Gives each host to publish its management controller.
+ * Gives a host to publish its management controller.
  *
- * @returns The hosts, in the order of the request
  * @throws {KubeError} if another try may help
  */
-export type AddBmcs = (
-  request: Pick<PublishRequest, "hosts" | "owner">,
+export type AddBmc = (
+  host: WantedHost,
+  owner: MachineOwner,
   signal: AbortSignal,
-) => Promise<readonly WantedHost[]>;
+) => Promise<WantedHost>;
 
-/** What {@linkcode HostPublisher.publish} did. */
+/** How far a host is. */
 export interface Published {
-  /** Those to publish, in the order of the request. */
-  readonly hosts: readonly HostOutcome[];
-  /** Those to take back, in the order of the request. */
-  readonly unwanted: readonly HostOutcome[];
-  /** When to publish again although nothing changes, in milliseconds. */
+  readonly outcome: HostOutcome;
+  /** When to look at it again although nothing changes, in milliseconds. */
   readonly againMs: number;
 }
 
 /** The BareMetalHosts of Vinos, as what reconciles their machines uses them. */
-export type BareMetalHosts = Pick<HostPublisher, "find" | "forget" | "list" | "publish">;
-
-/** Hosts that are worked on at once. */
-const AT_ONCE = 8;
+export type BareMetalHosts = Pick<
+  HostPublisher,
+  "find" | "forget" | "isGone" | "publish" | "remove"
+>;
 
 /** Publishes hosts. It is the only one that writes them and their Secrets. */
 export class HostPublisher {
@@ -95,15 +89,18 @@ export class HostPublisher {
     return this.#hosts;
   }
 
-  /** The hosts of a Vino, as they were last seen: those that nothing wants any more, too. */
-  list(vinoUid: string): readonly HostFacts[] {
-    return Array.from(this.#hosts.list(vinoUid), toHostFacts);
-  }
-
   /** The host of a name as it was last seen, also one that is not ours. */
   find(namespace: string, name: string): HostFacts | undefined {
     const host = this.#hosts.find(namespace, name);
     return host && toHostFacts(host);
+  }
+
+  /** Whether the API server itself said that a host that must go does not exist, and nothing was seen of it since. */
+  isGone(request: HostRequest): boolean {
+    const { owner, name } = request;
+    const shown = this.find(owner.namespace, name);
+    const { state } = planRemoval(name, shown, this.#look(request));
+    return state === "Gone" && this.#writer.isProvenGone(owner, name);
   }
 
   /** Forgets a Vino that is gone. */
@@ -115,73 +112,98 @@ export class HostPublisher {
   }
 
   /**
-   * Brings hosts and Secrets to what is wanted. Writes nothing if all is so.
+   * Brings the host of a complete machine and its Secrets to what is wanted. Writes nothing if all is so.
    *
    * @throws {KubeError} if another try may help
    */
-  async publish(request: PublishRequest, signal: AbortSignal): Promise<Published> {
-    const { addBmcs } = this.#options;
-    const pass = new PublishPass();
-    const options = { atOnce: AT_ONCE, signal };
-    const all = addBmcs ? await addBmcs(request, signal) : request.hosts;
-    const unwanted = await mapAtOnce(request.unwanted, options, (name, both) =>
-      this.#remove(name, { request, pass, signal: both }),
-    );
-    const hosts = await mapAtOnce(all, options, async (wanted, both) => {
-      const outcome = await this.#publishOne(wanted, { request, pass, signal: both });
-      const { error } = this.find(request.owner.namespace, wanted.name) ?? {};
-      const isBroken = error !== undefined && doesExist(outcome.state);
-      return pass.withBmc({ ...outcome, ...(isBroken && { error }) }, wanted);
-    });
-    return { hosts, unwanted, againMs: pass.againMs };
+  async publish(
+    request: HostRequest,
+    machine: WantedHost,
+    signal: AbortSignal,
+  ): Promise<Published> {
+    const { owner, name } = request;
+    const { addBmc } = this.#options;
+    const wanted = addBmc ? await addBmc(machine, owner, signal) : machine;
+    const published = await this.#publish(request, wanted, signal);
+    const { error } = this.find(owner.namespace, name) ?? {};
+    const isBroken = error !== undefined && doesExist(published.outcome.state);
+    const outcome = { ...published.outcome, ...(isBroken && { error }) };
+    return withBmc({ ...published, outcome }, wanted);
   }
 
-  async #publishOne(wanted: WantedHost, call: Call): Promise<HostOutcome> {
-    const { request, pass, signal } = call;
-    const { owner } = request;
-    const { name } = wanted;
+  /**
+   * Takes back a host that is not wanted any more.
+   *
+   * @throws {KubeError} if another try may help
+   */
+  async remove(request: HostRequest, signal: AbortSignal): Promise<Published> {
+    const { owner, name } = request;
+    const shown = this.#hosts.find(owner.namespace, name);
+    const surroundings = this.#look(request);
+    const first = planRemoval(name, shown && toHostFacts(shown), surroundings);
+    if (first.state !== "Gone") this.#writer.forgetProof(owner, name);
+    const isProven = first.state !== "Gone" || this.#writer.isProvenGone(owner, name);
+    // What follows destroys the machine: that the view shows no host is no proof.
+    const host = isProven ? shown : await this.#writer.readForProof(owner, name, signal);
+    const plan = isProven ? first : planRemoval(name, host && toHostFacts(host), surroundings);
+    if (plan.state === "Gone") this.#writer.forget(toKey({ metadata: { ...owner, name } }));
+    if (plan.change === undefined || host === undefined) return toPublished(plan);
+    return toPublished(plan, await this.#writer.delete(host, signal));
+  }
+
+  async #publish(
+    request: HostRequest,
+    wanted: WantedHost,
+    signal: AbortSignal,
+  ): Promise<Published> {
+    const { owner, name } = request;
     const host = this.#hosts.find(owner.namespace, name);
-    const surroundings = this.#look(request, name);
     if (host !== undefined) this.#writer.forgetProof(owner, name);
-    const plan = planHost(wanted, host && toHostFacts(host), surroundings);
-    if (plan.change?.kind === "create") return await this.#make(wanted, plan, call);
-    if (plan.change?.kind === "delete") this.#replaced.add(toHostKey(request, name));
+    const plan = planHost(wanted, host && toHostFacts(host), this.#look(request));
+    if (plan.change?.kind === "create") return await this.#make(owner, wanted, plan, signal);
+    if (plan.change?.kind === "delete") this.#replaced.add(`${owner.namespace}/${name}`);
     const result = host && (await this.#change(host, wanted, plan, signal));
-    const outcome = pass.toOutcome(plan, result);
-    if (!plan.hasSecrets) return outcome;
-    const problem = await this.#ensureSecrets(wanted, host?.metadata.uid, call);
-    return problem && outcome.state === "Published" ? pass.toProblem(plan, problem) : outcome;
+    const published = toPublished(plan, result);
+    if (!plan.hasSecrets) return published;
+    const problem = await this.#ensureSecrets(owner, wanted, host?.metadata.uid, signal);
+    const isAsWanted = problem === undefined || published.outcome.state !== "Published";
+    return isAsWanted ? published : toProblem(plan, problem);
   }
 
-  #look({ owner, paused, publishesMoved }: PublishRequest, name: string): HostSurroundings {
-    const isMoved = paused.has(name) || this.#hosts.isMoved(owner.uid, name);
+  #look({ owner, name, wasPaused, publishesMoved }: HostRequest): HostSurroundings {
+    const isMoved = wasPaused || this.#hosts.isMoved(owner.uid, name);
     return { vinoUid: owner.uid, isMoved: isMoved && !publishesMoved };
   }
 
   /** First the Secrets, then the host, then the Secrets become the host's. */
-  async #make(wanted: WantedHost, plan: HostPlan, call: Call): Promise<HostOutcome> {
-    const { request, pass, signal } = call;
-    if (!pass.mayMake()) return pass.toOutcome(plan, { kind: "overtaken" });
-    const problem = await this.#ensureSecrets(wanted, undefined, call);
-    if (problem) return pass.toProblem(plan, problem);
-    const result = await this.#writer.create(request.owner, wanted, signal);
-    if (result.kind !== "done") return pass.toOutcome(plan, result);
+  async #make(
+    owner: MachineOwner,
+    wanted: WantedHost,
+    plan: HostPlan,
+    signal: AbortSignal,
+  ): Promise<Published> {
+    const problem = await this.#ensureSecrets(owner, wanted, undefined, signal);
+    if (problem) return toProblem(plan, problem);
+    const result = await this.#writer.create(owner, wanted, signal);
+    if (result.kind !== "done") return toPublished(plan, result);
     // If this fails, the next look at the Secrets mends it.
-    const later = await this.#ensureSecrets(wanted, result.uid, call);
-    if (later) return pass.toProblem(plan, later);
-    const isMade = !this.#replaced.delete(toHostKey(request, wanted.name));
-    const made = { ...(isMade && { isMade }), notices: plan.notices };
-    return { name: wanted.name, state: "Published", ...made };
+    const later = await this.#ensureSecrets(owner, wanted, result.uid, signal);
+    if (later) return toProblem(plan, later);
+    const { name, notices } = plan;
+    const isMade = !this.#replaced.delete(`${owner.namespace}/${name}`);
+    const outcome = { name, state: "Published" as const, ...(isMade && { isMade }), notices };
+    return { outcome, againMs: CHECK_INTERVAL_MS };
   }
 
   async #ensureSecrets(
-    wanted: WantedHost,
+    owner: MachineOwner,
+    host: WantedHost,
     hostUid: string | undefined,
-    { request: { owner }, signal }: Call,
+    signal: AbortSignal,
   ): Promise<SecretProblem | undefined> {
-    const networkData = formatNetworkData(wanted.interfaces);
+    const networkData = formatNetworkData(host.interfaces);
     const isNew = hostUid === undefined;
-    for (const secret of toSecrets({ owner, host: wanted, hostUid, networkData })) {
+    for (const secret of toSecrets({ owner, host, hostUid, networkData })) {
       const problem = await this.#secrets.ensure(owner.uid, secret, isNew, signal);
       if (problem) return problem;
     }
@@ -199,111 +221,66 @@ export class HostPublisher {
     if (change.kind === "create") return undefined;
     return await this.#writer.patch(host, wanted, change.patch, signal);
   }
-
-  async #remove(name: string, { request, pass, signal }: Call): Promise<HostOutcome> {
-    const { owner } = request;
-    const shown = this.#hosts.find(owner.namespace, name);
-    const surroundings = this.#look(request, name);
-    const first = planRemoval(name, shown && toHostFacts(shown), surroundings);
-    if (first.state !== "Gone") this.#writer.forgetProof(owner, name);
-    const isProven = first.state !== "Gone" || this.#writer.isProvenGone(owner, name);
-    // What follows destroys the machine: that the view shows no host is no proof.
-    const host = isProven ? shown : await this.#writer.readForProof(owner, name, signal);
-    const plan = isProven ? first : planRemoval(name, host && toHostFacts(host), surroundings);
-    if (plan.state === "Gone") this.#writer.forget(toKey({ metadata: { ...owner, name } }));
-    if (plan.change === undefined || host === undefined) return toOutcome(plan);
-    return pass.toOutcome(plan, await this.#writer.delete(host, signal));
-  }
 }
 
-/** What the hosts of one call of `publish` share. */
-interface Call {
-  readonly request: PublishRequest;
-  readonly pass: PublishPass;
-  /** Ends as soon as the work on one of them fails. */
-  readonly signal: AbortSignal;
-}
-
-function toHostKey({ owner }: Pick<PublishRequest, "owner">, name: string): string {
-  return `${owner.namespace}/${name}`;
-}
-
-/** Hosts that one call makes. More follow at the next call: a reconcile must end in time. */
-const MADE_MAX = 100;
-/** How soon to go on after that, and after another program was quicker. */
+/** How soon to go on after another program was quicker. */
 const SOON_MS = 1_000;
 /** How soon to try again what was refused: a quota grows, a name becomes free. */
 const REFUSED_MS = 60_000;
 
-/** What one call of `publish` did so far. */
-export class PublishPass {
-  /** When to publish again although nothing changes. */
-  againMs: number = CHECK_INTERVAL_MS;
-  #begun = 0;
-
-  /** Whether one more host may be made now. */
-  mayMake(): boolean {
-    this.#begun += 1;
-    return this.#begun <= MADE_MAX;
-  }
-
-  /** How far a host is after a write. */
-  toOutcome(plan: HostPlan, result: WriteResult | undefined): HostOutcome {
-    const outcome = toOutcome(plan);
-    switch (result?.kind) {
-      case "overtaken":
-        this.#again(SOON_MS);
-        return outcome;
-      case "held": {
-        this.#again(result.pauseMs);
-        const notice = `${plan.name}: another program changes its labels again and again`;
-        return { ...outcome, notices: [...outcome.notices, notice] };
-      }
-      case "taken":
-        this.#again(REFUSED_MS);
-        return { ...outcome, state: "NameTaken", message: result.why };
-      case "refused":
-        this.#again(REFUSED_MS);
-        return {
-          ...outcome,
-          state: "Refused",
-          message: `BareMetalHost ${plan.name}: ${result.why}`,
-        };
-      default:
-        if (plan.state === "NameTaken") this.#again(REFUSED_MS);
-        return outcome;
+/** How far a host is after a write. */
+export function toPublished(plan: HostPlan, result?: WriteResult): Published {
+  const outcome = toOutcome(plan);
+  const { name } = plan;
+  switch (result?.kind) {
+    case "overtaken":
+      return { outcome, againMs: SOON_MS };
+    case "held": {
+      const notice = `${name}: another program changes its labels again and again`;
+      const againMs = Math.min(result.pauseMs, CHECK_INTERVAL_MS);
+      return { outcome: { ...outcome, notices: [...outcome.notices, notice] }, againMs };
     }
-  }
-
-  /** How far a host is whose Secret is not as wanted. */
-  toProblem(plan: HostPlan, { state, message }: SecretProblem): HostOutcome {
-    this.#again(state === "Publishing" ? SOON_MS : REFUSED_MS);
-    return { ...toOutcome(plan), state, message };
-  }
-
-  /** Adds what is to say about the management controller, whose credentials a person may change at any time. */
-  withBmc(
-    outcome: HostOutcome,
-    {
-      bmcProblem,
-      bmcNotice,
-      bmcAgainMs,
-    }: Pick<WantedHost, "bmcProblem" | "bmcNotice" | "bmcAgainMs">,
-  ): HostOutcome {
-    if (bmcAgainMs !== undefined) this.#again(bmcAgainMs);
-    if (bmcProblem === undefined)
-      return bmcNotice === undefined ? outcome : { ...outcome, bmcNotice };
-    this.#again(REFUSED_MS);
-    return { ...outcome, notices: [...outcome.notices, bmcProblem], bmcProblem };
-  }
-
-  #again(ms: number): void {
-    this.againMs = Math.min(this.againMs, ms);
+    case "taken":
+      return toRefused({ ...outcome, state: "NameTaken", message: result.why });
+    case "refused":
+      return toRefused({
+        ...outcome,
+        state: "Refused",
+        message: `BareMetalHost ${name}: ${result.why}`,
+      });
+    default:
+      return plan.state === "NameTaken"
+        ? toRefused(outcome)
+        : { outcome, againMs: CHECK_INTERVAL_MS };
   }
 }
 
+function toRefused(outcome: HostOutcome): Published {
+  return { outcome, againMs: REFUSED_MS };
+}
+
+/** How far a host is whose Secret is not as wanted. */
+function toProblem(plan: HostPlan, { state, message }: SecretProblem): Published {
+  const againMs = state === "Publishing" ? SOON_MS : REFUSED_MS;
+  return { outcome: { ...toOutcome(plan), state, message }, againMs };
+}
+
+/** Adds what is to say about the management controller, whose credentials a person may change at any time. */
+function withBmc(
+  { outcome, againMs }: Published,
+  { bmcProblem, bmcNotice, bmcAgainMs = Infinity }: WantedHost,
+): Published {
+  const soonMs = Math.min(againMs, bmcAgainMs);
+  if (bmcProblem === undefined) {
+    const noticed = bmcNotice === undefined ? outcome : { ...outcome, bmcNotice };
+    return { outcome: noticed, againMs: soonMs };
+  }
+  const notices = [...outcome.notices, bmcProblem];
+  return { outcome: { ...outcome, notices, bmcProblem }, againMs: Math.min(soonMs, REFUSED_MS) };
+}
+
 /** How far a host is by its plan. */
-export function toOutcome({ name, state, message, notices, differences }: HostPlan): HostOutcome {
+function toOutcome({ name, state, message, notices, differences }: HostPlan): HostOutcome {
   return {
     name,
     state,

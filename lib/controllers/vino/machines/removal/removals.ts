@@ -6,14 +6,17 @@ import { parseMachineName, toOwnerPrefix } from "../../../../cloud/capabilities/
 import type { KnownMachine } from "../../placement/known.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
 import type { VinoRemoval } from "../../resource/vino.ts";
-import type { HostsPass } from "../publish_hosts.ts";
-import type { Progress, ProgressTracker } from "../steps/progress_tracker.ts";
+import {
+  isDecisionNeeded,
+  type Progress,
+  type ProgressTracker,
+} from "../steps/progress_tracker.ts";
 import { type MachineTask, listForgotten, toRemovalTask } from "../steps/tasks.ts";
-import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
+import type { ReconcileInput, SurplusAssignment } from "../assignment.ts";
+import type { MachineReconcilerOptions } from "../types.ts";
 import { NeverComplete, describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 import { GONE_POOLS } from "../../words.ts";
 import { isGoneWithPool, readGonePools } from "./gone_pools.ts";
-import type { HostOutcome } from "../../hosts/types.ts";
 
 /** What {@linkcode Removals} need. */
 interface RemovalsOptions extends Pick<
@@ -23,20 +26,14 @@ interface RemovalsOptions extends Pick<
   readonly tracker: Pick<ProgressTracker, "find" | "isWorking" | "sightings">;
 }
 
-/** Machines that are too many and whose BareMetalHosts must go. */
-interface Leaving {
-  readonly machines: readonly KnownMachine[];
-  /** Why none of the others may go; no full stop. Absent: they are all of them. */
-  readonly limit: string | undefined;
-}
-
-/** What is to be removed from the cloud. */
-export interface RemovalTasks {
-  readonly decision: RemovalDecision;
-  /** Machines that are too many, without a BareMetalHost. */
-  readonly surplus: readonly MachineTask[];
-  /** These, and machines that have addresses and of which nothing else is known. */
-  readonly all: readonly MachineTask[];
+/** What becomes of machines that are too many. */
+export interface RemovalDecision {
+  /** By machine, in their order. */
+  readonly surplus: readonly SurplusAssignment[];
+  /** The machines of them that may be removed now, or that may be gone; and those that have only addresses. */
+  readonly tasks: readonly MachineTask[];
+  /** Whether nothing is left to do but {@linkcode tasks}. */
+  readonly isDrained: boolean;
 }
 
 /**
@@ -58,50 +55,49 @@ export class Removals {
   }
 
   /**
-   * Which of the machines that are too many must go, by the limit of removals.
+   * Why no more machines may go, by the limit of removals; no full stop. `undefined`: all may.
    *
    * @throws {KubeError} if the namespace of a Vino that is deleted cannot be read
    */
-  async findLeaving(
+  async findLimit(
     input: ReconcileInput,
     snapshot: Snapshot,
     signal: AbortSignal,
-  ): Promise<Leaving> {
-    const { surplus } = snapshot.placement;
+  ): Promise<string | undefined> {
     const { findLimit } = this.#options;
     this.#limit.load(input.vino.status?.removals ?? [], this.#now, findLimit());
-    const limit = await this.#findLimit(input, snapshot, signal);
-    if (limit === undefined) return { machines: surplus, limit };
-    return { machines: surplus.filter((one) => one.isRemoving), limit };
+    return await this.#findLimit(input, snapshot, signal);
   }
 
   /**
-   * The tasks to remove machines whose hosts are gone, and what has only addresses.
+   * Decides about machines that are too many, and about what has only addresses.
    *
+   * @param isHostGone Whether the host of a machine is proven gone
    * @throws {KubeError} if the owners of addresses cannot be read
    */
-  async listTasks(
+  async decide(
     { vino, deletes }: ReconcileInput,
     { owner, known, placement }: Snapshot,
-    { limit, hosts }: Pick<Leaving, "limit"> & { readonly hosts: HostsPass },
+    {
+      limit,
+      isHostGone,
+    }: {
+      readonly limit: string | undefined;
+      readonly isHostGone: (machine: KnownMachine) => boolean;
+    },
     signal: AbortSignal,
-  ): Promise<RemovalTasks> {
-    const question = { surplus: placement.surplus, outcomes: hosts.unwanted, deletes, limit };
-    const decision = decideRemovals(question);
-    const surplus = decision.removable.map((one) => toRemovalTask(owner, one));
-    const holders = await this.#options.addresses.listHolders(vino, signal);
-    const { sightings } = this.#options.tracker;
+  ): Promise<RemovalDecision> {
+    const question = { surplus: placement.surplus, deletes, limit, isHostGone };
     const gonePools = vino.metadata.annotations?.[GONE_POOLS];
     const toTask = (task: MachineTask): MachineTask =>
       gonePools === undefined ? task : { ...task, goal: { kind: "remove", gonePools } };
+    const decision = decideRemovals(question, (one) => toTask(toRemovalTask(owner, one)));
+    const holders = await this.#options.addresses.listHolders(vino, signal);
+    const { sightings } = this.#options.tracker;
     const forgotten = listForgotten(owner, holders, { known, placement }).filter(
       ({ name }) => !sightings.isGone(name),
     );
-    return {
-      decision,
-      surplus: surplus.map(toTask),
-      all: [...surplus, ...forgotten].map(toTask),
-    };
+    return { ...decision, tasks: [...decision.tasks, ...forgotten.map(toTask)] };
   }
 
   /**
@@ -149,14 +145,14 @@ export class Removals {
   async findEnd(
     { desired, deletes }: ReconcileInput,
     { owner }: Pick<Snapshot, "owner">,
-    { decision, all }: RemovalTasks,
+    { tasks, isDrained }: RemovalDecision,
     signal: AbortSignal,
   ): Promise<RemovalEnd> {
     if (desired !== undefined) return "open";
-    const open = all.filter((task) => !this.isSettled(task, deletes));
+    const open = tasks.filter((task) => !this.#isSettled(task, deletes));
     const isUnclear = open.length > 0 && open.every((task) => this.#isUnclear(task));
     if (isUnclear && !deletes) return "unclear";
-    if (open.length > 0 || !decision.isDrained) return "open";
+    if (open.length > 0 || !isDrained) return "open";
     if (!deletes) return "over";
     const { machines } = await this.#options.machines.observe({ isForChange: true }, signal);
     const prefix = toOwnerPrefix(owner);
@@ -167,12 +163,10 @@ export class Removals {
   }
 
   /** Whether nothing of a machine is left, or what is left stays. */
-  isSettled({ name }: MachineTask, deletes: boolean): boolean {
+  #isSettled({ name }: MachineTask, deletes: boolean): boolean {
     const { tracker } = this.#options;
-    if (tracker.sightings.isGone(name)) return true;
-    const { failure, plan } = tracker.find(name) ?? {};
-    const isBlocked = plan?.problems.some(({ kind }) => kind === "decision") === true;
-    return !deletes && (failure?.kind === "decision" || isBlocked);
+    const progress = tracker.find(name);
+    return tracker.sightings.isGone(name) || (!deletes && isDecisionNeeded(progress));
   }
 
   /** Whether the cloud cannot say what there is of a machine. */
@@ -228,8 +222,8 @@ const LIMITED_MESSAGE = "It is not wanted any more. A person must confirm its re
 /** What is known about the machines that are too many. */
 export interface RemovalInput {
   readonly surplus: readonly KnownMachine[];
-  /** How far their BareMetalHosts are, by name of the machine; only of those that may go. */
-  readonly outcomes: ReadonlyMap<string, HostOutcome>;
+  /** Whether the host of a machine is proven gone. */
+  readonly isHostGone: (machine: KnownMachine) => boolean;
   readonly deletes: boolean;
   /** Why none of them may go; no full stop. */
   readonly limit: string | undefined;
@@ -237,44 +231,25 @@ export interface RemovalInput {
   readonly isWithoutCloud?: boolean;
 }
 
-/** A machine that is too many, and stays for now. */
-interface StayingMachine {
-  readonly machine: KnownMachine;
-  /** Why; a sentence without a full stop. */
-  readonly why: string;
-  /** Whether Landfall is done with it. */
-  readonly isKept: boolean;
-}
-
-/** What becomes of them. */
-interface RemovalDecision {
-  /** Machines that may be removed from the cloud now, or that may be gone: then their addresses are free. */
-  readonly removable: readonly KnownMachine[];
-  readonly staying: readonly StayingMachine[];
-  /** Whether nothing is left to do but {@linkcode removable}. */
-  readonly isDrained: boolean;
-}
-
-/** Decides about machines that are too many. */
-export function decideRemovals(input: RemovalInput): RemovalDecision {
-  const { surplus, outcomes, deletes, limit, isWithoutCloud = false } = input;
-  const removable: KnownMachine[] = [];
-  const staying: StayingMachine[] = [];
-  let isDrained = true;
-  for (const machine of surplus) {
-    const host = outcomes.get(machine.name);
-    if (limit !== undefined && !machine.isRemoving) {
-      isDrained = false;
-      staying.push({ machine, why: LIMITED_MESSAGE, isKept: false });
-    } else if (host !== undefined && host.state !== "Gone") {
-      isDrained = false;
-      const message = host.message ?? `BareMetalHost ${host.name} is being deleted`;
-      staying.push({ machine, why: message, isKept: false });
-    } else if (!isWithoutCloud && (deletes || machine.machine === undefined)) {
-      removable.push(machine);
-    } else {
-      staying.push({ machine, why: isWithoutCloud ? UNSEEN_MESSAGE : KEPT_MESSAGE, isKept: true });
-    }
-  }
-  return { removable, staying, isDrained };
+/** Decides about machines that are too many. @param toTask Makes the task to remove one */
+export function decideRemovals(
+  { surplus, isHostGone, deletes, limit, isWithoutCloud = false }: RemovalInput,
+  toTask: (machine: KnownMachine) => MachineTask,
+): RemovalDecision {
+  const assignments = surplus.map((machine): SurplusAssignment => {
+    const base = { kind: "surplus", machine } as const;
+    if (limit !== undefined && !machine.isRemoving) return { ...base, heldBy: LIMITED_MESSAGE };
+    if (isWithoutCloud) return { ...base, keptBecause: UNSEEN_MESSAGE };
+    // What the cloud does not show has addresses, which are free when nothing is there.
+    if (deletes || machine.machine === undefined) return { ...base, task: toTask(machine) };
+    return { ...base, keptBecause: KEPT_MESSAGE };
+  });
+  const free = assignments.filter(
+    ({ machine, heldBy }) => heldBy === undefined && isHostGone(machine),
+  );
+  return {
+    surplus: assignments,
+    tasks: free.flatMap(({ task }) => task ?? []),
+    isDrained: free.length === assignments.length,
+  };
 }

@@ -51,6 +51,13 @@ export interface StepFailure {
   readonly message: string;
 }
 
+/** Whether a person must decide before the work on a machine goes on. */
+export function isDecisionNeeded(progress: Progress | undefined): boolean {
+  const { failure, plan } = progress ?? {};
+  const isBlocked = plan?.problems.some(({ kind }) => kind === "decision") === true;
+  return failure?.kind === "decision" || isBlocked;
+}
+
 /** What a {@linkcode ProgressTracker} needs. */
 interface TrackerOptions {
   readonly clock: Clock;
@@ -330,7 +337,7 @@ function keepProblems(
 interface DueOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly tracker: Pick<ProgressTracker, "find" | "isWorking">;
-  /** How many machines change at once. */
+  /** How many machines change at once, besides those that are worked on and are no tasks any more. */
   readonly machinesMax: number;
 }
 

@@ -5,7 +5,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { PUBLISH_AGAIN } from "../../../../../lib/controllers/vino/hosts/words.ts";
 import { PAUSED, VINO_UID } from "../../../../../lib/kube/kinds/bare_metal_host.ts";
-import { type PublisherRig, startPublisher } from "../../../../support/vino/publisher_rig.ts";
+import {
+  publishEach,
+  type PublisherRig,
+  startPublisher,
+} from "../../../../support/vino/publisher_rig.ts";
 import { BMC, OWNER, toWanted } from "../../../../support/vino/wanted_hosts.ts";
 
 const HOST = "edge-worker-0";
@@ -61,27 +65,12 @@ describe("publish() of new hosts", () => {
     expect(JSON.stringify([report, rig.host(HOST)])).not.toContain(BMC.password);
   });
 
-  test("makes at most 100 in one call, and goes on soon", async () => {
-    const hosts = Array.from({ length: 130 }, (_, index) =>
-      toWanted(0, { name: `edge-worker-${index}` }),
-    );
-    const { published, requests } = await rig.publish({ hosts });
-    // The Secret, the host, and the Secret once more, which is the host's then.
-    const writes = requests.filter((one) => !one.startsWith("get "));
-    expect([writes.length, published.againMs]).toEqual([300, 1_000]);
-    const waiting = published.hosts.filter(({ state }) => state === "Publishing");
-    expect(waiting).toHaveLength(30);
-    expect((await rig.publish({ hosts })).states).toEqual(
-      hosts.map(({ name }) => `${name} Published`),
-    );
-  });
-
   test("does not make a host again that the watch does not show yet", async () => {
     await rig.publish({ hosts: [toWanted()] });
     const { signal } = new AbortController();
     const whole = { owner: OWNER, unwanted: [], paused: new Set<string>(), publishesMoved: false };
     rig.kubernetes.requests.clear();
-    const { hosts } = await rig.publisher.publish({ ...whole, hosts: [toWanted()] }, signal);
+    const { hosts } = await publishEach(rig.publisher, { ...whole, hosts: [toWanted()] }, signal);
     expect(rig.kubernetes.requests.count({ verb: "create" })).toBe(0);
     expect(["Published", "Publishing"]).toContain(hosts[0]?.state ?? "");
   });
@@ -153,7 +142,7 @@ describe("publish() of hosts that exist", () => {
     rig.edit(HOST, { spec: { description: "changed a moment ago" } });
     const { signal } = new AbortController();
     const whole = { owner: OWNER, unwanted: [], paused: new Set<string>(), publishesMoved: false };
-    const { againMs } = await rig.publisher.publish({ ...whole, hosts }, signal);
+    const { againMs } = await publishEach(rig.publisher, { ...whole, hosts }, signal);
     if (againMs === 1_000) expect(rig.host(HOST)?.metadata["labels"]).not.toHaveProperty("tier");
     await rig.publishAll({ hosts });
     expect(rig.host(HOST)?.metadata["labels"]).toHaveProperty("tier", "gold");
@@ -381,7 +370,7 @@ describe("publish() of hosts to take back", () => {
     const { signal } = new AbortController();
     // The view does not show this yet: nothing waits in between.
     consume(true);
-    const { unwanted } = await rig.publisher.publish({ ...whole, unwanted: [HOST] }, signal);
+    const { unwanted } = await publishEach(rig.publisher, { ...whole, unwanted: [HOST] }, signal);
     expect(["Removing", "InUse"]).toContain(unwanted[0]?.state ?? "");
     expect(rig.host(HOST)?.metadata).not.toHaveProperty("deletionTimestamp");
     expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} InUse`]);
