@@ -489,13 +489,13 @@ test("holds() only what a look found that no failure followed", () => {
 });
 
 describe("pickDue()", () => {
-  test("looks at machines at rest every six hours, some at a time, and when nothing else is due", async () => {
+  test("looks at machines at rest every hour, some at a time, and when nothing else is due", async () => {
     const { round, clock } = startStepsRig({ machinesMax: 2 });
     const tasks = [0, 1, 2].map(toTask);
     const nothing: string[] = [];
     for (let at = 0; at < 8; at += 1) await round(tasks);
     expect(await round(tasks)).toEqual(nothing);
-    await clock.advance(21_590_000);
+    await clock.advance(3_590_000);
     expect(await round(tasks)).toEqual(nothing);
     await clock.advance(10_000);
     const more = [...tasks, toTask(3)];

@@ -342,13 +342,13 @@ interface DueOptions {
 }
 
 /** An inventory does not show all that a person can change, for example the storage of a disk. */
-const CHECK_MS = 21_600_000;
+const CHECK_MS = 3_600_000;
 /** What is due so soon after what is due now needs no look of its own. */
 const SOON_MS = 1_000;
 
 /**
  * Picks the machines that are due now: those that were begun first, and others as far as there is room beside those
- * that are worked on already. If there is none, it picks some of those at which no look was for six hours.
+ * that are worked on already. If there is none, it picks some of those at which no look was for an hour.
  *
  * @param tasks All machines of the Vino, in the order in which they are to be made
  */
