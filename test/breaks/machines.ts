@@ -121,7 +121,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     id: "remove-a-machine-in-use",
     rule: "a VM is removed only after its BareMetalHost is gone",
     file: "lib/controllers/vino/machines/machine_reconciler.ts",
-    from: 'return assignment.kind !== "surplus" || outcome?.state === "Gone";',
+    from: 'return assignment.isWanted || assignment.known === undefined || outcome?.state === "Gone";',
     to: "return true;",
     caughtBy: "test/controllers/vino/machines/steps_test.ts",
   },

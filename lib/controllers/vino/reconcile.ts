@@ -28,6 +28,7 @@ import { findCondition } from "../kinds/conditions.ts";
 import { describeCause } from "../kinds/problems.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
+import type { MachineEntry, VinoMachine } from "./resource/vino_machine.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import {
   findObstacle,
@@ -250,7 +251,7 @@ class VinoConvergence implements Convergence<Task, undefined> {
     });
     if (!isOver) return this.#toPassResult(result);
     if (!deletes) machineEvents.recordEnd(vino, result.names, isWithoutCloud);
-    await objects.release(vino, new Set(), signal);
+    await objects.release(vino, () => true, signal);
     const others = (vino.metadata.finalizers ?? []).filter((one) => one !== FINALIZER);
     await writer.setFinalizers(this.#findVino() ?? vino, others, signal);
     return {};
@@ -321,28 +322,27 @@ class VinoConvergence implements Convergence<Task, undefined> {
     result: Extract<MachinesResult, { kind: "done" }>,
     toOutcome: (summary: MachinesSummary) => Outcome,
   ): Promise<void> {
-    const { known, objects, signal, work } = this.#options;
-    const kept = new Set([...result.names, ...work.listWorking(vino.metadata.uid ?? "")]);
-    for (const entry of objects.listEntries(vino)) {
-      // Its work may have ended a moment ago.
-      if (isBegun(entry) && !known.machines.isGone(entry.name)) kept.add(entry.name);
-    }
-    await this.#write(vino, toOutcome(this.#summarize(vino, result, kept)));
-    await objects.release(vino, kept, signal);
+    const { known, objects, signal } = this.#options;
+    const names = new Set(result.names);
+    const isOver = (entry: MachineEntry): boolean =>
+      !names.has(entry.name) && (!isBegun(entry) || known.machines.isGone(entry.name));
+    await this.#write(vino, toOutcome(this.#summarize(vino, result, isOver)));
+    await objects.release(vino, isOver, signal);
   }
 
-  /** @param kept Names of the machines that the status is about */
+  /** @param isOver Whether nothing is to be said about a machine any more */
   #summarize(
     vino: Vino,
     { decided, view }: Extract<MachinesResult, { kind: "done" }>,
-    kept: ReadonlySet<string>,
+    isOver: (entry: MachineEntry) => boolean,
   ): MachinesSummary {
     const { hosts, objects } = this.#options;
     const { annotations = {}, namespace = "" } = vino.metadata;
-    const machines = objects
-      .list(vino)
-      .filter(({ spec }) => spec !== undefined && kept.has(spec.machineName))
-      .toSorted(({ spec: one }, { spec: other }) => (one && other ? compareKnown(one, other) : 0));
+    const entries = objects.listEntries(vino).filter((one) => !isOver(one));
+    const machines = entries.toSorted(compareKnown).flatMap((one): VinoMachine[] => {
+      const object = objects.find(vino, one);
+      return object ? [object] : [];
+    });
     const idle = describeIdlePools(annotations[GONE_POOLS], view.pools, machines);
     return {
       ...decided,

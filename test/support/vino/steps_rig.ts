@@ -3,7 +3,6 @@
  * @module
  */
 import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
-import type { Assignment } from "../../../lib/controllers/vino/machines/assignment.ts";
 import {
   MachineGroup,
   type MachineWork,
@@ -16,6 +15,7 @@ import {
   ProgressTracker,
 } from "../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import {
+  type Assignment,
   toMachineSpec,
   type MachineTask,
 } from "../../../lib/controllers/vino/machines/steps/tasks.ts";
@@ -181,9 +181,10 @@ export function startStepsRig({
 }
 
 function toAssignment(task: MachineTask): Assignment {
-  if (task.goal.kind === "exist") return { kind: "wanted", task };
   const { role, index } = task.identity;
-  return { kind: "surplus", machine: toKnown(role, index), task };
+  const isWanted = task.goal.kind === "exist";
+  const known = isWanted ? {} : { known: toKnown(role, index) };
+  return { name: task.name, role, index, isWanted, task, ...known };
 }
 
 function toPublished(name: string, state: HostState): Published {

@@ -14,17 +14,17 @@ import type { MachineLine, MachinesSummary } from "../status/status.ts";
 import { PUBLISH_AGAIN } from "../hosts/words.ts";
 import type { HostFacts } from "../hosts/host_facts.ts";
 import type { Vino } from "../resource/vino.ts";
-import { type Assignment, type ReconcileInput, toMachineKey } from "./assignment.ts";
+import type { ReconcileInput } from "./assignment.ts";
 import { findHostUse, findOwnHost, toHostRequest } from "./publish_hosts.ts";
 import { type Basis, MachineGroup, type MachineWork, type WorkList } from "./work_list.ts";
-import { decideRemovals, type RemovalDecision, Removals } from "./removal/removals.ts";
+import { decideRemovals, Removals } from "./removal/removals.ts";
 import { ProgressTracker, pickDue } from "./steps/progress_tracker.ts";
 import {
   type MachineTask,
   toMachineRequests,
+  type Assignment,
+  assignWanted,
   toRemovalTask,
-  toWantedTasks,
-  type WantedTasks,
   toOwner,
 } from "./steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileContext } from "./types.ts";
@@ -64,7 +64,7 @@ const RECHECK_MS = 5_000;
 /** When to look again whether the namespace of a Vino goes, too. */
 const NAMESPACE_MS = 30_000;
 const NO_ADDRESSES: Addresses = { machines: new Map(), problems: new Map(), notices: [] };
-const NOTHING_WANTED: Wanted = { tasks: [], idle: [], addresses: NO_ADDRESSES };
+const NOTHING_WANTED: Wanted = { assignments: [], tasks: [], addresses: NO_ADDRESSES };
 /** What there is to see of a cloud that does not answer. */
 const NO_VIEW: MachinesView = {
   observedAtMs: -Infinity,
@@ -75,7 +75,10 @@ const NO_VIEW: MachinesView = {
 };
 
 /** The machines that must exist. */
-interface Wanted extends WantedTasks {
+interface Wanted {
+  readonly assignments: readonly Assignment[];
+  /** Those of them on which there may be something to do. */
+  readonly tasks: readonly MachineTask[];
   readonly addresses: Addresses;
 }
 
@@ -147,7 +150,7 @@ export class DesiredMachines {
     const limit = await this.#removals.findLimit(input, snapshot, signal);
     const isHostGone = (one: KnownMachine): boolean => this.#isHostGone(input, snapshot, one);
     const removal = await this.#removals.decide(input, snapshot, { limit, isHostGone }, signal);
-    const leaving = [...removal.surplus.flatMap(({ task }) => task ?? []), ...removal.tasks];
+    const leaving = removal.assignments.flatMap(({ task }) => task ?? []);
     this.#review(input, leaving, snapshot);
     this.#tracker.keepOnly(new Set([...wanted.tasks, ...leaving].map(({ name }) => name)));
     if (keepsAll(input) && !this.#isBusy(snapshot)) {
@@ -157,7 +160,7 @@ export class DesiredMachines {
       }
     }
     const tasks = [...wanted.tasks, ...removal.tasks];
-    const assignments = toAssignments(wanted, removal);
+    const assignments = [...wanted.assignments, ...removal.assignments];
     const works = await this.#handOver({ input, snapshot, assignments, tasks }, context);
     if (works === undefined) return { kind: "again" };
     // What ended meanwhile may have been seen for another goal, which proves nothing.
@@ -192,7 +195,7 @@ export class DesiredMachines {
       toRemovalTask(snapshot.owner, one),
     );
     const wanted = NOTHING_WANTED;
-    const assignments = toAssignments(wanted, decision);
+    const { assignments } = decision;
     const works = await this.#handOver({ input, snapshot, assignments, tasks: [] }, context);
     if (works === undefined) return { kind: "again" };
     const said = this.#sumUp(input, snapshot, { wanted, works, limit: undefined });
@@ -229,22 +232,18 @@ export class DesiredMachines {
     const picked = this.#group.takesMore ? pickDue(tasks, { ...this.#options, machinesMax }) : [];
     const due = new Set(picked.map(({ name }) => name));
     const works = assignments.map((assignment): MachineWork => {
-      const mayStep = due.has(toMachineKey(assignment).name);
+      const mayStep = due.has(assignment.name);
       const basis = this.#toBasis(input, snapshot, assignment);
       return { input, snapshot, assignment, group: this.#group, mayStep, basis };
     });
-    const started = works.filter(({ assignment, mayStep, basis }) => {
-      const isSaid = assignment.kind === "forgotten" || this.#isDone(assignment, basis);
-      return mayStep || !isSaid;
-    });
+    const started = works.filter(
+      ({ assignment, mayStep, basis }) =>
+        mayStep || (isShown(assignment) && !this.#group.isDone(assignment.name, basis)),
+    );
     const isChange = due.size > 0 || started.some((one) => this.#takesHost(one));
     if (isChange && !(await context.confirm())) return undefined;
     this.#options.work.start(started);
     return works;
-  }
-
-  #isDone(assignment: Assignment, basis: Basis): boolean {
-    return this.#group.isDone(toMachineKey(assignment).name, basis);
   }
 
   /** What the host and the object of a machine follow from, besides the progress of the work on it. */
@@ -262,14 +261,15 @@ export class DesiredMachines {
   }
 
   #findHost({ metadata }: Vino, assignment: Assignment): HostFacts | undefined {
-    const name = toHostName({ vino: metadata.name, ...toMachineKey(assignment) });
+    const { role, index } = assignment;
+    const name = toHostName({ vino: metadata.name, role, index });
     return this.#options.hosts.find(metadata.namespace ?? "", name);
   }
 
   /** Whether a host that nothing uses is about to go. */
   #takesHost({ input: { vino }, assignment }: MachineWork): boolean {
-    if (assignment.kind !== "surplus" || assignment.heldBy !== undefined) return false;
-    const host = findOwnHost(this.#options.hosts, vino, assignment.machine);
+    if (assignment.isWanted || assignment.heldBy !== undefined) return false;
+    const host = findOwnHost(this.#options.hosts, vino, assignment);
     return host !== undefined && host.use === undefined;
   }
 
@@ -301,9 +301,10 @@ export class DesiredMachines {
     const addresses = await allocator.assign(vino, desired.spec, requests, readMacs, signal);
     const { restored = [] } = addresses;
     if (restored.length > 0) this.#options.machineEvents.recordRestored(vino, restored);
-    const wanted = toWantedTasks(snapshot, { ...desired, addresses, hasBmc });
-    this.#review(input, wanted.tasks, snapshot);
-    return { ...wanted, addresses };
+    const assignments = assignWanted(snapshot, { ...desired, addresses, hasBmc });
+    const tasks = assignments.flatMap(({ task }) => task ?? []);
+    this.#review(input, tasks, snapshot);
+    return { assignments, tasks, addresses };
   }
 
   /** A pool that does not answer hides the MAC addresses of its machines, which they keep. */
@@ -347,8 +348,8 @@ export class DesiredMachines {
   ): Pick<Extract<MachinesResult, { kind: "done" }>, "decided" | "names" | "view"> {
     const { wantedCount, shortages } = placement;
     const wanted = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
-    const said = works.filter(({ assignment }) => assignment.kind !== "forgotten");
-    const names = said.map(({ assignment }) => toMachineKey(assignment).name);
+    const said = works.filter(({ assignment }) => isShown(assignment));
+    const names = said.map(({ assignment }) => assignment.name);
     const decided = {
       wantedCount,
       shortages,
@@ -359,10 +360,9 @@ export class DesiredMachines {
         return isHere || failure?.kind !== "decision" ? [] : [{ name, message: failure.message }];
       }),
       changing: new Set(
-        said.flatMap(({ assignment, basis }) => {
-          const { name } = toMachineKey(assignment);
-          return this.#group.isChanging(name, basis) ? [name] : [];
-        }),
+        said.flatMap(({ assignment: { name }, basis }) =>
+          this.#group.isChanging(name, basis) ? [name] : [],
+        ),
       ),
       notices: [...placement.notices, ...addresses.notices],
       limit,
@@ -376,7 +376,7 @@ export class DesiredMachines {
   #toNextMs(tasks: readonly MachineTask[], works: readonly MachineWork[]): number {
     const nowMs = this.#options.clock.monotonic();
     const dueMs = tasks.map(({ name }) => this.#tracker.find(name)?.dueMs ?? Infinity);
-    const names = new Set(works.map(({ assignment }) => toMachineKey(assignment).name));
+    const names = new Set(works.map(({ assignment }) => assignment.name));
     const steps = Math.min(...dueMs.filter((ms) => ms > nowMs)) - nowMs;
     return Math.min(steps, this.#group.toNextMs(names));
   }
@@ -391,34 +391,21 @@ interface HandOver {
   readonly tasks: readonly MachineTask[];
 }
 
-function toAssignments(
-  { tasks, idle }: WantedTasks,
-  { surplus, tasks: leaving }: RemovalDecision,
-): Assignment[] {
-  const known = new Set(surplus.map(({ machine }) => machine.name));
-  const forgotten = leaving.filter(({ name }) => !known.has(name));
-  return [
-    ...tasks.map((task) => ({ kind: "wanted" as const, task })),
-    ...idle.map((one) => ({ kind: "idle" as const, ...one })),
-    ...surplus,
-    ...forgotten.map((task) => ({ kind: "forgotten" as const, task })),
-  ];
+/** Whether a machine has an object, or gets one. Of others, only addresses are known. */
+function isShown({ isWanted, known }: Assignment): boolean {
+  return isWanted || known !== undefined;
 }
 
 /** What was decided about a machine, without what is known of it. */
-function toDecision(assignment: Assignment): unknown[] {
-  switch (assignment.kind) {
-    case "idle":
-      return [assignment.kind, assignment.why, assignment.differs, assignment.placed.hostId];
-    case "surplus": {
-      const { kind, task, heldBy, keptBecause } = assignment;
-      return [kind, task?.goal, heldBy, keptBecause];
-    }
-    default: {
-      const { kind, task } = assignment;
-      return [kind, task.goal, task.start, task.hostId];
-    }
-  }
+function toDecision({
+  isWanted,
+  task,
+  hostId,
+  heldBy,
+  differs,
+  keptBecause,
+}: Assignment): readonly unknown[] {
+  return [isWanted, task?.goal, task?.start, hostId, heldBy, differs, keptBecause];
 }
 
 /** @param wanted Names of the machines that must exist */

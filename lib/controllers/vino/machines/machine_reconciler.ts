@@ -22,10 +22,8 @@ import { describeForeign } from "../hosts/plan.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
 import type { HostRequest, Published } from "../hosts/publish/host_publisher.ts";
-import type { MachineKey } from "../resource/vino_machine.ts";
 import { reportMachine } from "../status/machine_status.ts";
-import { toMachineKey } from "./assignment.ts";
-import type { MachineTask } from "./steps/tasks.ts";
+import type { Assignment, MachineTask } from "./steps/tasks.ts";
 import {
   findForeignHost,
   findHostUse,
@@ -96,7 +94,7 @@ class MachinePass {
   readonly #key: WorkKey;
   readonly #work: MachineWork;
   readonly #options: ReconcilerOptions;
-  readonly #machine: MachineKey & { readonly name: string };
+  readonly #machine: Assignment;
   /** The step that is being made. */
   #step: MachineStep | undefined;
 
@@ -104,7 +102,7 @@ class MachinePass {
     this.#key = key;
     this.#work = work;
     this.#options = options;
-    this.#machine = toMachineKey(work.assignment);
+    this.#machine = work.assignment;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -112,7 +110,7 @@ class MachinePass {
     try {
       if (this.#isOver) return;
       const isDue = mayStep && !group.hasFailed;
-      const task = "task" in assignment && isDue ? assignment.task : undefined;
+      const task = isDue ? assignment.task : undefined;
       const plan = task && (await this.#look(task, signal));
       if (this.#isOver) return;
       const isFree = await this.#settle(signal);
@@ -171,7 +169,7 @@ class MachinePass {
       machineEvents.recordChange(vino, report, before);
     }
     group.noteDone(this.#machine.name, basis, againMs);
-    return assignment.kind !== "surplus" || outcome?.state === "Gone";
+    return assignment.isWanted || assignment.known === undefined || outcome?.state === "Gone";
   }
 
   /** Publishes a complete machine, or takes the host back of one that goes. */
@@ -179,14 +177,13 @@ class MachinePass {
     const { hosts } = this.#options;
     const { assignment } = this.#work;
     const { vino } = this.#work.input;
-    if (assignment.kind === "surplus") {
-      if (assignment.heldBy !== undefined) return undefined;
-      return await hosts.remove(this.#toHostRequest(), signal);
-    }
+    const { isWanted, known, task, heldBy } = assignment;
+    if (heldBy !== undefined) return undefined;
+    if (!isWanted && known !== undefined) return await hosts.remove(this.#toHostRequest(), signal);
     const plan = this.#progress?.plan;
-    if (assignment.kind !== "wanted" || plan === undefined) return undefined;
+    if (!isWanted || task === undefined || plan === undefined) return undefined;
     const isNew = findOwnHost(hosts, vino, this.#machine) === undefined;
-    const wanted = findWantedHost(assignment.task, plan, this.#work, isNew);
+    const wanted = findWantedHost(task, plan, this.#work, isNew);
     return wanted && (await hosts.publish(this.#toHostRequest(), wanted, signal));
   }
 

@@ -185,11 +185,20 @@ export class VinoMachines implements KeySource {
     }
   }
 
-  /** Lets objects go of whose machines nothing is left, or that nothing wants. @param kept Names of the others */
-  async release(vino: Vino, kept: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const gone = this.list(vino).filter(({ spec }) => !kept.has(spec?.machineName ?? ""));
-    await forEachAtOnce(gone, { atOnce: AT_ONCE, signal }, (one, both) =>
-      this.#explained(vino, one.metadata.name, () => this.#release(one, both)),
+  /**
+   * Lets objects go of whose machines nothing is left, or that nothing wants.
+   *
+   * @param mayGo Asked while no record of the machine is being saved
+   */
+  async release(
+    vino: Vino,
+    mayGo: (entry: MachineEntry) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const isOver = (one: VinoMachine): boolean =>
+      one.spec === undefined || mayGo(toEntry(one, one.spec));
+    await forEachAtOnce(this.list(vino).filter(isOver), { atOnce: AT_ONCE, signal }, (one, both) =>
+      this.#explained(vino, one.metadata.name, () => this.#release(one, both, isOver)),
     );
   }
 
@@ -347,8 +356,14 @@ export class VinoMachines implements KeySource {
     return trimObject(VINO_MACHINES, await client.patch(VINO_MACHINES, path, patch, signal));
   }
 
-  async #release(object: VinoMachine, signal: AbortSignal): Promise<void> {
-    using _ = await this.#locks.take(toKey(object), signal);
+  async #release(
+    known: VinoMachine,
+    signal: AbortSignal,
+    isOver: (object: VinoMachine) => boolean = () => true,
+  ): Promise<void> {
+    using _ = await this.#locks.take(toKey(known), signal);
+    const object = this.reader.get(toKey(known));
+    if (object === undefined || !isOver(object)) return;
     const { namespace = "", name, uid = "", finalizers = [], deletionTimestamp } = object.metadata;
     try {
       if (finalizers.includes(FINALIZER)) {

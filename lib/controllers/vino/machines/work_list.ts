@@ -11,7 +11,7 @@ import type {
 } from "../../../cloud/capabilities/machines.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import { type AssignedMachine, toMachineKey } from "./assignment.ts";
+import type { AssignedMachine } from "./assignment.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import { abortable, type Clock } from "../../../core/clock.ts";
 import type { NeverComplete } from "./removal/limit.ts";
@@ -92,7 +92,7 @@ export class WorkList {
   /** The machines of a Vino of which steps may be made now, by their names in the cloud. */
   listWorking(vinoUid: string): string[] {
     const all = this.#listOf(vinoUid).filter(({ mayStep }) => mayStep);
-    return all.map(({ assignment }) => toMachineKey(assignment).name);
+    return all.map(({ assignment }) => assignment.name);
   }
 
   /** Ends the work on a machine; nothing, if it is not the one that was handed over last. */
@@ -114,7 +114,7 @@ export class WorkList {
 
 /** Which machine work is about. */
 function toIdentity({ assignment, snapshot: { owner } }: MachineWork): MachineIdentity {
-  const { role, index } = toMachineKey(assignment);
+  const { role, index } = assignment;
   return { owner, role, index };
 }
 

@@ -20,8 +20,8 @@ import type { HostOutcome } from "../hosts/types.ts";
 import type { Moment } from "../machines/removal/limit.ts";
 import { describeWayOut } from "../machines/removal/gone_pools.ts";
 import { isDecisionNeeded, type Progress } from "../machines/steps/progress_tracker.ts";
-import type { MachineTask } from "../machines/steps/tasks.ts";
-import type { AssignedMachine, Assignment, SurplusAssignment } from "../machines/assignment.ts";
+import type { Assignment, MachineTask } from "../machines/steps/tasks.ts";
+import type { AssignedMachine } from "../machines/assignment.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import { describeOtherPool, type Snapshot } from "../placement/snapshot.ts";
 import type { VinoNode } from "../resource/vino.ts";
@@ -307,19 +307,11 @@ export function reportMachine(input: ReportInput): MachineReport | undefined {
 
 function reportAssignment(input: ReportInput): MachineReport | undefined {
   const { assignment } = input.work;
-  switch (assignment.kind) {
-    case "wanted":
-      return reportWanted(assignment.task, input);
-    case "idle": {
-      const { known, ...place } = assignment.placed;
-      const subject = { ...place, ...known, name: assignment.name, isPlanned: known === undefined };
-      return reportIdle(subject, assignment.why, assignment.differs);
-    }
-    case "surplus":
-      return reportSurplus(assignment, input);
-    case "forgotten":
-      return undefined;
-  }
+  const { isWanted, known, task, heldBy } = assignment;
+  if (!isWanted && known === undefined) return undefined;
+  if (heldBy !== undefined) return reportIdle(assignment, heldBy);
+  if (!isWanted) return reportSurplus(assignment, input);
+  return task && reportWanted(task, input);
 }
 
 /** Whether the pool of a machine does not answer. One that is only not shown yet says nothing about the cloud. */
@@ -331,19 +323,10 @@ function isSilent({ assignment, snapshot }: AssignedMachine): boolean {
 }
 
 /** The pool that has a machine, or is to have it. */
-function findPool(assignment: Assignment, { poolId }: Snapshot): string | undefined {
-  switch (assignment.kind) {
-    case "wanted": {
-      const { known, goal } = assignment.task;
-      return known?.machine?.poolId ?? (goal.kind === "exist" ? goal.spec.poolId : undefined);
-    }
-    case "idle":
-      return assignment.placed.known?.machine?.poolId ?? poolId;
-    case "surplus":
-      return assignment.machine.machine?.poolId;
-    case "forgotten":
-      return undefined;
-  }
+function findPool({ isWanted, known, task }: Assignment, { poolId }: Snapshot): string | undefined {
+  if (known?.machine !== undefined) return known.machine.poolId;
+  if (task?.goal.kind === "exist") return task.goal.spec.poolId;
+  return isWanted ? poolId : undefined;
 }
 
 function reportWanted(
@@ -368,22 +351,18 @@ function reportWanted(
 }
 
 function reportSurplus(
-  { machine, task, heldBy, keptBecause }: SurplusAssignment,
+  assignment: Assignment,
   { work, progress, outcome, now }: ReportInput,
 ): MachineReport | undefined {
-  const stay = (why: string, isKept = false): MachineReport => ({
-    ...reportIdle(machine, why),
-    isWanted: false,
-    isKept,
-  });
-  if (heldBy !== undefined) return stay(heldBy);
+  const { known, task, keptBecause } = assignment;
   if (outcome !== undefined && outcome.state !== "Gone") {
-    return stay(outcome.message ?? `BareMetalHost ${outcome.name} is being deleted`);
+    const why = outcome.message ?? `BareMetalHost ${outcome.name} is being deleted`;
+    return reportIdle(assignment, why);
   }
-  if (keptBecause !== undefined) return stay(keptBecause, true);
+  if (keptBecause !== undefined) return { ...reportIdle(assignment, keptBecause), isKept: true };
   if (task === undefined || progress === undefined) return undefined;
   const remark = "The spec does not want it any more";
-  const { address } = machine.entry ?? {};
+  const { address } = known?.entry ?? {};
   const report = reportProgress(progress, { isWanted: false, address, remark, now });
   const { desired, deletes } = work.input;
   // A Vino that ends is done with what a person would have to decide about.
@@ -509,34 +488,18 @@ function addWayOut(problem: MachineProblem, { identity, goal }: MachineTask): Ma
   return way === undefined ? problem : { ...problem, message: `${problem.message}. ${way}` };
 }
 
-/** A machine with which nothing is done. */
-interface IdleSubject extends Pick<
-  KnownMachine,
-  "entry" | "hostId" | "index" | "machine" | "name" | "role"
-> {
-  /** Whether it was never begun. @default {false} */
-  readonly isPlanned?: boolean;
-}
-
-/**
- * Reports on a machine with which nothing is done. The spec wants it.
- *
- * @param message Why
- * @param differs Whether it has other addresses than the spec gives it
- */
-export function reportIdle(
-  { name, role, index, hostId: host, machine, entry, isPlanned = false }: IdleSubject,
-  message: string,
-  differs = false,
-): MachineReport {
-  const unseen = isPlanned ? "Absent" : "Unknown";
+/** Reports on a machine with which nothing is done. @param message Why */
+export function reportIdle(assignment: Assignment, message: string): MachineReport {
+  const { name, role, index, isWanted, known, differs = false } = assignment;
+  const { machine, entry, hostId: host = assignment.hostId } = known ?? {};
+  const unseen = known === undefined ? "Absent" : "Unknown";
   const state = machine === undefined ? unseen : machine.isComplete ? "Ready" : "Unfinished";
   const { reason } = EVENT_WORDS.addressesDiffer;
   const machineId = machine?.id ?? entry?.machineId;
   const { address } = entry ?? {};
   return {
     entry: dropAbsent({ name, role, index, host, machineId, address, state, message }),
-    isWanted: true,
+    isWanted,
     problems: differs && state === "Ready" ? [{ reason, kind: "notice", message }] : [],
     parts: [],
   };

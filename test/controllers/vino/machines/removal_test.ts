@@ -41,7 +41,7 @@ function judge(
 ): { removable: number; says: string | undefined; isDrained: boolean } {
   const base = { deletes: true, limit: undefined, isHostGone: () => isHostGone };
   const decision = decideRemovals({ surplus: [machine], ...base, ...change }, () => toTask(0));
-  const [one] = decision.surplus;
+  const [one] = decision.assignments;
   return {
     removable: decision.tasks.length,
     says: one?.heldBy ?? one?.keptBecause,

@@ -17,7 +17,7 @@ import {
   type MachineTask,
   toMachineRequests,
   toRemovalTask,
-  toWantedTasks,
+  assignWanted,
   toMachineSpec,
   toOwner,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
@@ -326,7 +326,7 @@ test("toMachineRequests() asks for each machine that must exist", () => {
   ]);
 });
 
-describe("toWantedTasks()", () => {
+describe("assignWanted()", () => {
   test("makes a task of each machine with addresses, and says why others wait", () => {
     const { snapshot, roles } = toScene();
     const addresses = {
@@ -334,16 +334,13 @@ describe("toWantedTasks()", () => {
       problems: new Map([[SECOND, "oam has no free address"]]),
       notices: [],
     };
-    const { tasks, idle } = toWantedTasks(snapshot, {
-      spec: SPEC,
-      roles,
-      addresses,
-      hasBmc: false,
-    });
-    expect(tasks).toMatchObject([
-      { name: FIRST, hostId: "h1", goal: { spec: { poolId: "pool-1", cpus: 2 } } },
+    const assignments = assignWanted(snapshot, { spec: SPEC, roles, addresses, hasBmc: false });
+    const goal = { spec: { poolId: "pool-1", cpus: 2 } };
+    expect(assignments).toMatchObject([
+      { name: FIRST, isWanted: true, task: { name: FIRST, hostId: "h1", goal } },
+      { name: SECOND, isWanted: true, heldBy: "oam has no free address" },
     ]);
-    expect(idle).toMatchObject([{ name: SECOND, why: "oam has no free address" }]);
+    expect(assignments[1]?.task).toBeUndefined();
   });
 
   test("leaves a machine alone whose host may be in a part of the cloud that is lost", () => {
@@ -365,10 +362,12 @@ describe("toWantedTasks()", () => {
     const machines = new Map([FIRST, SECOND].map((name) => [name, []]));
     const addresses = { machines, problems: new Map(), notices: [] };
     const options = { spec: SPEC, roles: read.roles, addresses, hasBmc: false };
-    const { tasks, idle } = toWantedTasks(result.snapshot, options);
-    expect(tasks.map(({ name }) => name)).toEqual([SECOND]);
-    const why = "The cloud does not show its host h9: pool paris is disconnected or still loading";
-    expect(idle).toMatchObject([{ name: FIRST, why }]);
+    const [first, second] = assignWanted(result.snapshot, options);
+    const heldBy =
+      "The cloud does not show its host h9: pool paris is disconnected or still loading";
+    expect(first).toMatchObject({ name: FIRST, heldBy });
+    expect(first?.task).toBeUndefined();
+    expect(second?.task?.name).toBe(SECOND);
   });
 });
 

@@ -170,7 +170,7 @@ test.each(FOREIGN)("an object %s is never read, written or deleted", async (_wha
   expect(machines.record(VINO, toTask(0)).text).toBeUndefined();
   await expect(save(machines, "a")).rejects.toThrow("is not for this machine");
   await machines.report(VINO, toReport(0), signal);
-  await machines.release(VINO, new Set(), signal);
+  await machines.release(VINO, () => true, signal);
   expect(objects.server.get("edge-worker-0")?.status?.record).toBe("forged");
   // It was tried, and refused.
   expect(objects.writes.filter((one) => !one.startsWith("create"))).toEqual([]);
@@ -318,7 +318,7 @@ describe("VinoMachines.release()", () => {
     const finalizers = [FINALIZER, "example.org/a"];
     const held = toGoing({ ...second, metadata: { ...second.metadata, finalizers } });
     const objects = new MachineObjects([first, held, toObject(toEntry("worker", 2))]);
-    await open(objects).release(VINO, new Set([toEntry("worker", 2).name]), signal);
+    await open(objects).release(VINO, ({ index }) => index !== 2, signal);
     expect([...objects.server.keys()]).toEqual(["edge-worker-1", "edge-worker-2"]);
     expect(objects.server.get("edge-worker-1")?.metadata.finalizers).toEqual(["example.org/a"]);
   });

@@ -9,6 +9,7 @@ import type { HostState } from "../../../../lib/controllers/vino/resource/vino_m
 import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
 import { toProblem, toReport, toSummary } from "../../../support/vino/reports.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
 import type { MachineGoal } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import {
   findAddress,
@@ -513,15 +514,16 @@ describe("reportProgress()", () => {
 });
 
 test("reportIdle() says what the cloud shows, without a plan", () => {
-  const stateOf = (known: Parameters<typeof reportIdle>[0]): string =>
-    reportIdle(known, "stays").entry.state;
+  const base = { name: NAME, role: "worker", index: 0, isWanted: true };
+  const stateOf = (known: KnownMachine): string =>
+    reportIdle({ ...base, known }, "stays").entry.state;
   expect(stateOf(toKnown("worker", 0))).toBe("Ready");
   const half = toMachine("worker", 0, { isComplete: false });
   expect(stateOf(toKnown("worker", 0, "h1", { machine: half }))).toBe("Unfinished");
   const { machine: _gone, ...rest } = toKnown("worker", 0, "h1", {
     entry: toEntry("worker", 0, { machineId: "vm-1", address: "192.0.2.1" }),
   });
-  expect(reportIdle(rest, "stays").entry).toMatchObject({
+  expect(reportIdle({ ...base, known: rest }, "stays").entry).toMatchObject({
     state: "Unknown",
     machineId: "vm-1",
     address: "192.0.2.1",
@@ -530,7 +532,8 @@ test("reportIdle() says what the cloud shows, without a plan", () => {
 
 test("reportIdle() says why a machine is not begun", () => {
   const place = { role: "worker", index: 0, hostId: "h1" };
-  const { entry, isWanted } = reportIdle({ name: NAME, ...place, isPlanned: true }, "no address");
+  const assignment = { name: NAME, ...place, isWanted: true };
+  const { entry, isWanted } = reportIdle(assignment, "no address");
   expect(entry).toEqual({
     name: NAME,
     role: "worker",

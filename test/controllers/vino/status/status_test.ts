@@ -12,15 +12,11 @@ import {
 import { toReport, toSummary } from "../../../support/vino/reports.ts";
 import type { Addresses } from "../../../../lib/controllers/vino/addresses/types.ts";
 import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
-import type {
-  Assignment,
-  SurplusAssignment,
-} from "../../../../lib/controllers/vino/machines/assignment.ts";
 import {
+  type Assignment,
+  assignWanted,
   type MachineTask,
   toRemovalTask,
-  toWantedTasks,
-  type WantedTasks,
 } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
@@ -326,8 +322,8 @@ describe("reportMachine()", () => {
     ...of,
   });
   const nameOf = (index: number): string => toEntry("worker", index).name;
-  const plan = (addresses: Addresses): WantedTasks =>
-    toWantedTasks(looked.snapshot, {
+  const plan = (addresses: Addresses): Assignment[] =>
+    assignWanted(looked.snapshot, {
       spec: SPEC,
       roles: desired?.roles ?? new Map(),
       addresses,
@@ -335,19 +331,16 @@ describe("reportMachine()", () => {
     });
 
   test("says what was done with the host of a wanted machine", () => {
-    const [task] = plan(toAddresses({ machines: new Map([[nameOf(0), []]]) })).tasks;
-    if (task === undefined) throw new Error("it is wanted");
+    const [assignment] = plan(toAddresses({ machines: new Map([[nameOf(0), []]]) }));
+    const { task } = assignment ?? {};
+    if (assignment === undefined || task === undefined) throw new Error("it is wanted");
     const differences = ["edge-worker-0 has another address"];
     const outcome = { name: "edge-worker-0", state: "Paused", message: "is paused" } as const;
-    const found = report(
-      looked,
-      { kind: "wanted", task },
-      {
-        progress: review(task, view).find(task.name),
-        outcome: { ...outcome, notices: [], differences },
-        host: HOST,
-      },
-    );
+    const found = report(looked, assignment, {
+      progress: review(task, view).find(task.name),
+      outcome: { ...outcome, notices: [], differences },
+      host: HOST,
+    });
     expect(found).toMatchObject({
       isWanted: true,
       entry: { host: "h1", hostDisplayName: "xcp-1", bareMetalHost: "Paused" },
@@ -360,8 +353,8 @@ describe("reportMachine()", () => {
       [nameOf(0), "eth0 has 192.0.2.9. Set it back"],
       [nameOf(1), "oam is full"],
     ]);
-    const { idle } = plan(toAddresses({ problems, differing: new Set([nameOf(0)]) }));
-    const found = idle.map((one) => report(looked, { kind: "idle", ...one }, { host: HOST }));
+    const idle = plan(toAddresses({ problems, differing: new Set([nameOf(0)]) }));
+    const found = idle.map((one) => report(looked, one, { host: HOST }));
     expect(found.map(({ entry }) => [entry.state, entry.bareMetalHost, entry.message])).toEqual([
       ["Ready", "Published", "eth0 has 192.0.2.9. Set it back"],
       ["Ready", "Published", "oam is full"],
@@ -372,55 +365,54 @@ describe("reportMachine()", () => {
     ]);
   });
 
-  const machine = toKnown("worker", 7);
-  const task = toRemovalTask(VINO_OWNER, machine);
+  const known = toKnown("worker", 7);
+  const task = toRemovalTask(VINO_OWNER, known);
+  const surplus = { name: known.name, role: "worker", index: 7, isWanted: false, known };
   const going = look(toView([toMachine("worker", 7)]));
 
-  test.each<[string, Omit<SurplusAssignment, "kind" | "machine">, Partial<Input>, string, boolean]>(
+  test.each<[string, Partial<Assignment>, Partial<Input>, string, boolean]>([
+    ["that may not go", { heldBy: "confirm it" }, {}, "confirm it", false],
     [
-      ["that may not go", { heldBy: "confirm it" }, {}, "confirm it", false],
-      [
-        "whose host is in use",
-        { task },
-        {
-          outcome: { name: "edge-worker-7", state: "InUse", message: "is used", notices: [] },
-        },
-        "is used",
-        false,
-      ],
-      [
-        "whose host goes",
-        { task },
-        { outcome: { name: "edge-worker-7", state: "Removing", notices: [] } },
-        "BareMetalHost edge-worker-7 is being deleted",
-        false,
-      ],
-      [
-        "that stays without its host",
-        { keptBecause: "Retain" },
-        { outcome: { name: "edge-worker-7", state: "Gone", notices: [] } },
-        "Retain",
-        true,
-      ],
+      "whose host is in use",
+      { task },
+      {
+        outcome: { name: "edge-worker-7", state: "InUse", message: "is used", notices: [] },
+      },
+      "is used",
+      false,
     ],
-  )("says of a machine %s why it stays", (_title, assignment, change, message, isKept) => {
-    const found = report(going, { kind: "surplus", machine, ...assignment }, change);
-    expect(found).toMatchObject({ isWanted: false, isKept, entry: { message } });
+    [
+      "whose host goes",
+      { task },
+      { outcome: { name: "edge-worker-7", state: "Removing", notices: [] } },
+      "BareMetalHost edge-worker-7 is being deleted",
+      false,
+    ],
+    [
+      "that stays without its host",
+      { keptBecause: "Retain" },
+      { outcome: { name: "edge-worker-7", state: "Gone", notices: [] } },
+      "Retain",
+      true,
+    ],
+  ])("says of a machine %s why it stays", (_title, assignment, change, message, isKept) => {
+    const found = report(going, { ...surplus, ...assignment }, change);
+    expect(found).toMatchObject({ isWanted: false, entry: { message } });
+    expect(found.isKept === true).toBe(isKept);
   });
 
   test("says of what a person would have to decide that it stays, if the Vino is done with it", () => {
     const tracker = review(task, going.snapshot.view);
     tracker.noteFailure(task.name, { kind: "decision", message: "VM a is hidden" });
     const change = { progress: tracker.find(task.name) };
-    const surplus = { kind: "surplus", machine, task } as const;
-    expect(report(going, surplus, change)).toMatchObject({
+    expect(report(going, { ...surplus, task }, change)).toMatchObject({
       entry: { message: "VM a is hidden" },
       problems: [{ kind: "decision" }],
     });
     const retains = { ...going, input: { ...going.input, deletes: false } };
     const message =
       "What exists of it stays in the cloud, because deletionPolicy is Retain. VM a is hidden";
-    expect(report(retains, surplus, change)).toMatchObject({
+    expect(report(retains, { ...surplus, task }, change)).toMatchObject({
       entry: { message },
       problems: [],
       isKept: true,
@@ -430,7 +422,7 @@ describe("reportMachine()", () => {
   const LYON = POOL;
   const OTHER = { ...POOL, id: "pool-2", name: "paris" };
   const lose = (pool: typeof POOL): typeof POOL => ({ ...pool, isComplete: false });
-  const { machine: _shown, ...unseen } = machine;
+  const { machine: _shown, ...unseen } = known;
 
   test.each<[string, readonly (typeof POOL)[], boolean]>([
     ["that no list shows, although all pools answer", [LYON, OTHER], false],
@@ -438,7 +430,7 @@ describe("reportMachine()", () => {
     ["without any pool", [], true],
   ])("says whether the cloud is silent about a machine %s", (_title, pools, isSilent) => {
     const { input, snapshot } = look(toView([], { pools }));
-    const found = report({ input, snapshot }, { kind: "surplus", machine: unseen, heldBy: "x" });
+    const found = report({ input, snapshot }, { ...surplus, known: unseen, heldBy: "x" });
     expect(found.isSilent === true).toBe(isSilent);
   });
 });

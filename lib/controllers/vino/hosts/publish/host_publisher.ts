@@ -82,6 +82,9 @@ export class HostPublisher {
     this.#hosts = new VinoHosts(hosts, vinoes);
     this.#writer = new HostWriter(client, clock);
     this.#secrets = new SecretWriter(client, clock);
+    hosts.subscribe((key, _before, after) => {
+      if (after === undefined) this.#writer.forget(key);
+    });
   }
 
   /** Changes of hosts by their Vinos, for the loop. */
@@ -105,7 +108,6 @@ export class HostPublisher {
 
   /** Forgets a Vino that is gone. */
   forget(vinoUid: string): void {
-    for (const host of this.#hosts.list(vinoUid)) this.#writer.forget(toKey(host));
     this.#hosts.forget(vinoUid);
     this.#writer.forgetVino(vinoUid);
     this.#secrets.forget(vinoUid);
@@ -146,7 +148,6 @@ export class HostPublisher {
     // What follows destroys the machine: that the view shows no host is no proof.
     const host = isProven ? shown : await this.#writer.readForProof(owner, name, signal);
     const plan = isProven ? first : planRemoval(name, host && toHostFacts(host), surroundings);
-    if (plan.state === "Gone") this.#writer.forget(toKey({ metadata: { ...owner, name } }));
     if (plan.change === undefined || host === undefined) return toPublished(plan);
     return toPublished(plan, await this.#writer.delete(host, signal));
   }
@@ -290,15 +291,8 @@ function toOutcome({ name, state, message, notices, differences }: HostPlan): Ho
   };
 }
 
-/** The hosts of one Vino, by name. */
-interface OfVino {
-  readonly hosts: Map<string, BareMetalHost>;
-  /** Names of hosts that were deleted while they were paused, and were not made again. */
-  readonly moved: Set<string>;
-}
-
 /**
- * The hosts by the UID of the Vino that their label names.
+ * The hosts by their names, and which hosts of a Vino were moved to another cluster.
  *
  * As a {@linkcode KeySource}: a change of a host names its Vino, unless nothing changes that counts for it. A host that
  * is of no Vino, or of another one, can stand in the way of one by its name: it names that Vino, too.
@@ -306,7 +300,8 @@ interface OfVino {
 class VinoHosts implements KeySource {
   readonly reader: StoreReader<BareMetalHost>;
   readonly #vinoes: Pick<StoreReader<Vino>, "values">;
-  readonly #byUid = new Map<string, OfVino>();
+  /** Names of hosts that were deleted while they were paused, and not made again, by the UID of their Vino. */
+  readonly #moved = new Map<string, Set<string>>();
   readonly #listeners = new Set<(keys: Iterable<Key>) => void>();
 
   /** Follows the hosts from now on, for as long as they are watched. */
@@ -326,44 +321,27 @@ class VinoHosts implements KeySource {
     return this.reader.get(toKey({ metadata: { namespace, name } }));
   }
 
-  /** The hosts of a Vino. */
-  list(vinoUid: string): Iterable<BareMetalHost> {
-    return this.#byUid.get(vinoUid)?.hosts.values() ?? [];
-  }
-
   /** Whether a host of a Vino was deleted while it was paused. */
   isMoved(vinoUid: string, name: string): boolean {
-    return this.#byUid.get(vinoUid)?.moved.has(name) === true;
+    return this.#moved.get(vinoUid)?.has(name) === true;
   }
 
   /** Forgets what was deleted of a Vino that is gone. */
   forget(vinoUid: string): void {
-    const known = this.#byUid.get(vinoUid);
-    known?.moved.clear();
-    if (known?.hosts.size === 0) this.#byUid.delete(vinoUid);
+    this.#moved.delete(vinoUid);
   }
 
   #update(before: BareMetalHost | undefined, after: BareMetalHost | undefined): void {
     const [old, now] = [before, after].map((host) => host?.metadata.labels?.[VINO_UID]);
-    if (before !== undefined && old !== undefined) {
-      const known = this.#of(old);
-      known.hosts.delete(before.metadata.name);
-      if (after === undefined && isPaused(before)) known.moved.add(before.metadata.name);
-      if (known.hosts.size === 0 && known.moved.size === 0) this.#byUid.delete(old);
+    if (before !== undefined && after === undefined && old !== undefined && isPaused(before)) {
+      const moved = this.#moved.get(old) ?? new Set();
+      this.#moved.set(old, moved.add(before.metadata.name));
     }
     if (after !== undefined && now !== undefined) {
-      const known = this.#of(now);
-      known.hosts.set(after.metadata.name, after);
-      known.moved.delete(after.metadata.name);
+      this.#moved.get(now)?.delete(after.metadata.name);
     }
     if (old === now && before && after && isSame(before, after)) return;
     this.#tell(new Set([old, now]), (after ?? before)?.metadata);
-  }
-
-  #of(vinoUid: string): OfVino {
-    const known = this.#byUid.get(vinoUid) ?? { hosts: new Map(), moved: new Set() };
-    this.#byUid.set(vinoUid, known);
-    return known;
   }
 
   #tell(vinoUids: ReadonlySet<string | undefined>, host: ObjectMeta | undefined): void {

@@ -11,8 +11,8 @@ import {
   type Progress,
   type ProgressTracker,
 } from "../steps/progress_tracker.ts";
-import { type MachineTask, listForgotten, toRemovalTask } from "../steps/tasks.ts";
-import type { ReconcileInput, SurplusAssignment } from "../assignment.ts";
+import { type Assignment, type MachineTask, listForgotten, toRemovalTask } from "../steps/tasks.ts";
+import type { ReconcileInput } from "../assignment.ts";
 import type { MachineReconcilerOptions } from "../types.ts";
 import { NeverComplete, describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 import { GONE_POOLS } from "../../words.ts";
@@ -27,10 +27,10 @@ interface RemovalsOptions extends Pick<
 }
 
 /** What becomes of machines that are too many. */
-export interface RemovalDecision {
-  /** By machine, in their order. */
-  readonly surplus: readonly SurplusAssignment[];
-  /** The machines of them that may be removed now, or that may be gone; and those that have only addresses. */
+interface RemovalDecision {
+  /** Machines that are too many, and those of which only addresses are known. */
+  readonly assignments: readonly Assignment[];
+  /** Those of them that may be removed now, or that may be gone. */
   readonly tasks: readonly MachineTask[];
   /** Whether nothing is left to do but {@linkcode tasks}. */
   readonly isDrained: boolean;
@@ -97,7 +97,19 @@ export class Removals {
     const forgotten = listForgotten(owner, holders, { known, placement }).filter(
       ({ name }) => !sightings.isGone(name),
     );
-    return { ...decision, tasks: [...decision.tasks, ...forgotten.map(toTask)] };
+    const others = forgotten.map(toTask);
+    const assignments = others.map(({ name, identity: { role, index }, ...task }) => ({
+      name,
+      role,
+      index,
+      isWanted: false,
+      task: { name, identity: { owner, role, index }, ...task },
+    }));
+    return {
+      ...decision,
+      assignments: [...decision.assignments, ...assignments],
+      tasks: [...decision.tasks, ...others],
+    };
   }
 
   /**
@@ -236,19 +248,21 @@ export function decideRemovals(
   { surplus, isHostGone, deletes, limit, isWithoutCloud = false }: RemovalInput,
   toTask: (machine: KnownMachine) => MachineTask,
 ): RemovalDecision {
-  const assignments = surplus.map((machine): SurplusAssignment => {
-    const base = { kind: "surplus", machine } as const;
-    if (limit !== undefined && !machine.isRemoving) return { ...base, heldBy: LIMITED_MESSAGE };
+  const assignments = surplus.map((known): Assignment => {
+    const { name, role, index, hostId } = known;
+    const place = { name, role, index, ...(hostId !== undefined && { hostId }) };
+    const base = { ...place, known, isWanted: false };
+    if (limit !== undefined && !known.isRemoving) return { ...base, heldBy: LIMITED_MESSAGE };
     if (isWithoutCloud) return { ...base, keptBecause: UNSEEN_MESSAGE };
     // What the cloud does not show has addresses, which are free when nothing is there.
-    if (deletes || machine.machine === undefined) return { ...base, task: toTask(machine) };
+    if (deletes || known.machine === undefined) return { ...base, task: toTask(known) };
     return { ...base, keptBecause: KEPT_MESSAGE };
   });
   const free = assignments.filter(
-    ({ machine, heldBy }) => heldBy === undefined && isHostGone(machine),
+    ({ known, heldBy }) => heldBy === undefined && known !== undefined && isHostGone(known),
   );
   return {
-    surplus: assignments,
+    assignments,
     tasks: free.flatMap(({ task }) => task ?? []),
     isDrained: free.length === assignments.length,
   };

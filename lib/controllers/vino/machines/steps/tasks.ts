@@ -18,7 +18,7 @@ import type { RoleForm, Role } from "../../resource/role_form.ts";
 import type { VinoSpec, Vino } from "../../resource/vino.ts";
 import type { KnownMachine } from "../../placement/known.ts";
 import { describeLostHost, type Snapshot } from "../../placement/snapshot.ts";
-import type { PlacedMachine } from "../../placement/placement.ts";
+import type { MachineKey } from "../../resource/vino_machine.ts";
 
 /** A machine on which there may be something to do. */
 export interface MachineTask {
@@ -48,20 +48,23 @@ export type MachineGoal =
       readonly gonePools?: string;
     };
 
-/** A machine that must exist, and cannot be worked on now. */
-export interface IdleMachine {
+/** What a Vino decided about one of its machines. */
+export interface Assignment extends MachineKey {
+  /** In the cloud. */
   readonly name: string;
-  readonly placed: PlacedMachine;
-  /** Why; a sentence without a full stop. */
-  readonly why: string;
+  readonly isWanted: boolean;
+  /** Absent: it was never begun, or, if the spec does not want it, only its addresses are known. */
+  readonly known?: KnownMachine;
+  /** ID of the host where it starts. */
+  readonly hostId?: string;
+  /** What may be done; with a machine that goes, as soon as its BareMetalHost is gone. Absent: nothing. */
+  readonly task?: MachineTask;
+  /** Why nothing may be done, not even with its BareMetalHost; a sentence without a full stop. */
+  readonly heldBy?: string;
   /** Whether it has other addresses than the spec gives it. @default {false} */
   readonly differs?: boolean;
-}
-
-/** What is to be done with the machines that must exist. */
-export interface WantedTasks {
-  readonly tasks: readonly MachineTask[];
-  readonly idle: readonly IdleMachine[];
+  /** Why a machine stays whose BareMetalHost goes; a sentence without a full stop. */
+  readonly keptBecause?: string;
 }
 
 /** The machines that need addresses: all that must exist. */
@@ -76,7 +79,7 @@ export function toMachineRequests(
 }
 
 /** Says what each machine that must exist must be like. */
-export function toWantedTasks(
+export function assignWanted(
   snapshot: Snapshot,
   {
     spec,
@@ -89,37 +92,31 @@ export function toWantedTasks(
     readonly addresses: Addresses;
     readonly hasBmc: boolean;
   },
-): WantedTasks {
+): Assignment[] {
   const { owner, view, placement } = snapshot;
   const poolOfHost = new Map(view.hosts.map(({ id, poolId }) => [id, poolId]));
-  const tasks: MachineTask[] = [];
-  const idle: IdleMachine[] = [];
-  for (const placed of placement.wanted) {
+  return placement.wanted.map((placed): Assignment => {
     const { role, index, hostId, known } = placed;
     const identity = { owner, role, index };
     const name = toMachineName(identity);
+    const base = { ...placed, name, isWanted: true };
     const form = roles.get(role)?.form;
     const interfaces = addresses.machines.get(name);
     const poolId =
       known?.machine?.poolId ?? (hostId === undefined ? undefined : poolOfHost.get(hostId));
     if (hostId === undefined || poolId === undefined) {
-      idle.push({ name, placed, why: describeLostHost(placed, snapshot) });
-    } else if (interfaces === undefined || form === undefined) {
-      const why = addresses.problems.get(name) ?? "It has no address";
-      idle.push({ name, placed, why, differs: addresses.differing?.has(name) === true });
-    } else {
-      const source = { owner, spec, form, role, index, poolId, hostId, interfaces, hasBmc };
-      tasks.push({
-        name,
-        identity,
-        hostId,
-        ...(known && { known }),
-        goal: { kind: "exist", spec: toMachineSpec(source) },
-        start: { form, interfaces },
-      });
+      return { ...base, heldBy: describeLostHost(placed, snapshot) };
     }
-  }
-  return { tasks, idle };
+    if (interfaces === undefined || form === undefined) {
+      const heldBy = addresses.problems.get(name) ?? "It has no address";
+      return { ...base, heldBy, differs: addresses.differing?.has(name) === true };
+    }
+    const source = { owner, spec, form, role, index, poolId, hostId, interfaces, hasBmc };
+    const goal = { kind: "exist", spec: toMachineSpec(source) } as const;
+    const start = { form, interfaces };
+    const task = { name, identity, hostId, ...(known && { known }), goal, start };
+    return { ...base, task };
+  });
 }
 
 /** The task to remove a machine. */
