@@ -133,7 +133,7 @@ function renderPrometheusRule(): string {
   const head = `${WRITTEN}
 
 The alerts of landfall.rules.yaml for the Prometheus operator. Replace https://landfall.invalid in the runbook_url
-annotations by the URL where you publish docs/.`;
+annotations by the URL where you publish this repository.`;
   const rule: Piece = {
     apiVersion: "monitoring.coreos.com/v1",
     kind: "PrometheusRule",

@@ -19,14 +19,17 @@ const EXIT_MISUSED = 2;
  * @returns Exit code: 0 done, 1 failed, 2 wrong flags or settings
  */
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
-  // As a plugin of kubectl, the program is for people: without a command it must not run controllers.
+  // Without a command, controllers must not run for a person who only wants to see what there is.
   const isPlugin = context.program !== undefined && context.program !== PROGRAM;
-  const [first = isPlugin ? "help" : "run", ...rest] = argv;
+  const isForHelp = argv.length === 0 && (isPlugin || context.columns?.() !== undefined);
+  const [first = isForHelp ? "help" : "run", ...rest] = argv;
   const lone = argv.length === 1 ? findLone(first) : undefined;
   const isCommand = !first.startsWith("-");
   const flags = isCommand || lone !== undefined ? rest : argv;
   const complain = (text: string): void => context.complain(`landfall: ${toPlainText(text)}\n`);
   try {
+    if (isForHelp && !isPlugin)
+      complain("on a terminal, no command means help. To run the controllers: landfall run");
     return await runCommand(
       lone ?? (isCommand ? first : isPlugin ? "help" : "run"),
       flags,

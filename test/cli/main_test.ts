@@ -87,6 +87,23 @@ test.each(["print_version", "help"])(
   },
 );
 
+test("main() on a terminal shows help without a command, and runs no controllers", async () => {
+  const call = async (columns?: number): Promise<{ code: number; out: string }> => {
+    let out = "";
+    const print = (text: string): void => void (out += text);
+    const env = { KUBECONFIG: "/nowhere" };
+    const context = { env, print, complain: print, columns: () => columns };
+    return { code: await main([], context), out };
+  };
+  const { code, out } = await call(80);
+  expect(code).toBe(0);
+  expect(out).toStartWith(
+    "landfall: on a terminal, no command means help. To run the controllers: landfall run\n",
+  );
+  expect(out).toContain("Usage:\n  landfall [command] [flags]");
+  expect(await call()).toMatchObject({ code: 2, out: expect.not.stringContaining("Usage:") });
+});
+
 describe("main() as a plugin of kubectl", () => {
   const callPlugin = async (...argv: readonly string[]): Promise<{ code: number; out: string }> => {
     let out = "";

@@ -33,7 +33,7 @@ ${commands.map(toWordCase).join("\n")}
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
   if [[ \${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
-complete -o default -F _landfall landfall
+complete -o default -F _landfall landfall kubectl-landfall
 `;
 }
 

@@ -22,6 +22,7 @@ export function formatFish(commands: readonly Completed[]): string {
   });
   return `# fish completion for landfall; load it with: landfall completion fish | source
 ${COMPLETE} -f
+complete -c kubectl-landfall -w landfall
 ${lines.join("\n")}
 `;
 }

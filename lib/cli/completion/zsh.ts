@@ -8,7 +8,7 @@ import { type Completed, listValues } from "./shells.ts";
 /** The script: it works when it is sourced, and as a file `_landfall` in `fpath`. */
 export function formatZsh(commands: readonly Completed[]): string {
   const described = commands.map(({ name, summary }) => `    ${quote(`${name}:${summary}`)}`);
-  return `#compdef landfall
+  return `#compdef landfall kubectl-landfall
 # zsh completion for landfall; load it with: source <(landfall completion zsh)
 _landfall() {
   local -a commands
@@ -33,7 +33,7 @@ if [[ $funcstack[1] == _landfall ]]; then
   _landfall "$@"
 else
   (( $+functions[compdef] )) || { autoload -U compinit && compinit; }
-  compdef _landfall landfall
+  compdef _landfall landfall kubectl-landfall
 fi
 `;
 }

@@ -316,9 +316,10 @@ function findByMachine(instances: ReadonlyMap<string, Instance>, node: NodeIdent
     const tried = systemUuid
       ? `the name "${name}" or the system UUID ${quote(systemUuid)}`
       : `the name "${name}"`;
+    const advice = "Add the machine to the file, or correct it there";
     return toUnknown(
       "notListed",
-      `Cannot find an instance: the inventory file lists none with ${tried}`,
+      `Cannot find an instance: the inventory file lists none with ${tried}. ${advice}`,
     );
   }
   if (named.length > 1) {
