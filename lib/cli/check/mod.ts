@@ -152,7 +152,7 @@ async function inspect(
         : { ...toSkipped(NO_CLOUD), nodes: [] };
     const { served, client } = cluster;
     const inventory = "inventory" in cloud ? cloud.inventory : undefined;
-    const search = { provider, sections, fitting, served, nodes: nodes.nodes, client, inventory };
+    const search = { provider, sections, chosen, served, nodes: nodes.nodes, client, inventory };
     const balanced = await addLoadBalancers(countNodes(cloud.step, nodes), search, signal);
     return toReport(VERSION, {
       settings: addFindings(step, await checkManagement(fitting, settings.flags)),

@@ -35,8 +35,8 @@ import { listWithoutPools } from "./without_pools.ts";
 interface BalancerSearch {
   readonly provider: Provider | undefined;
   readonly sections: SectionValues | undefined;
-  /** The controllers that run. */
-  readonly fitting: readonly Pick<ControllerDefinition, "name">[];
+  /** Also those that cannot run: without pools, `service` is one of them. */
+  readonly chosen: readonly Pick<ControllerDefinition, "name">[];
   readonly served: readonly Service[];
   readonly nodes: NodesStep["nodes"];
   /** Absent: the cloud cannot be used. */
@@ -57,19 +57,18 @@ export async function addLoadBalancers(
 
 /**
  * Asks the cloud what it offers; without load balancers of its own, says how full the address pools are. Asks the cloud
- * nothing if the controller `service` does not run.
+ * nothing if the controller `service` is not chosen.
  *
  * @throws the signal's reason
  */
 async function checkLoadBalancers(
-  { provider, sections, fitting, served, nodes, client, inventory }: BalancerSearch,
+  { provider, sections, chosen, served, nodes, client, inventory }: BalancerSearch,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
-  if (provider === undefined) return [];
+  if (provider === undefined || !chosen.some(({ name }) => name === NAME)) return [];
   const { pools, sharing } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
   const loadBalancers: LoadBalancers | undefined = provider.loadBalancers;
   if (loadBalancers === undefined && pools.length === 0) return await checkPoolless(client, signal);
-  if (!fitting.some(({ name }) => name === NAME)) return [];
   const claims = served.map(toClaim);
   if (loadBalancers === undefined) {
     return await inTime(

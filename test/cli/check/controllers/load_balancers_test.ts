@@ -22,7 +22,7 @@ const SERVICE = {
   status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } },
 };
 const SERVING = {
-  fitting: [{ name: "service" }],
+  chosen: [{ name: "service" }],
   served: [SERVICE],
   nodes: [],
   sections: undefined,
@@ -207,18 +207,23 @@ describe("addLoadBalancers()", () => {
   test("warns of Services that pools served, after the last pool is gone", async () => {
     const annotations = { "landfall.dev/load-balancer": "{}" };
     const items = [{ ...SERVICE, metadata: { ...SERVICE.metadata, annotations } }];
-    const gone = { ...SERVING, provider: new FakeProvider(), fitting: [], served: [] };
-    const ask = (steps: readonly ScriptStep[]): ReturnType<typeof addLoadBalancers> => {
+    const gone = { ...SERVING, provider: new FakeProvider(), served: [] };
+    const ask = (
+      steps: readonly ScriptStep[],
+      chosen = gone.chosen,
+    ): ReturnType<typeof addLoadBalancers> => {
       const client = new ScriptedKubeClient(new ManualClock(), [...steps]);
-      return addLoadBalancers(STEP, { ...gone, client }, signal);
+      return addLoadBalancers(STEP, { ...gone, chosen, client }, signal);
     };
     const { findings } = await ask([{ page: { items, resourceVersion: "1" } }]);
     expect(findings).toMatchObject([{ level: "warning", code: "noAddressPools" }]);
     expect(await ask([{ fail: new KubeError("forbidden", "no") }])).toBe(STEP);
+    // Another process serves them.
+    expect(await ask([{ page: { items, resourceVersion: "1" } }], [{ name: "vino" }])).toBe(STEP);
   });
 
   test.each([
-    ["the controller service does not run", { fitting: [{ name: "cloud-node" }] }],
+    ["the controller service does not run", { chosen: [{ name: "cloud-node" }] }],
     ["the settings cannot be used", { provider: undefined }],
   ])("adds nothing if %s", async (_what, over) => {
     const provider = new Inspected(() => [{ level: "warning", code: "x", message: "look" }]);
