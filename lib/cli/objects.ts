@@ -4,6 +4,7 @@
  * @module
  */
 import * as v from "valibot";
+import type { ControllerDefinition } from "../controllers/definition.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { formatListenAddress, type ListenAddress } from "../core/net/listen_address.ts";
 import { escapeInvisible, quote } from "../core/text/printable.ts";
@@ -105,9 +106,13 @@ async function ask(
     );
   }
   if (answer.status === 404) {
-    throw new Error(
-      `the process at ${where} does not run the controller ${controller}: see its --controllers`,
-    );
+    const standIn = findController(controller)?.standIn;
+    const advice =
+      standIn === undefined
+        ? "see its --controllers"
+        : `${standIn.advice}, and restart Landfall; if --controllers is not the default, name ` +
+          `${controller} in it first`;
+    throw new Error(`the process at ${where} does not run the controller ${controller}: ${advice}`);
   }
   if (answer.status !== 200) {
     throw new Error(`cannot read each ${noun} from ${where}: status ${answer.status}`);
@@ -117,8 +122,12 @@ async function ask(
 
 /** What its guide installs. */
 function findWorkload(controller: string): string {
-  const folder = CONTROLLERS.find(({ name }) => name === controller)?.folder;
+  const folder = findController(controller)?.folder;
   return folder === undefined ? "daemonset/landfall" : `deployment/landfall-${folder}`;
+}
+
+function findController(controller: string): ControllerDefinition | undefined {
+  return CONTROLLERS.find(({ name }) => name === controller);
 }
 
 /** The namespace and name of an object, as a path. @param name `name` or `namespace/name` */

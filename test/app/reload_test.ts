@@ -168,7 +168,7 @@ describe("followSettings()", () => {
     expect(bench.metric()).toBe(1);
     const warnings = bench.lines.filter((line) => line.includes("loadBalancers.pools"));
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain("restart Landfall");
+    expect(warnings[0]).toContain("Restart Landfall");
   });
 
   test("gives a controller its section, and no other change, where there is no cloud", async () => {

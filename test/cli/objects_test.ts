@@ -111,11 +111,18 @@ describe("without the process or its controller", () => {
     expect(problem).toContain(`kubectl get -A ${resource}`);
   });
 
-  test("it names the controller that does not run", async () => {
+  test.each([
+    ["sipclusters", "controller sipcluster: see its --controllers"],
+    [
+      "services",
+      "controller service: to let it run, set address pools: loadBalancers.pools in the settings file, and restart " +
+        "Landfall; if --controllers is not the default, name service in it first",
+    ],
+  ])("it names the controller of %s that does not run, and how to run it", async (kind, words) => {
     const { fetch } = toPages({});
     using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
-    const { problem } = await landfall("sipclusters", `--debug-address=127.0.0.1:${other.port}`);
-    expect(problem).toContain("does not run the controller sipcluster");
+    const { problem } = await landfall(kind, `--debug-address=127.0.0.1:${other.port}`);
+    expect(problem).toContain(`does not run the ${words}`);
   });
 });
 

@@ -95,6 +95,9 @@ test("listIdleSettings() names settings that do nothing, because their controlle
   const list = (running: readonly { readonly section?: typeof LOAD_BALANCERS }[]): unknown[] =>
     listIdleSettings(sections, values, running).map(({ path }) => path);
   expect(list([])).toEqual(["loadBalancers.pools"]);
+  expect(listIdleSettings(sections, values, [])[0]?.message).toEndWith(
+    ". Restart Landfall; if --controllers is not the default, name service in it first",
+  );
   expect(list([{}])).toEqual(["loadBalancers.pools"]);
   expect(list([{ section: LOAD_BALANCERS }])).toEqual([]);
   expect(listIdleSettings(sections, new Map(), [])).toEqual([]);

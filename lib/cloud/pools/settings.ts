@@ -168,8 +168,8 @@ export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSecti
       : {
           key: "pools",
           message:
-            "no Service gets an address: the controller service does not run; name it in --controllers, and restart " +
-            "Landfall",
+            "no Service gets an address: the controller service does not run. Restart Landfall; if --controllers is " +
+            "not the default, name service in it first",
         },
 });
 
