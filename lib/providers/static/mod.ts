@@ -74,7 +74,8 @@ const PART = "file";
 const WORDS = {
   instances: "instances",
   part: PART,
-  noneAdvice: "list the machines of the cluster in the file, under instances",
+  noneAdvice:
+    "list the machines of the cluster in the file, under instances; those with state: deleted do not count",
   incompleteAdvice: "correct the file",
 } as const;
 

@@ -183,10 +183,17 @@ describe("inspect()", () => {
     expect(found?.findings.map(({ level }) => level)).toEqual(["ok", "ok"]);
   });
 
-  test("warns of a file without instances", async () => {
-    const { provider } = await start("instances: []\n");
+  test.each([
+    ["without instances", "[]"],
+    ["whose instances are all deleted", "[{ id: a, name: a, state: deleted }]"],
+  ])("warns of a file %s", async (_what, instances) => {
+    const { provider } = await start(`instances: ${instances}\n`);
     const found = await provider.inspect?.(signal);
-    expect(found?.findings.at(-1)).toMatchObject({ level: "warning", code: "noInstances" });
+    expect(found?.findings.at(-1)).toMatchObject({
+      level: "warning",
+      code: "noInstances",
+      advice: expect.stringContaining("; those with state: deleted do not count"),
+    });
   });
 
   test("says that the file is gone or wrong now", async () => {
