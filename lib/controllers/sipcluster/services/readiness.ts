@@ -45,9 +45,11 @@ export function judgeReadiness(
   if ((status.observedGeneration ?? 0) < generation)
     return wait("has changes that Kubernetes did not observe yet");
   const failure = findFailure(status.conditions);
-  // Landfall does not read it, so it cannot say whether the Secret is there.
+  // Landfall reads neither the Pods nor the Secret. A Pod that Kubernetes cannot create needs no Secret yet.
   const hint =
-    mountedSecret === undefined ? "" : `. Its Pods need Secret ${mountedSecret}: does it exist?`;
+    mountedSecret === undefined || failure?.type === "ReplicaFailure"
+      ? ""
+      : `. The Events of its Pods say why: for example, Secret ${mountedSecret} does not exist`;
   if (failure) {
     const why = failure.message ?? "no reason was given";
     return wait(`fails: ${why}${hint}`, failure.reason);
@@ -68,9 +70,7 @@ export function judgeReadiness(
 type Conditions = NonNullable<Deployment["status"]>["conditions"];
 
 /** Why Kubernetes makes no progress: it cannot create Pods, or they do not become ready in time. */
-function findFailure(
-  conditions: Conditions,
-): { readonly reason?: string; readonly message?: string } | undefined {
+function findFailure(conditions: Conditions): NonNullable<Conditions>[number] | undefined {
   return (
     conditions?.find(({ type, status }) => type === "ReplicaFailure" && status === "True") ??
     conditions?.find(

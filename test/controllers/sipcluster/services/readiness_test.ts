@@ -23,7 +23,9 @@ function toDeployment(
   };
 }
 
-function toCondition(type: string, status: string, reason: string): object[] {
+type Conditions = NonNullable<NonNullable<Deployment["status"]>["conditions"]>;
+
+function toCondition(type: string, status: string, reason: string): Conditions {
   return [{ type, status, reason, message: `because of ${reason}` }];
 }
 
@@ -52,7 +54,7 @@ test.each<Case>([
       ...WELL,
       availableReplicas: 1,
       conditions: toCondition("Progressing", "False", "ProgressDeadlineExceeded"),
-    } as Deployment["status"]),
+    }),
     "ProgressDeadlineExceeded: Deployment jumphost-a fails: because of ProgressDeadlineExceeded",
   ],
   [
@@ -60,7 +62,7 @@ test.each<Case>([
     toDeployment({
       ...WELL,
       conditions: toCondition("ReplicaFailure", "True", "FailedCreate"),
-    } as Deployment["status"]),
+    }),
     "FailedCreate: Deployment jumphost-a fails: because of FailedCreate",
   ],
   [
@@ -117,12 +119,23 @@ test("judgeReadiness() says that a service is not ready before its Service has a
 
 test.each([
   ["that is not available", { ...WELL, availableReplicas: 0 }, true],
+  [
+    "that takes too long",
+    { ...WELL, conditions: toCondition("Progressing", "False", "ProgressDeadlineExceeded") },
+    true,
+  ],
+  [
+    "whose Pods Kubernetes cannot create",
+    { ...WELL, conditions: toCondition("ReplicaFailure", "True", "FailedCreate") },
+    false,
+  ],
   ["that is ready", WELL, false],
 ])(
   "judgeReadiness() of a service %s names the Secret that its Pods mount: %#",
   (_what, status, isNamed) => {
     const plan: ServicePlan = { ...PLAN, mountedSecret: "node-keys" };
     const { message = "" } = judgeReadiness(plan, toDeployment(status), PORTS);
-    expect(message.endsWith(". Its Pods need Secret node-keys: does it exist?")).toBe(isNamed);
+    const hint = ". The Events of its Pods say why: for example, Secret node-keys does not exist";
+    expect(message.endsWith(hint)).toBe(isNamed);
   },
 );
