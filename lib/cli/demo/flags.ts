@@ -12,6 +12,8 @@ import { type ListenAddress, parseListenAddress } from "../../core/net/listen_ad
 import { DEMO_FLAGS, KIND_STORIES } from "../flags/command_flags.ts";
 import { parseOwnFlags } from "../flags/own.ts";
 
+const CLOUDS = DEMO_FLAGS.find(({ name }) => name === "cloud")?.choices ?? [];
+
 /** How the demo runs. */
 export interface DemoFlags {
   /** Which story: of Nodes and Services in a cloud, or of one kind of objects. */
@@ -36,7 +38,9 @@ export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
   const [argument] = args;
   const story = KIND_STORIES.find((one) => one === argument);
   if (argument !== undefined && story === undefined) {
-    const hint = suggest(argument, KIND_STORIES) || `; there are ${KIND_STORIES.join(" and ")}`;
+    const hint = CLOUDS.includes(argument)
+      ? `; did you mean --cloud=${argument}?`
+      : suggest(argument, KIND_STORIES) || `; there are ${KIND_STORIES.join(" and ")}`;
     throw new ConfigError([{ message: `there is no demo ${quote(argument)}${hint}` }]);
   }
   if (story !== undefined && given.has("cloud")) {

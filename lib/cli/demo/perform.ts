@@ -123,7 +123,11 @@ export async function performStory(
     await story.writeFiles?.(folder);
     tell(story.introduce({ env: toEnvLines(files), page: toPageLine(debugAddress, story.page) }));
     const isTrue = await Promise.race([play(), failing(landfall.ends)]);
-    tell(isTrue ? "\nEvery step succeeded." : "\nA step failed.");
+    tell(
+      isTrue
+        ? "\nEvery step succeeded."
+        : "\nA step failed. --verbose shows what the controllers log.",
+    );
     if (summarize !== undefined) tell(`\n${summarize()}`);
     if (!flags.once) {
       const { left, page } = story;

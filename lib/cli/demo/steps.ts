@@ -35,9 +35,13 @@ export async function playSteps<S extends BareStage>(
   let isTrue = true;
   for (const [at, { title, play }] of steps.entries()) {
     stage.tell(`\n[${at + 1}/${steps.length}] ${title}`);
+    const startMs = stage.clock.monotonic();
     const cameTrue = await play(stage, signal);
+    const seconds = Math.round((stage.clock.monotonic() - startMs) / 1_000);
     for (const line of draw?.() ?? []) stage.tell(line);
-    stage.tell(cameTrue ? "     OK" : "     FAILED");
+    stage.tell(
+      cameTrue ? "     OK" : `     FAILED after ${seconds} s. This did not come true: ${title}`,
+    );
     isTrue &&= cameTrue;
   }
   return isTrue;

@@ -63,4 +63,7 @@ test("parseDemoFlags() takes no other story", () => {
     'there is no demo "other"; there are sipcluster and vino',
   );
   expect(() => parseDemoFlags(["vinos"])).toThrow('there is no demo "vinos"; did you mean vino?');
+  for (const cloud of ["cloudstack", "xenorchestra"]) {
+    expect(() => parseDemoFlags([cloud])).toThrow(`; did you mean --cloud=${cloud}?`);
+  }
 });

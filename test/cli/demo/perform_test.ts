@@ -65,5 +65,5 @@ test("performStory() introduces the world, plays, and ends with 0 if every step 
 
 test("performStory() ends with 1 if a step failed", async () => {
   const { code, out } = await perform(false);
-  expect([code, out]).toEqual([1, expect.stringContaining("A step failed.")]);
+  expect([code, out]).toEqual([1, expect.stringContaining("A step failed. --verbose shows")]);
 });

@@ -6,16 +6,16 @@ const { signal } = new AbortController();
 
 test("playSteps() plays all steps, draws after each, and fails if one fails", async () => {
   const lines: string[] = [];
-  const stage = { clock: new PacedClock(1), tell: (line: string): void => void lines.push(line) };
+  const stage = { clock: new PacedClock(500), tell: (line: string): void => void lines.push(line) };
   const steps = [
-    { title: "one", play: async () => false },
+    { title: "one", play: () => becomes(stage, signal, () => false) },
     { title: "two", play: async () => true },
   ];
   expect(await playSteps(stage, { steps, draw: () => ["picture"] }, signal)).toBe(false);
   expect(lines).toEqual([
     "\n[1/2] one",
     "picture",
-    "     FAILED",
+    expect.stringMatching(/^ {5}FAILED after \d\d s\. This did not come true: one$/),
     "\n[2/2] two",
     "picture",
     "     OK",
