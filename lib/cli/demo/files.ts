@@ -186,7 +186,7 @@ The cluster keeps running until you press Ctrl-C.${left === undefined ? "" : ` $
 Try this in another terminal. ${toEnvLines(files)}${lines}${toPageLine(debugAddress, page)}
 
 The simulated API server grants every right, so kubectl auth can-i always says yes.
-Press Ctrl-C to stop. The cluster and its files go with it.`;
+Press Ctrl-C to stop. The cluster and its files go with it: then close the other terminal, which still points to them.`;
 }
 
 /** Says what the end of a demo leaves. @param kubeconfig As the user named it */
