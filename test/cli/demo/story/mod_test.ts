@@ -10,6 +10,8 @@ describe.each(["xenorchestra", "cloudstack"])("the story on %s", (on) => {
     await using set = await setStage({ on });
     const steps = toSteps(set.setting);
     expect(await playSteps(set.stage, { steps }, NEVER)).toBe(false);
-    expect(set.lines.filter((line) => line.startsWith("     FAILED after "))).toHaveLength(steps.length);
+    expect(set.lines.filter((line) => line.startsWith("     FAILED after "))).toHaveLength(
+      steps.length,
+    );
   });
 });
