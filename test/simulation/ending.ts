@@ -3,7 +3,7 @@
  * one that fails.
  * @module
  */
-import { readExtent } from "../support/extent.ts";
+import { readExtent, readTurn } from "../support/extent.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Trace } from "./trace.ts";
 
@@ -62,7 +62,9 @@ export function describeFailure({ violations, trace, replay }: Ending): string {
   const broken = violations.map((one) => `BROKEN: ${one}`);
   // The disturbances of a scenario depend on it.
   const extent =
-    replay.startsWith("--scenario") && readExtent() === "all" ? "LANDFALL_TESTS=all " : "";
+    replay.startsWith("--scenario") && readExtent() === "all"
+      ? `LANDFALL_TESTS=all LANDFALL_TURN=${readTurn()} `
+      : "";
   const command = `${extent}npm run simulate -- ${replay}`;
   return [...trace.slice(-TAIL_LINES), ...broken, command].join("\n");
 }
@@ -117,8 +119,8 @@ export async function untilRight(
     if (rules.listViolations().length > 0) return;
     const nowMs = timeline.monotonic();
     const untrue = rules.listUntrue();
-    const work = rules.describeWork();
-    if (untrue.length > 0) right = undefined;
+    const work = untrue.length > 0 ? undefined : rules.describeWork();
+    if (work === undefined) right = undefined;
     else if (right?.work !== work) {
       right = { sinceMs: nowMs, work };
       rules.onRight?.(nowMs);

@@ -26,7 +26,7 @@ export function sample<T>(rows: readonly T[]): readonly T[] {
  * How many times as often every property is tried as in CI. A few tries find most mistakes at once, and each run of
  * `npm test` tries other values.
  */
-const FACTOR = Number(process.env["LANDFALL_RUNS"] ?? (readExtent() === "all" ? 1 : 0.15));
+const FACTOR = Number(process.env["LANDFALL_RUNS"] ?? (readExtent() === "all" ? 1 : 0.1));
 
 /**
  * Settings of a property that CI tries `runs` times, or a multiple of that in a long run (`LANDFALL_RUNS=20`).
@@ -34,4 +34,20 @@ const FACTOR = Number(process.env["LANDFALL_RUNS"] ?? (readExtent() === "all" ? 
  */
 export function tries(runs: number): { readonly numRuns: number } {
   return { numRuns: Math.ceil(runs * (FACTOR > 0 ? FACTOR : 1)) };
+}
+
+/**
+ * Which part this run takes of what is too much for one run of CI: a number that grows by one with each commit.
+ *
+ * @throws Error for a value that is no such number
+ */
+export function readTurn(): number {
+  const text = process.env["LANDFALL_TURN"] ?? "0";
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`LANDFALL_TURN must be a whole number: "${text}"`);
+  return Number(text);
+}
+
+/** Whether this run takes a thing of this number: each of so many runs takes other ones, and together they take all. */
+export function isOfTurn(at: number, runs: number): boolean {
+  return (at + readTurn()) % runs === 0;
 }

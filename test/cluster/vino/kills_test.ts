@@ -4,6 +4,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
+import { isOfTurn } from "../../support/extent.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { type Death, live, liveTogether, type Victim } from "../../support/vino/story/life.ts";
 
@@ -12,6 +13,8 @@ const VICTIMS: readonly Victim[] = ["landfall", "xo-server"];
 const LIVES_AT_ONCE = 20;
 const TIMEOUT_MS = 900_000;
 const MANY = 20;
+/** So many runs of CI together have all deaths. */
+const RUNS = 3;
 
 test(
   "whatever dies during a call, a machine is made once, and nothing is left; as of 20 at a time",
@@ -27,7 +30,7 @@ test(
     });
     const deaths = VICTIMS.flatMap((victim) =>
       whole.calls.map((_, index): Death => ({ victim, at: index + 1 })),
-    );
+    ).filter((_death, at) => isOfTurn(at, RUNS));
     const waiting = [...deaths];
     const tellSome = async (): Promise<void> => {
       for (let death = waiting.shift(); death !== undefined; death = waiting.shift()) {

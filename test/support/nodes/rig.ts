@@ -133,6 +133,6 @@ export async function until(what: string, holds: () => unknown, ms = 8_000): Pro
   const deadline = performance.now() + ms;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`waited ${ms} ms in vain until ${what}`);
-    await Bun.sleep(5);
+    await Bun.sleep(10);
   }
 }

@@ -5,6 +5,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
+import { readExtent } from "../../../support/extent.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { openRedfish, SecretsDouble } from "../../../support/vino/management_rig.ts";
 import { OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
@@ -53,6 +54,9 @@ function createWorld(count: number) {
 for (const count of [1, 3, 30]) {
   for (const order of ["forwards", "backwards"]) {
     for (const isHandedOver of [false, true]) {
+      // Many machines take long. With these two, most can go wrong.
+      const isHardest = order === "backwards" && isHandedOver;
+      if (count > 3 && !isHardest && readExtent() === "some") continue;
       const then = isHandedOver ? "another process leads" : "the same process leads";
       test(`${count} machines take a new shared password, written ${order}, while ${then}`, async () => {
         const { wanted, secrets, clock, lead } = createWorld(count);

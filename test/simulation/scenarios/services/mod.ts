@@ -2,7 +2,7 @@
  * The scenarios of Services: each once without a crash, and once for each of some requests with one.
  * @module
  */
-import { readExtent } from "../../../support/extent.ts";
+import { isOfTurn, readExtent } from "../../../support/extent.ts";
 import { type Asked, type CrashPoint, tellWithCrashes } from "../../crash_points.ts";
 import type { Telling } from "../scenario.ts";
 import { type ServiceStory, tellService, type Act } from "./stage.ts";
@@ -21,6 +21,8 @@ const SHORT_JOB_MS = 200;
 const LONG_JOB_MS = 2_000;
 /** Where only some tests run, one of so many changes for most stories, and not the same ones in each. */
 const SHARE = 7;
+/** Where all tests run, so many runs together have all crash points. */
+const RUNS = 3;
 
 /** How a story is told.  */
 interface How {
@@ -55,6 +57,7 @@ function listPoints(asked: readonly Asked[], { jobMs, share, number }: How): Cra
   return asked.flatMap(({ isChange }, index): CrashPoint[] => {
     const at = index + 1;
     const isPicked = isChange ? isAll || (at + number) % share === 0 : isAll && isLong;
+    if (isAll && at < asked.length && !isOfTurn(at + number, RUNS)) return [];
     return [
       ...(isAll && isChange && !isLong ? [{ at, when: "before" } as const] : []),
       ...(isPicked || (isAll && at === asked.length) ? [{ at, when: "after" } as const] : []),

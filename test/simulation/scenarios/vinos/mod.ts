@@ -2,7 +2,7 @@
  * The scenarios of Vinos: each once without a disturbance, and once for each of many.
  * @module
  */
-import { readExtent } from "../../../support/extent.ts";
+import { isOfTurn, readExtent } from "../../../support/extent.ts";
 import { Random } from "../../../support/random.ts";
 import type { Ending } from "../../ending.ts";
 import type { Telling } from "../scenario.ts";
@@ -20,11 +20,13 @@ import { METAL } from "../../vino/world.ts";
 const LONG_MS = 900_000;
 /** In the middle of a creation. */
 const CHANGED_MIND_MS = 600;
-/** One of so many disturbances is told, others in each story: a prime number falls on all kinds. */
-const SHARES = { some: 97, all: 2 } as const;
+/** One of so many disturbances is told, others in each story and run: a prime number falls on all kinds. */
+const SHARES = { some: 97, all: 7 } as const;
 /** The same of stories that are like another one. */
 const VARIANT_SHARE = 3;
 const PAIRS = 25;
+/** So many runs of CI together have all pairs. */
+const PAIR_RUNS = 3;
 const PAIR_SEED = 17;
 
 const STORIES: readonly VinoStory[] = [
@@ -121,14 +123,15 @@ export const TELLINGS: readonly Telling[] = STORIES.flatMap((story, number): Tel
   const share = SHARES[readExtent()] * (isVariant ? VARIANT_SHARE : 1);
   const listOnes = (whole: VinoEnding): Disturbance[][] =>
     listDisturbances(story, whole)
-      .filter((_one, at) => (at + number) % share === 0)
+      .filter((_one, at) => isOfTurn(at + number, share))
       .map((one) => [one]);
   // At most one of the two ends the process: it is the first one that is counted.
   const listPairs = (whole: VinoEnding): Disturbance[][] => {
     const random = new Random(PAIR_SEED);
     const all = listDisturbances(story, whole);
     const others = all.filter(({ who }) => who !== "process");
-    return Array.from({ length: PAIRS }, () => [random.pick(all), random.pick(others)]);
+    const pairs = Array.from({ length: PAIRS }, () => [random.pick(all), random.pick(others)]);
+    return pairs.filter((_pair, at) => isOfTurn(at + number, PAIR_RUNS));
   };
   const toTelling = (full: string, isOnlyOfCi: boolean, list: typeof listOnes): Telling => ({
     name: full,
