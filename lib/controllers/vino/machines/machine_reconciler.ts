@@ -113,7 +113,9 @@ class MachinePass {
       const task = isDue ? assignment.task : undefined;
       const plan = task && (await this.#look(task, signal));
       if (this.#isOver) return;
-      const isFree = await this.#settle(signal);
+      // Its record says at once that it is being made.
+      const isBegun = plan?.state === "Absent" && assignment.isWanted && plan.steps.length > 0;
+      const isFree = isBegun || (await this.#settle(signal));
       if (task === undefined || plan === undefined) return;
       if (isFree && plan.steps.length > 0 && !this.#isOver && !group.hasFailed) {
         if (!(await this.#makeSteps(task, plan, signal))) await this.#settle(signal);

@@ -274,8 +274,10 @@ export class VinoMachines implements KeySource {
       }
       try {
         object ??= await this.#create(vino, task, signal);
-        const isBegun = record !== undefined && object.status?.state === "Absent";
-        const change = { record: record ?? null, ...(isBegun && { state: "Creating" }) };
+        const { state = "Absent" } = object.status ?? {};
+        const isBegun = record !== undefined && state === "Absent";
+        const begun = isBegun && { state: "Creating", message: null };
+        const change = { record: record ?? null, ...begun };
         await this.#writer.patchStatus(object, change, signal);
         return;
       } catch (error) {

@@ -42,6 +42,8 @@ type Listener = (keys: Iterable<string>) => void;
 export class WorkList {
   readonly observation: SharedObservation;
   readonly #work = new Map<WorkKey, MachineWork>();
+  /** How many there are of each Vino, with and without steps. */
+  readonly #counts = new Map<string, number>();
   readonly #started = new Set<Listener>();
   readonly #ended = new Set<Listener>();
 
@@ -66,6 +68,7 @@ export class WorkList {
       const key = toWorkKey(toIdentity(work));
       if (this.#work.has(key)) continue;
       this.#work.set(key, work);
+      this.#count(work, 1);
       if (work.mayStep) {
         work.group.begin();
         this.observation.expect(key);
@@ -86,29 +89,35 @@ export class WorkList {
 
   /** Whether anything is done for machines of a Vino. */
   isBusy(vinoUid: string): boolean {
-    return this.#listOf(vinoUid).length > 0;
+    return [true, false].some((mayStep) => (this.#counts.get(`${vinoUid} ${mayStep}`) ?? 0) > 0);
   }
 
   /** The machines of a Vino of which steps may be made now, by their names in the cloud. */
   listWorking(vinoUid: string): string[] {
-    const all = this.#listOf(vinoUid).filter(({ mayStep }) => mayStep);
-    return all.map(({ assignment }) => assignment.name);
+    return [...this.#work.values()].flatMap(({ assignment, mayStep, snapshot }) =>
+      mayStep && snapshot.owner.uid === vinoUid ? [assignment.name] : [],
+    );
   }
 
   /** Ends the work on a machine; nothing, if it is not the one that was handed over last. */
   end(key: WorkKey, work: MachineWork): void {
     if (this.#work.get(key) !== work) return;
-    const { group, input, snapshot, mayStep } = work;
+    const { group, input, mayStep } = work;
     this.#work.delete(key);
     if (mayStep) group.noteEnd();
     this.observation.leave(key);
-    if (this.#listOf(snapshot.owner.uid).some((one) => one.mayStep === mayStep)) return;
+    if (this.#count(work, -1) > 0) return;
     const vino: Key = toKey(input.vino);
     for (const listener of this.#ended) listener([vino]);
   }
 
-  #listOf(vinoUid: string): MachineWork[] {
-    return [...this.#work.values()].filter(({ snapshot }) => snapshot.owner.uid === vinoUid);
+  /** @returns How many there are now of the same Vino and the same kind */
+  #count({ snapshot: { owner }, mayStep }: MachineWork, change: 1 | -1): number {
+    const kind = `${owner.uid} ${mayStep}`;
+    const count = (this.#counts.get(kind) ?? 0) + change;
+    if (count === 0) this.#counts.delete(kind);
+    else this.#counts.set(kind, count);
+    return count;
   }
 }
 
