@@ -32,6 +32,7 @@ import { exportProcess } from "../host/process_metrics.ts";
 import { readDescriptorLimit, toConnectionsMax } from "../host/descriptors.ts";
 import { exportLog, type LogPipe } from "../host/log_pipe.ts";
 import { createNotifier } from "../host/notify.ts";
+import { releaseAfterWork } from "../host/runtime.ts";
 import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import type { KubeClient } from "../kube/api/client.ts";
@@ -168,8 +169,9 @@ async function serve(
   };
   const other = { own: lease, isElected, client, clock, log };
   const looking = lookForOther(other, { file, controllers, isNamed: lease.isNamed }, ended.signal);
+  const releasing = releaseAfterWork(clock, AbortSignal.any([signal, ended.signal]));
   try {
-    await Promise.all([runApp(options, signal), looking]);
+    await Promise.all([runApp(options, signal), looking, releasing]);
   } finally {
     ended.abort(signal.reason);
   }

@@ -3,7 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { type ReplaceableProcess, tuneRuntime } from "../../lib/host/runtime.ts";
+import { releaseAfterWork, type ReplaceableProcess, tuneRuntime } from "../../lib/host/runtime.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 function createHost(facts: Partial<ReplaceableProcess>): {
   host: ReplaceableProcess;
@@ -57,4 +58,41 @@ describe("tuneRuntime()", () => {
     };
     expect(() => tuneRuntime(createHost({ execve }).host)).not.toThrow();
   });
+});
+
+test("releaseAfterWork() gives memory back in the first quiet time after work, once", async () => {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  let user = 9_000_000;
+  let shrinks = 0;
+  const running = releaseAfterWork(clock, stop.signal, {
+    cpuUsage: () => ({ user, system: user / 2 }),
+    shrink: () => (shrinks += 1),
+  });
+  /** A quarter of a minute in which the process takes this share of a processor. */
+  const work = async (share: number): Promise<number> => {
+    user += (share * 15_000_000) / 1.5;
+    await clock.advance(15_000);
+    return shrinks;
+  };
+  expect(await work(0.16)).toBe(0);
+  expect(await work(0.14)).toBe(1);
+  expect(await work(0)).toBe(1);
+  expect(await work(1)).toBe(1);
+  expect(await work(0.01)).toBe(2);
+  expect(await work(0.01)).toBe(2);
+  stop.abort();
+  await running;
+});
+
+test("releaseAfterWork() gives memory back after a start that took little", async () => {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  let shrinks = 0;
+  const cpuUsage = (): { user: number; system: number } => ({ user: 0, system: 0 });
+  const running = releaseAfterWork(clock, stop.signal, { cpuUsage, shrink: () => (shrinks += 1) });
+  await clock.advance(15_000);
+  expect(shrinks).toBe(1);
+  stop.abort();
+  await running;
 });
