@@ -14,8 +14,10 @@ type BudgetName =
   | "start"
   | "ready"
   | "rest"
+  | "restOwn"
   | "restAnonymous"
   | "settled100"
+  | "own100"
   | "idleCloud100"
   | "idleCpu100"
   | "initialise"
@@ -23,7 +25,9 @@ type BudgetName =
   | "cloudRequests"
   | "writes"
   | "peak1000"
+  | "ownPeak1000"
   | "settled1000"
+  | "own1000"
   | "anonymous1000"
   | "idleCloud1000"
   | "idleRequests1000"
@@ -36,6 +40,7 @@ type BudgetName =
   | "cloudRequests5000"
   | "writes5000"
   | "peak5000"
+  | "ownPeak5000"
   | "settled5000"
   | "anonymous5000"
   | "denied5000"
@@ -68,6 +73,12 @@ type BudgetName =
   | "planNode"
   | "storePerNode";
 
+/**
+ * How much code of the runtime is resident depends on the kernel, by more than what a mistake of ours costs. So the
+ * limits are for the rest: anonymous memory, and the pages of the file with Landfall's own code. They are what was
+ * measured and one MiB, so that a regression of two is found.
+ */
+const OWN = "  of it not code of the runtime";
 /** Memory of one cloud compared with that of Xen Orchestra. */
 const MORE = { unit: "MiB", max: 3 } as const;
 
@@ -75,9 +86,11 @@ const MORE = { unit: "MiB", max: 3 } as const;
 export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   start: { title: "start to the first probe answered, median", unit: "s", max: 0.15 },
   ready: { title: "start to ready, median", unit: "s" },
-  rest: { title: "resident, no Nodes", unit: "MiB", max: { xenorchestra: 45 } },
+  rest: { title: "resident, no Nodes", unit: "MiB" },
+  restOwn: { title: OWN, unit: "MiB", max: { xenorchestra: 19 } },
   restAnonymous: { title: "  of it anonymous", unit: "MiB" },
-  settled100: { title: "resident, 100 Nodes settled", unit: "MiB", max: { xenorchestra: 45 } },
+  settled100: { title: "resident, 100 Nodes settled", unit: "MiB" },
+  own100: { title: OWN, unit: "MiB", max: { xenorchestra: 21 } },
   idleCloud100: {
     title: "  one idle minute: requests to the cloud",
     unit: "requests",
@@ -102,7 +115,9 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   },
   writes: { title: "  writes to Kubernetes per Node, Events included", unit: "writes", max: 3 },
   peak1000: { title: "  peak resident", unit: "MiB" },
-  settled1000: { title: "resident, 1,000 Nodes settled", unit: "MiB", max: { xenorchestra: 60 } },
+  ownPeak1000: { title: OWN, unit: "MiB" },
+  settled1000: { title: "resident, 1,000 Nodes settled", unit: "MiB" },
+  own1000: { title: OWN, unit: "MiB", max: { xenorchestra: 27 } },
   anonymous1000: { title: "  of it anonymous", unit: "MiB" },
   idleCloud1000: {
     title: "  one idle minute: requests to the cloud",
@@ -144,6 +159,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   },
   writes5000: { title: "  writes to Kubernetes per Node, Events included", unit: "writes", max: 3 },
   peak5000: { title: "  peak resident", unit: "MiB" },
+  ownPeak5000: { title: OWN, unit: "MiB" },
   settled5000: { title: "resident, 5,000 Nodes settled", unit: "MiB", max: { xenorchestra: 90 } },
   anonymous5000: { title: "  of it anonymous", unit: "MiB" },
   denied5000: {

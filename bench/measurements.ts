@@ -131,6 +131,7 @@ async function measureHundred(options: FleetOptions): Promise<Measured> {
   const minute = await measureMinute(fleet);
   const figures = {
     settled100: fleet.figures.settled,
+    own100: fleet.figures.settled - fleet.figures.code,
     idleCloud100: minute.cloudRequests,
     idleCpu100: minute.cpuSeconds,
   };
@@ -152,7 +153,9 @@ async function measureThousand(options: FleetOptions): Promise<Measured> {
     cloudRequests: point.cloudRequests,
     writes: point.writesPerNode,
     peak1000: point.peak,
+    ownPeak1000: point.peak - point.code,
     settled1000: point.settled,
+    own1000: point.settled - point.code,
     anonymous1000: point.anonymous,
   };
   return { figures, curve: [point] };
@@ -175,6 +178,7 @@ async function measureMost(options: FleetOptions): Promise<Measured> {
     cloudRequests5000: point.cloudRequests,
     writes5000: point.writesPerNode,
     peak5000: point.peak,
+    ownPeak5000: point.peak - point.code,
     settled5000: point.settled,
     anonymous5000: point.anonymous,
     idleCloud5000: minute.cloudRequests,

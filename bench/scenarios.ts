@@ -41,13 +41,13 @@ export async function measureStart(
 export async function measureRest(
   { binary, cloud }: Subject,
   settleMs: number,
-): Promise<{ readonly rest: number; readonly restAnonymous: number }> {
+): Promise<Record<"rest" | "restOwn" | "restAnonymous", number>> {
   await using simulators = await Simulators.start(1_000, cloud);
   await using controller = await Controller.start({ binary, places: simulators.places });
   await controller.untilProbe("/readyz", READY_MS);
   await Bun.sleep(settleMs);
-  const { resident, anonymous } = await controller.readHoldings();
-  return { rest: resident, restAnonymous: anonymous };
+  const { resident, anonymous, code } = await controller.readHoldings();
+  return { rest: resident, restOwn: resident - code, restAnonymous: anonymous };
 }
 
 /** How Nodes are initialised. */
@@ -64,6 +64,8 @@ export interface FleetOptions extends Subject {
 export interface FleetFigures extends CurvePoint {
   readonly writesPerNode: number;
   readonly anonymous: number;
+  /** Of the resident memory, the code of the runtime. */
+  readonly code: number;
 }
 
 /** A controller that has initialised its Nodes and is idle. */
@@ -88,7 +90,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     cpuSeconds.push(once.cpuSeconds);
     if (run < times) continue;
     await Bun.sleep(settleMs);
-    const { resident, anonymous, peak } = await controller.readHoldings();
+    const { resident, anonymous, code, peak } = await controller.readHoldings();
     const figures = {
       ...once,
       nodes: count,
@@ -97,6 +99,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       peak,
       settled: resident,
       anonymous,
+      code,
     };
     const kept = stack.move();
     return { simulators, controller, figures, [Symbol.asyncDispose]: () => kept.disposeAsync() };

@@ -14,6 +14,11 @@ interface Memory {
 
 /** The resources of a process. */
 export interface Holdings extends Memory {
+  /**
+   * Resident code of the runtime and of libraries, in MiB. How much of it is resident depends on the kernel: one maps
+   * single pages, another one large pieces.
+   */
+  readonly code: number;
   /** Open file descriptors. */
   readonly descriptors: number;
   readonly threads: number;
@@ -30,8 +35,9 @@ export async function readCpu(pid: number): Promise<number> {
 /** @throws Error when the process is gone */
 export async function readHoldings(pid: number): Promise<Holdings> {
   const text = await readFile(`/proc/${pid}/status`, "utf8");
+  const code = parseCode(await readFile(`/proc/${pid}/smaps`, "utf8"));
   const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
-  return { ...parseStatus(text), descriptors };
+  return { ...parseStatus(text), code, descriptors };
 }
 
 /** Seconds from the text of `/proc/PID/stat`. */
@@ -51,4 +57,19 @@ export function parseStatus(status: string): Memory & { readonly threads: number
     peak: read("VmHWM") / 1_024,
     threads: read("Threads"),
   };
+}
+
+/**
+ * MiB of files that are mapped and cannot be written, from the text of `/proc/PID/smaps`. The section with Landfall's
+ * own code can be written, so it does not count.
+ */
+export function parseCode(smaps: string): number {
+  let isCode = false;
+  let code = 0;
+  for (const line of smaps.split("\n")) {
+    const [, permissions, inode] = /^[\da-f]+-[\da-f]+ (\S+) \S+ \S+ (\d+)/.exec(line) ?? [];
+    if (permissions !== undefined) isCode = inode !== "0" && !permissions.includes("w");
+    if (isCode) code += Number(/^Rss:\s+(\d+)/.exec(line)?.[1] ?? 0);
+  }
+  return code / 1_024;
 }

@@ -132,9 +132,9 @@ firewall and one that adds the Nodes; for each of these, one question about its 
 Landfall asks for the free addresses, too, before it associates one. A process that starts asks about the stickiness
 of each rule once.
 
-The goals for few Nodes are older than the HTTPS port. An empty program, compiled by Bun and without the JIT compiler,
-takes 24 MiB. One that has fetched a page, listens on \`node:http\` and holds a TLS context takes 45 MiB. The
-resident part of the program's file differs by up to 6 MiB, depending on how the kernel read the file.
+How much of the runtime's code is resident depends on the kernel, and on how it read the file: an empty program,
+compiled by Bun, takes 24 to 28 MiB. So the goals for memory are for the rest: what is anonymous, and the pages of the
+file with Landfall's own code.
 
 ${measured.map((cloud) => renderCloud(cloud, results[cloud])).join("\n")}
 ${renderGoFigures()}`;
