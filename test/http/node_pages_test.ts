@@ -104,12 +104,12 @@ describe("createDebugRoutes()", () => {
     const query = encodeURIComponent(EVIL);
     const paths = ["", "?state=unseen", `?q=${query}`, `nodes/${name}`, "nodes/%3Cscript%3E"];
     for (const path of paths) {
-      const html = await (await evil.request(`/debug/${path}`, HTML)).text();
-      const { elements, attributes } = takeApart(html);
+      const response = await evil.request(`/debug/${path}`, HTML);
+      const { elements, attributes } = takeApart(await response.text());
       expect(
         elements.filter((one) => one === "script"),
         path,
-      ).toHaveLength(1);
+      ).toHaveLength(response.status === 404 ? 0 : 1);
       expect(elements, path).not.toContain("img");
       expect(
         attributes.filter((one) => /^(on\w+|src|style)=/.test(one)),

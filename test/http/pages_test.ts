@@ -83,6 +83,8 @@ test.each(["/nope", "/debug/nope", "/debug/a/b/c", "/a/b"])(
     expect(response.status).toBe(404);
     const html = await response.text();
     expect(html).toContain("<h1>There is no such page</h1>");
+    // Nothing there changes, so nothing keeps it up to date.
+    expect(html).not.toMatch(/id="live"|<script|http-equiv="refresh"/);
     const [, link = ""] = /class="links"><li><a href="([^"]*)"/.exec(html) ?? [];
     expect(new URL(link, `http://x/proxy${path}`).pathname).toBe("/proxy/debug/sipclusters");
     expect(await (await pages.request(path)).text()).toBe("404 page not found\n");

@@ -39,8 +39,8 @@ interface DocumentOptions extends PageFrame {
   readonly title: string;
   /** Whether there is a problem. The icon of the window shows it. */
   readonly isTroubled: boolean;
-  /** How often the page renews itself, in seconds. */
-  readonly refreshSeconds: number;
+  /** How often the page renews itself, in seconds. @default {it does not, and has no script} */
+  readonly refreshSeconds?: number;
   /** Path of the place that the page belongs to. @default {none} */
   readonly current?: string;
   /** Whether the page is one of an object of that place. @default {false} */
@@ -56,7 +56,6 @@ const RELOAD_SECONDS_MIN = 30;
 export async function renderDocument(options: DocumentOptions): Promise<string> {
   const { title, base, isTroubled, refreshSeconds, places, main, nowMs } = options;
   const home = base + (places[0]?.path ?? "") || "./";
-  const reload = Math.max(RELOAD_SECONDS_MIN, refreshSeconds);
   const body = (
     <>
       <a class="skip" href="#main">
@@ -68,10 +67,12 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
           Landfall
         </a>
         <Places {...options} />
-        <div id="live" hidden>
-          <span role="status">Live</span>
-          <button type="button">Pause</button>
-        </div>
+        {refreshSeconds === undefined ? null : (
+          <div id="live" hidden>
+            <span role="status">Live</span>
+            <button type="button">Pause</button>
+          </div>
+        )}
       </header>
       {main}
       <footer>
@@ -88,19 +89,20 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
       </footer>
     </>
   );
+  const reload = Math.max(RELOAD_SECONDS_MIN, refreshSeconds ?? 0);
+  const meta = `<noscript><meta http-equiv="refresh" content="${reload}" /></noscript>`;
   // Style and script are one piece each: the formatter of this source must not add blanks to hashed text.
   const document = await html`<!doctype html>
-    <html lang="en" data-refresh="${refreshSeconds}" data-at="${toTime(nowMs)}">
+    <html lang="en" data-refresh="${refreshSeconds ?? ""}" data-at="${toTime(nowMs)}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <title>${title}</title>
         <link rel="icon" href="${toIcon(isTroubled)}" />
-        <noscript><meta http-equiv="refresh" content="${reload}" /></noscript>
-        ${raw(`<style>${STYLE}</style>`)}
+        ${refreshSeconds === undefined ? "" : raw(meta)} ${raw(`<style>${STYLE}</style>`)}
       </head>
       <body>
-        ${body} ${raw(`<script>${SCRIPT}</script>`)}
+        ${body} ${refreshSeconds === undefined ? "" : raw(`<script>${SCRIPT}</script>`)}
       </body>
     </html> `;
   return String(document);
@@ -208,7 +210,7 @@ export function renderNotFound(frame: PageFrame): Promise<string> {
     </main>
   );
   const title = "No such page · Landfall";
-  return renderDocument({ ...frame, title, isTroubled: true, refreshSeconds: 60, main });
+  return renderDocument({ ...frame, title, isTroubled: true, main });
 }
 
 function hash(text: string): string {

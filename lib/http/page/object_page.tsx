@@ -114,7 +114,6 @@ export function renderNoObjectPage(
     ...frame,
     title: `No such ${noun} · Landfall`,
     isTroubled: true,
-    refreshSeconds: REFRESH_SECONDS,
     current: list.path,
     isBelow: true,
     main,

@@ -7,14 +7,15 @@
 /**
  * Fetches the page again, and changes what is different in its `<main>`: boxes stay open or closed, and focus, typed
  * text, selected text and scroll position stay. It fetches nothing while the page is hidden or paused. Every second it
- * says whether the page is up to date, and otherwise from when its data is: also after the process ended, and after the
- * browser froze the window.
+ * says whether the page is up to date. If it is not, it says from when its data is, and marks the document as old: also
+ * after the process ended, and after the browser froze the window.
  */
 export const SCRIPT: string = `
 (() => {
   const live = document.getElementById("live");
   const [told, pause] = live.children;
   const root = document.documentElement;
+  const icon = document.querySelector("link[rel=icon]");
   let every = Number(root.dataset.refresh) * 1000;
   let paused = false, silent = false, asking = false, last = Date.now();
   const tell = () => {
@@ -22,7 +23,9 @@ export const SCRIPT: string = `
     const since = "data of " + root.dataset.at;
     const text = paused ? "Paused: " + since : silent ? "No answer: " + since : late ? "Out of date: " + since : "Live";
     if (told.textContent !== text) told.textContent = text;
-    live.classList.toggle("late", late && !paused);
+    const old = late && !paused;
+    root.classList.toggle("old", old);
+    if (old) icon.href = "data:,";
   };
   const keyOf = (one) => one.id || one.querySelector?.(":scope>th>a,:scope>a")?.getAttribute("href") || "";
   const change = (old, next) => {
@@ -64,10 +67,10 @@ export const SCRIPT: string = `
       if (paused) return;
       const { at, refresh } = next.documentElement.dataset;
       document.title = next.title;
-      document.querySelector("link[rel=icon]").href = next.querySelector("link[rel=icon]").href;
+      icon.href = next.querySelector("link[rel=icon]").href;
       change(document.querySelector("main"), main);
       root.dataset.at = at;
-      every = Number(refresh) * 1000;
+      if (refresh) every = Number(refresh) * 1000;
       last = Date.now();
     } catch {
       silent = true;

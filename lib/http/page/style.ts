@@ -37,7 +37,12 @@ header .places [aria-current]{color:var(--text);font-weight:650;text-decoration:
 header svg{width:1.7rem;height:1.7rem;color:var(--link)}
 #live{margin-left:auto;display:flex;align-items:center;gap:.6rem;font-size:.9rem}
 #live[hidden]{display:none}
-#live.late span{color:var(--bad);font-weight:650}
+.old #live{position:fixed;inset:0 0 auto;z-index:1;justify-content:center;padding:.5rem;background:var(--card);
+border-bottom:3px solid var(--bad)}
+.old #live span{color:var(--bad);font-weight:650}
+.old body{padding-top:3.2rem}
+.old main{filter:grayscale(1)}
+.old h1{color:var(--soft)}
 button,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:7px;
 padding:.3rem .75rem;min-height:2.1rem}
 button{cursor:pointer}

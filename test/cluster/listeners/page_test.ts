@@ -303,6 +303,55 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
       return (await status.innerText()).startsWith("No answer: data of ");
     });
     expect(await page.locator("h1").innerText()).toContain("Nodes are in sync");
+    // What is old is not green, on the page or in its tab, and says so wherever a person reads.
+    expect(await page.evaluate(`getComputedStyle(document.querySelector("main")).filter`)).toBe(
+      "grayscale(1)",
+    );
+    expect(await page.locator("link[rel=icon]").getAttribute("href")).toBe("data:,");
+    await page.setViewportSize({ width: 800, height: 200 });
+    await page.evaluate("scrollTo(0, 400)");
+    expect(await page.evaluate("scrollY")).toBeGreaterThan(100);
+    expect((await page.locator("#live").boundingBox())?.y).toBe(0);
+    expect(visited.offences.filter((one) => one.includes("Content Security Policy"))).toEqual([]);
+  });
+
+  test("looks old only until the next answer", async () => {
+    await using visited = await visit("", { bypassCSP: true });
+    const { page } = visited;
+    await page.clock.install();
+    await page.reload();
+    const isOld = (): Promise<boolean> => page.locator("html.old").isVisible();
+    const icon = page.locator("link[rel=icon]");
+    const before = await icon.getAttribute("href");
+    await page.route("**", (route) => route.abort());
+    await until("the page looks old", async () => {
+      await page.clock.runFor(5_000);
+      return await isOld();
+    });
+    expect(await findBarriers(page)).toEqual([]);
+    await page.unroute("**");
+    await until("the page looks up to date", async () => {
+      await page.clock.runFor(5_000);
+      return !(await isOld());
+    });
+    expect(await icon.getAttribute("href")).toBe(before);
+  });
+
+  test("goes on at its pace if what it shows is no longer there", async () => {
+    await using visited = await visit("nodes/worker-1");
+    const { page, requests } = visited;
+    await page.clock.install();
+    await page.reload();
+    await page.evaluate(`history.replaceState(null, "", "none")`);
+    const isGone = (): Promise<boolean> => page.getByText("There is no Node").isVisible();
+    await until("the page says that the Node is not there", async () => {
+      await page.clock.runFor(5_000);
+      return await isGone();
+    });
+    const asked = requests.length;
+    await page.clock.runFor(4_000);
+    expect(requests.length - asked).toBeLessThanOrEqual(1);
+    expect(await page.getByRole("button", { name: "Pause" }).isVisible()).toBe(true);
   });
 
   test("needs no script", async () => {

@@ -48,6 +48,14 @@ test("renderDocument() renews itself without a script too, but never often", asy
   expect(slow).toContain('data-refresh="60"');
 });
 
+test("renderDocument() has neither a script nor a word about being live if it never renews itself", async () => {
+  const { refreshSeconds: _none, ...still } = options;
+  const { elements, attributes } = takeApart(await renderDocument(still));
+  expect(elements).not.toContain("script");
+  expect(elements).not.toContain("button");
+  expect(attributes.join()).not.toContain('refresh="');
+});
+
 test("renderDocument() shows trouble in the mark of the window", async () => {
   const calm = await renderDocument(options);
   const troubled = await renderDocument({ ...options, isTroubled: true });
