@@ -274,6 +274,8 @@ export interface NamedNamespace {
   readonly flag: string;
   /** What it is for: `for IPPools`. */
   readonly use: string;
+  /** Whether the rights of the scope `hosts` are needed there. Then it may also be {@linkcode EVERY_NAMESPACE}. */
+  readonly isForHosts?: true;
 }
 
 /**
@@ -327,7 +329,7 @@ export interface ControllerDefinition<S = unknown> {
   judgeFlags?(flags: FlagValues): FlagsJudgement;
   /** Where clients manage machines with these flags. @throws {ConfigError} if they do not fit. @default {nowhere} */
   findManagementPlace?(flags: FlagValues): ManagementPlace | undefined;
-  /** Namespaces in which it makes objects with these flags, and which it does not make itself. @default {none} */
+  /** Namespaces that it needs with these flags, and which it does not make itself. @default {none} */
   listNamespaces?(flags: FlagValues): readonly NamedNamespace[];
   /**
    * Finds what does not fit together in the cluster, for `landfall check`. It lists what it needs.

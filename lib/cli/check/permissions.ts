@@ -42,7 +42,7 @@ export async function checkPermissions(
   const narrow =
     missing.length === 0
       ? { answers: [], hasNoPlace: false }
-      : await reviewScopes(client, missing, needs.registry, signal);
+      : await reviewScopes(client, missing, needs, signal);
   const wide = everywhere.filter((one) => !isNarrow(one)).map(toPermission);
   const scoped = narrow.answers.map(toPermission);
   const granting = { manifest, user };

@@ -2,9 +2,9 @@
  * Rights that are enough in some namespaces: where the objects of a controller are, and where hosts are.
  * @module
  */
-import type { NeededRight } from "../../app/rights.ts";
-import type { ControllerDefinition } from "../../controllers/definition.ts";
-import type { AccessAnswer, Scope } from "../../kube/access/rights.ts";
+import type { NeededRight, Needs } from "../../app/rights.ts";
+import { EVERY_NAMESPACE } from "../../core/text/label.ts";
+import type { AccessAnswer } from "../../kube/access/rights.ts";
 import { reviewAccess } from "../../kube/access/rights.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
@@ -15,7 +15,7 @@ import { tryList } from "../listing.ts";
 export interface AnsweredRight {
   readonly right: NeededRight;
   readonly answer: AccessAnswer;
-  /** Whether it counts only for hosts of that namespace, which may be for others. */
+  /** Whether it counts only for hosts of that namespace, which no flag names, so that they may be for others. */
   readonly isOfHosts?: boolean;
 }
 
@@ -38,21 +38,28 @@ const NAMESPACES_MAX = 20;
 export async function reviewScopes(
   client: KubeClient,
   missing: readonly NeededRight[],
-  registry: readonly ControllerDefinition[],
+  { registry, flags = {} }: Pick<Needs, "flags" | "registry">,
   signal: AbortSignal,
 ): Promise<ScopedAnswers> {
   const names = new Set(missing.flatMap(({ controllers = [] }) => controllers));
   const owners = registry.filter(({ name }) => names.has(name));
   const places = new Map<string, ReadonlySet<string>>();
   for (const { name, kind } of owners) places.set(name, await listNamespaces(client, kind, signal));
-  const hasHosts = missing.some(({ scope }) => scope === "hosts");
-  const hosts = hasHosts ? await listNamespaces(client, BARE_METAL_HOSTS, signal) : new Set("");
+  const named = new Set(
+    owners
+      .flatMap((one) => one.listNamespaces?.(flags) ?? [])
+      .flatMap(({ namespace, isForHosts }) => (isForHosts ? namespace : [])),
+  );
+  const hosts = named.delete(EVERY_NAMESPACE)
+    ? await listNamespaces(client, BARE_METAL_HOSTS, signal)
+    : new Set<string>();
   const wanted = missing.flatMap((right) => {
     const tenants = new Set(
       (right.controllers ?? []).flatMap((name) => [...(places.get(name) ?? [])]),
     );
-    const others = right.scope === "hosts" ? hosts.difference(tenants) : new Set<string>();
-    return [...toPlaced(right, "tenants", tenants), ...toPlaced(right, "hosts", others)];
+    if (right.scope === "tenants") return toPlaced(right, tenants);
+    const sure = tenants.union(named);
+    return [...toPlaced(right, sure), ...toPlaced(right, hosts.difference(sure), true)];
   });
   const answers = await reviewAccess(
     client,
@@ -67,15 +74,15 @@ export async function reviewScopes(
 
 function toPlaced(
   right: NeededRight,
-  scope: Scope,
   namespaces: ReadonlySet<string>,
+  isOfHosts = false,
 ): { readonly right: NeededRight; readonly isOfHosts: boolean }[] {
   return [...namespaces]
     .toSorted()
     .slice(0, NAMESPACES_MAX)
     .map((namespace) => ({
       right: { ...right, access: { ...right.access, namespace } },
-      isOfHosts: scope === "hosts",
+      isOfHosts,
     }));
 }
 

@@ -2,7 +2,8 @@
  * The controller of SIPClusters for the registry.
  * @module
  */
-import type { ControllerDefinition } from "../definition.ts";
+import { parseList } from "../../core/text/values.ts";
+import { type ControllerDefinition, readTextFlag } from "../definition.ts";
 import {
   ERROR_GRACE_FLAG,
   HOST_NAMESPACES_FLAG,
@@ -102,6 +103,13 @@ export const sipClusterController: ControllerDefinition = {
   watches: [SIP_CLUSTERS, BARE_METAL_HOSTS, DEPLOYMENTS, OWNED_SERVICES, CONFIG_MAPS],
   loadKinds: async () => [(await import("./resource/crd.ts")).SIP_CLUSTER_KIND],
   loadProgramKinds: async () => [(await import("./services/auth/dex_crds.ts")).DEX_PROGRAM_KINDS],
+  listNamespaces: (flags) =>
+    [...new Set(parseList(readTextFlag(flags, HOST_NAMESPACES_FLAG)))].map((namespace) => ({
+      namespace,
+      flag: HOST_NAMESPACES_FLAG.name,
+      use: "for the hosts of SIPClusters",
+      isForHosts: true,
+    })),
   listRights,
   inspect: async (...search) => (await import("./inspection.ts")).inspectHosts(...search),
   load: () => import("./mod.ts"),

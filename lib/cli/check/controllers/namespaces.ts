@@ -7,13 +7,14 @@ import type {
   FlagValues,
   NamedNamespace,
 } from "../../../controllers/definition.ts";
+import { EVERY_NAMESPACE } from "../../../core/text/label.ts";
 import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { NAMESPACES } from "../../../kube/kinds/namespace.ts";
 import type { CheckFinding } from "../report.ts";
 
-/** Every cluster has it. */
-const SYSTEM = "kube-system";
+/** Every cluster has these. */
+const PRESENT: ReadonlySet<string> = new Set(["kube-system", EVERY_NAMESPACE]);
 
 /**
  * Looks for each namespace, and reports those that do not exist, or of which that cannot be known.
@@ -27,7 +28,7 @@ export async function listMissingNamespaces(
   signal: AbortSignal,
 ): Promise<CheckFinding[]> {
   const named = chosen.flatMap((one) => one.listNamespaces?.(flags) ?? []);
-  const others = named.filter(({ namespace }) => namespace !== SYSTEM);
+  const others = named.filter(({ namespace }) => !PRESENT.has(namespace));
   const found = await Promise.all(others.map((one) => findMissing(client, one, signal)));
   return found.filter((finding) => finding !== undefined);
 }

@@ -30,14 +30,18 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.stop());
 
-async function listBad(...flags: readonly string[]): Promise<string[]> {
+async function report(...flags: readonly string[]): Promise<CheckReport> {
   let out = "";
   const print = (text: string): void => {
     out += text;
   };
   const argv = [`--kubeconfig=${cluster.kubeconfig}`, "--controllers=sipcluster", "--output=json"];
   await check([...argv, ...flags], { env: {}, print, complain: print });
-  const { kubernetes } = JSON.parse(out) as CheckReport;
+  return JSON.parse(out);
+}
+
+async function listBad(...flags: readonly string[]): Promise<string[]> {
+  const { kubernetes } = await report(...flags);
   return kubernetes.findings
     .filter(({ code }) => code === "hostNamespaces")
     .map(({ level, message, advice }) => `${level}: ${message}; ${advice}`);
@@ -94,4 +98,49 @@ test.each([
 test("check() says nothing about hosts that it may not list: the right is named as missing", async () => {
   cluster.kubernetes.faults.deny({ verb: "list", resource: "baremetalhosts" });
   expect(await listBad()).toEqual([]);
+});
+
+test.each([
+  ["", false, []],
+  ["metal", false, ["failure metal"]],
+  ["metal, nonexist,tenant", false, ["failure metal", "failure nonexist"]],
+  ["*", false, []],
+  ["", true, []],
+  ["*", true, ["warning metal"]],
+  ["*,metal", true, ["failure metal"]],
+])(
+  "check() with --sip-host-namespaces=%s asks for the rights on hosts there, with hosts: %p",
+  async (flag, hasHosts, expected) => {
+    const { faults, objects } = cluster.kubernetes;
+    for (const namespace of ["", "metal", "nonexist"])
+      faults.deny({ verb: "patch", resource: "baremetalhosts", namespace });
+    if (hasHosts) objects.create("baremetalhosts", { metadata: { namespace: "metal", name: "h" } });
+    const { permissions, kubernetes } = await report(`--sip-host-namespaces=${flag}`);
+    const bad = permissions.permissions.filter(({ level }) => level !== "ok");
+    expect(bad.map(({ level, namespace }) => `${level} ${namespace}`)).toEqual(expected);
+    const asked = permissions.permissions.flatMap(({ namespace, verb, resource }) =>
+      verb === "patch" && resource === "baremetalhosts" ? [namespace] : [],
+    );
+    expect(asked).toContain("tenant");
+    const advice = "kubectl -n metal create rolebinding landfall-user-sipcluster-hosts";
+    expect(permissions.advice?.includes(advice) ?? false).toBe(expected.length > 0);
+    const missing = kubernetes.findings.filter(({ code }) => code === "missingNamespace");
+    const message =
+      "namespace nonexist does not exist, and Landfall needs it for the hosts of SIPClusters";
+    expect(missing.map((one) => `${one.level}: ${one.message}`)).toEqual(
+      flag.includes("nonexist") ? [`failure: ${message}`] : [],
+    );
+  },
+);
+
+test("check() asks for the rights on hosts in a named namespace before there is a SIPCluster", async () => {
+  const { faults, objects } = cluster.kubernetes;
+  objects.delete("sipclusters", { namespace: "tenant", name: "a" });
+  for (const namespace of ["", "metal"])
+    faults.deny({ verb: "get", resource: "secrets", namespace });
+  const { permissions } = await report("--sip-host-namespaces=metal");
+  expect(permissions.permissions.filter(({ level }) => level !== "ok")).toMatchObject([
+    { level: "failure", verb: "get", resource: "secrets", namespace: "metal" },
+  ]);
+  expect(permissions.findings.map(({ code }) => code)).toContain("noTenants");
 });
