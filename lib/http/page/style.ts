@@ -156,6 +156,7 @@ section+.more{margin-top:.8rem}
 .more>summary{color:var(--link);width:max-content;max-width:100%;padding:.15rem 0}
 .more>.tiles{margin-top:.4rem}`;
 
+/** A column of states is wide only if a state has a reason. */
 const TABLES = `
 table{width:100%;border-collapse:collapse}
 caption{text-align:left;font-weight:600;padding:.75rem 1rem .4rem}
@@ -170,10 +171,13 @@ th code{display:inline-block;min-width:8rem;font-weight:400}
 .nodes.balancers th:nth-child(2){width:34%}.nodes.balancers th:nth-child(n+3):nth-child(-n+4){width:auto}
 .nodes.balancers th:nth-child(5){width:7rem}
 .nodes.leftovers th:nth-child(n){width:auto}.nodes.leftovers th:first-child{width:10rem}
-.nodes.sips th:nth-child(2){width:32%}.nodes.sips th:nth-child(3){width:26%}.nodes.sips th:nth-child(4){width:auto}
-.nodes.machines th:nth-child(n){width:auto}.nodes.machines th:first-child{width:18%}
-.nodes.machines th:nth-child(2){width:32%}.nodes.machines th:nth-child(4){width:8rem}
-.nodes.events th:nth-child(n){width:auto}.nodes.events th:nth-child(n+3){width:5rem}
+.nodes.sips th:nth-child(2){width:42%}.nodes.sips th:nth-child(3){width:auto}.nodes.sips th:nth-child(4){width:9.5rem}
+.nodes.machines th:nth-child(n){width:auto}.nodes.machines th:first-child{width:20%}
+.nodes.machines th:nth-child(2){width:25%}.nodes.machines th:nth-child(n+3):nth-child(-n+4){width:8rem}
+.nodes.machines:not(:has(td:nth-child(2) .why)) th:first-child{width:27%}
+.nodes:is([class=nodes],.balancers,.sips,.machines):not(:has(td:nth-child(2) .why)) th:nth-child(2){width:11rem}
+.nodes.events th:nth-child(n){width:auto}.nodes.events th:first-child{width:17rem}
+.nodes.events th:nth-child(n+3){width:5rem}
 .nodes.leftovers th:nth-child(5){width:5rem}.nodes.pools th:nth-child(n){width:auto}}
 .card+.card,.soft+.card{margin-top:.8rem}
 .card>dl{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;padding:.4rem 0}

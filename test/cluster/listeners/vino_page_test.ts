@@ -6,14 +6,32 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { findBarriers, hasBrowser, startBrowser } from "../../support/page/browser.ts";
 import { toPages } from "../../support/page/pages.ts";
-import { toVinoSource } from "../../support/page/vino_views.ts";
+import { SHORT, toSipSource } from "../../support/page/sip_cluster_views.ts";
+import { MIXED, toVinoSource, WELL } from "../../support/page/vino_views.ts";
 
 const PATHS = ["", "/tenants/mixed", "/tenants/well?machine=vino-well-worker-1", "/tenants/none"];
 const WIDTHS = [390, 1_200];
 
 describe.skipIf(!hasBrowser())("the pages of Vinos in a browser", () => {
   let browser: Browser;
-  const pages = toPages({ vinos: toVinoSource() });
+  const message = "pool paris is lost. ".repeat(20);
+  const event = {
+    type: "Warning",
+    reason: "MachineFailure",
+    message,
+    count: 1,
+    at: "2026-01-01T00:00:00Z",
+  } as const;
+  const pages = toPages({
+    vinos: toVinoSource([MIXED, Object.assign({ events: [event] }, WELL)]),
+    sipClusters: toSipSource([
+      {
+        ...SHORT,
+        state: "working",
+        conditions: [{ type: "Ready", status: "False", reason: "Waiting", message }],
+      },
+    ]),
+  });
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: pages.fetch });
 
   beforeAll(async () => {
@@ -50,6 +68,23 @@ describe.skipIf(!hasBrowser())("the pages of Vinos in a browser", () => {
         expect([path, width, barriers, shown]).toEqual([path, width, [], width]);
       }
     });
+  });
+
+  test("give a column room for its words: states have a wide one only if one has a reason", async () => {
+    const readWidths = (path: string, table: string): Promise<readonly number[]> =>
+      look(path, { viewport: { width: 1_280, height: 900 } }, (page) =>
+        page.evaluate(
+          `[...document.querySelectorAll("table.${table} th[scope=col]")].map((cell) => cell.offsetWidth)`,
+        ),
+      );
+    const [name = 0, state = 0, , , host = 0] = await readWidths("/tenants/well", "machines");
+    expect([name > 1.5 * state, host > state]).toEqual([true, true]);
+    const [, reason = 0] = await readWidths("/tenants/mixed", "machines");
+    expect(reason).toBeGreaterThan(1.3 * state);
+    const [type = 0, text = 0] = await readWidths("/tenants/well", "events");
+    expect(text).toBeGreaterThan(2 * type);
+    const list = await readWidths("/../sipclusters", "sips");
+    expect(list[1]).toBeGreaterThan(0.4 * list.reduce((sum, width) => sum + width, 0));
   });
 
   test("lead from a machine to its parts, without a script", async () => {
