@@ -25,7 +25,7 @@ interface StoryWorld {
   readonly timeline: Timeline;
   /** What judges say so far. */
   readonly violations: readonly string[];
-  leave(): Promise<void> | void;
+  leave(): Promise<void>;
 }
 
 /** So much of the trace is shown of a story that fails. */
@@ -44,16 +44,16 @@ export async function tellStory<W extends StoryWorld>(
   } catch (error) {
     trace.note("STORY", String(error));
     failures.push(String(error));
-  } finally {
-    await world.leave();
   }
-  return {
+  const ending = {
     replay,
     violations: [...world.violations, ...failures],
     trace: [...trace.lines],
     hash: trace.toHash(),
     virtualMs: timeline.monotonic(),
   };
+  await world.leave();
+  return ending;
 }
 
 /** What a person needs who wants to know why a story failed; empty when it did not. */

@@ -39,7 +39,7 @@ async function start(controlPlanes: number, role: Role = "ControlPlane"): Promis
     clusterOf(one) === `${TENANTS}/${RED}` && labelOf(one, LABELS.role) === role;
   const host = world.hosts.find(isIts) ?? world.hosts[0];
   if (host === undefined) throw new Error("There are no hosts");
-  return { world, host, [Symbol.asyncDispose]: async () => world.leave() };
+  return { world, host, [Symbol.asyncDispose]: () => world.leave() };
 }
 
 /** Removes the labels of a host as a process does. */

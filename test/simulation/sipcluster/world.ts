@@ -157,8 +157,8 @@ export class SipWorld extends MetalWorld {
   }
 
   /** Gives the machine's chance back, too. */
-  override leave(): void {
-    super.leave();
+  override async leave(): Promise<void> {
+    await super.leave();
     this.#leave();
   }
 }

@@ -30,7 +30,7 @@ test.each([
   ],
   ["restart()", "something is wrong after it", deleteVino, "Error: wrong after a restart: "],
 ] as const)("%s says when %s", async (name, _what, spoil, said) => {
-  using right = await RightWorld.create();
+  await using right = await RightWorld.create();
   const end = name === "calm()" ? calm : restart;
   await spoil(right);
   expect(await end(right.world).then(() => "in time", String)).toStartWith(said);
@@ -38,7 +38,7 @@ test.each([
 });
 
 test("calm() ends at once when a promise is broken", async () => {
-  using right = await RightWorld.create();
+  await using right = await RightWorld.create();
   right.world.cloud.state.setVm(right.world.site.foreign.vmId, { name_label: "mine" });
   await calm(right.world);
   expect(right.world.timeline.monotonic()).toBeLessThan(MINUTE_MS);

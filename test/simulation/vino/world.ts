@@ -226,8 +226,8 @@ export class VinoWorld extends MetalWorld {
   }
 
   /** Gives the machine's chance back, too. */
-  override leave(): void {
-    super.leave();
+  override async leave(): Promise<void> {
+    await super.leave();
     this.#stopped.abort(new Error("the simulation is over"));
     this.#leave();
   }

@@ -8,7 +8,7 @@ import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.
 import type { ClusterApi } from "../../../lib/simulator/metal3/cluster_api.ts";
 import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 import { crash, CrashPoints } from "../crash_points.ts";
-import { Timeline } from "../timeline.ts";
+import { rest, Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { ApiServer, type LeasePath } from "./api_server.ts";
 import { runApp } from "../../../lib/app/app.ts";
@@ -19,6 +19,9 @@ import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
 import type { ControllerModule, LoadedController } from "../../../lib/controllers/definition.ts";
 import type { Process } from "./process.ts";
 import { Program, type ProgramOptions, type Running } from "./program.ts";
+
+/** Longer than a process needs to stop. */
+const STOP_MS = 30_000;
 
 /** The world of one seed. */
 export abstract class MetalWorld {
@@ -66,13 +69,17 @@ export abstract class MetalWorld {
     return moved;
   }
 
-  /** Ends what the world itself does. */
-  leave(): void {
+  /** Ends what the world itself does, and the processes. */
+  async leave(): Promise<void> {
     this.#hasLeft = true;
-    for (const { process, stop } of this.processes) {
-      process.kill();
+    for (const { process, stop, kube, election, cloud } of this.processes) {
+      for (const link of [kube, election, cloud]) link.isRefused = true;
       stop.abort(new Error("the simulation is over"));
+      process.bury();
     }
+    await this.timeline.advance(STOP_MS);
+    for (const { process } of this.processes) process.kill();
+    await rest();
   }
 
   /** Lets something happen again and again. */

@@ -114,15 +114,27 @@ export class Process {
   kill(): void {
     this.#state = "dead";
     this.#heldTimers = [];
-    this.#heldSockets = [];
     for (const cancel of this.#alarms) cancel();
     this.#alarms.clear();
   }
 
-  /** Lets something that came by the network happen in the process: at once, when it goes on, or never. */
+  /**
+   * Lets the code of a dead process run to its end, when the story is over and nothing can be reached any more. A wait
+   * that never ends would keep the whole world: the runtime never forgets a signal that somebody listens to.
+   */
+  bury(): void {
+    if (this.isPaused) this.kill();
+    if (!this.isDead) return;
+    this.#state = "running";
+    const held = this.#heldSockets;
+    this.#heldSockets = [];
+    for (const act of held) act();
+  }
+
+  /** Lets something that came by the network happen in the process: at once, when it goes on, or when it is buried. */
   enter(act: () => void): void {
     if (this.#state === "running") act();
-    else if (this.#state === "paused") this.#heldSockets.push(act);
+    else this.#heldSockets.push(act);
   }
 
   #ring(act: () => void): void {

@@ -178,7 +178,7 @@ testCases("CloudJudge judges", [
 ]);
 
 test("CloudJudge judges a change by a process that does not hold the Lease, and no question", async () => {
-  using right = await RightWorld.create();
+  await using right = await RightWorld.create();
   const { cloudJudge } = right.world;
   const url = "http://a1.memory/rest/v0/vms/1";
   cloudJudge.noteSent("a1", new Request(url));

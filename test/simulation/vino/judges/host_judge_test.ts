@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
 testCases("HostJudge judges", CASES);
 
 test("HostJudge judges a write by a process that does not hold the Lease, but not one of a Lease", async () => {
-  using right = await RightWorld.create();
+  await using right = await RightWorld.create();
   const { hostJudge } = right.world;
   const headers = {};
   const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/landfall-vino";

@@ -49,7 +49,7 @@ export function testCases(
   test.each(cases.map(([what, acts, ...said]) => ({ what, acts: [acts].flat(), said })))(
     `${title} $what`,
     async ({ acts, said }) => {
-      using right = await RightWorld.create();
+      await using right = await RightWorld.create();
       const prefix = right.toName(0).replace("worker-0", "");
       for (const act of acts) await act(right);
       right.world.cloudJudge.checkForeign();
@@ -97,7 +97,7 @@ export function place(index: number): Act {
 }
 
 /** The Vino `core` with two complete VMs, their hosts and Secrets. No process runs: whatever happens, a test did it. */
-export class RightWorld implements Disposable {
+export class RightWorld implements AsyncDisposable {
   readonly world: VinoWorld = new VinoWorld(1, 0);
   readonly #life = new AbortController();
 
@@ -217,9 +217,9 @@ export class RightWorld implements Disposable {
     return isArray(conditions) ? conditions.filter(isObject) : [];
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#life.abort(new Error("the test is over"));
-    this.world.leave();
+    await this.world.leave();
   }
 
   /** Writes the VinoMachine of a machine of the Vino. */
