@@ -2,44 +2,47 @@
  * What the BareMetalHosts of machines must be like, and which there are.
  * @module
  */
-import type { Machine, MachineOwner, MachinePlan } from "../../../cloud/capabilities/machines.ts";
-import type { GuestInterface } from "../guest/types.ts";
+import type { MachineOwner, MachinePlan } from "../../../cloud/capabilities/machines.ts";
 import { toHostLabels } from "../hosts/labels.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { BareMetalHosts, HostRequest } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
-import { ROOT_DEVICE_NAME, type Vino, type VinoSpec } from "../resource/vino.ts";
+import { ROOT_DEVICE_NAME, type Vino } from "../resource/vino.ts";
 import { PUBLISH_AGAIN } from "../hosts/words.ts";
 import type { HostState, MachineKey } from "../resource/vino_machine.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
 import type { MachineTask } from "./steps/tasks.ts";
-import type { Role } from "../resource/role_form.ts";
 import { hasLostLabel, type HostFacts } from "../hosts/host_facts.ts";
-import type { AssignedMachine } from "./assignment.ts";
+import type { ReconcileInput } from "./assignment.ts";
 
-/** A complete machine. */
-export interface CompleteMachine {
-  readonly task: MachineTask;
-  readonly machine: Machine;
-  /** As in its plan. */
-  readonly isBuilt: boolean;
-  /** As in its plan. Absent: not known. */
-  readonly disks: MachinePlan["disks"];
-  readonly role: Role;
-  readonly interfaces: readonly GuestInterface[];
-}
-
-/** What the host of a complete machine must be like. */
-export function toWantedHost(
-  { task, machine, isBuilt, disks, role, interfaces }: CompleteMachine,
-  { owner, view }: Pick<Snapshot, "owner" | "view">,
-  { nodeLabelKeysToCopy, xenOrchestra }: VinoSpec,
-): WantedHost {
+/**
+ * What the host of a machine must be like.
+ *
+ * @param isNew Whether the machine has no host
+ * @returns `undefined`: it is not complete
+ */
+export function findWantedHost(
+  { name: machineName, identity, start }: MachineTask,
+  { state, machine, steps, needsLook, isBuilt = false, disks }: MachinePlan,
+  {
+    input: { desired },
+    snapshot: { owner, view },
+  }: {
+    readonly input: Pick<ReconcileInput, "desired">;
+    readonly snapshot: Pick<Snapshot, "owner" | "view">;
+  },
+  isNew: boolean,
+): WantedHost | undefined {
+  const role = desired?.roles.get(identity.role);
+  if (state !== "Ready" || !machine || !role || !start) return undefined;
+  // metal3 would keep a machine off that is published before it is started.
+  if (isNew && (steps.length > 0 || needsLook === true)) return undefined;
   const { node, form } = role;
+  const { interfaces } = start;
   const boot = interfaces.find(({ name }) => name === node.bootInterfaceName) ?? interfaces[0];
   return {
-    name: toHostName({ vino: owner.name, ...task.identity }),
-    machineName: task.name,
+    name: toHostName({ vino: owner.name, ...identity }),
+    machineName,
     machineId: machine.id,
     role: node.name,
     power: machine.power,
@@ -48,8 +51,8 @@ export function toWantedHost(
       role: node.name,
       networks: interfaces.map(({ network }) => network),
       bmhLabels: node.bmhLabels,
-      nodeLabelKeysToCopy,
-      failureDomain: xenOrchestra?.failureDomain,
+      nodeLabelKeysToCopy: desired?.spec.nodeLabelKeysToCopy,
+      failureDomain: desired?.spec.xenOrchestra?.failureDomain,
       machine,
       hosts: view.hosts,
     }),
@@ -66,28 +69,6 @@ export function toWantedHost(
     isBuilt,
     isExternallyProvisioned: form.boot === "Template",
   };
-}
-
-/**
- * What the host of a machine must be like.
- *
- * @param isNew Whether the machine has no host
- * @returns `undefined`: it is not complete
- */
-export function findWantedHost(
-  task: MachineTask,
-  plan: MachinePlan,
-  { input: { desired }, snapshot }: Pick<AssignedMachine, "input" | "snapshot">,
-  isNew: boolean,
-): WantedHost | undefined {
-  const { state, machine, steps, needsLook, isBuilt = false, disks } = plan;
-  const role = desired?.roles.get(task.identity.role);
-  if (state !== "Ready" || !machine || !role || !task.start) return undefined;
-  // metal3 would keep a machine off that is published before it is started.
-  if (isNew && (steps.length > 0 || needsLook === true)) return undefined;
-  const { interfaces } = task.start;
-  const complete = { task, machine, isBuilt, disks, role, interfaces };
-  return toWantedHost(complete, snapshot, desired?.spec ?? {});
 }
 
 /**

@@ -12,10 +12,7 @@ import { toEntry, toMachine, toObject, toView, VINO_OWNER } from "../../../suppo
 import { MachineObjects } from "../../../support/vino/machine_objects.ts";
 import { toProblem, toReport } from "../../../support/vino/reports.ts";
 import { toTask } from "../../../support/vino/steps_rig.ts";
-import {
-  type MachineStart,
-  type MachineTask,
-} from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
+import { type MachineStart } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { readSeed } from "../../../../lib/controllers/vino/guest/cloud_init.ts";
 import { type RoleForm, readRoles } from "../../../../lib/controllers/vino/resource/role_form.ts";
 import type { WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts";
@@ -27,8 +24,6 @@ import {
   findHostUse,
   findWantedHost,
   toHostRequest,
-  type CompleteMachine,
-  toWantedHost,
 } from "../../../../lib/controllers/vino/machines/publish_hosts.ts";
 import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
 import { ReconcilerRig, toVinoSpec } from "../../../support/vino/reconciler_rig.ts";
@@ -556,6 +551,13 @@ test("findWantedHost() publishes only a complete machine, and for the first time
     expect(find(change)).toBeUndefined();
     expect(find(change, false)).toBeDefined();
   }
+  // A look shows the disks, and otherwise they are those of the spec.
+  const toDisks = (disks: NonNullable<MachinePlan["disks"]>): object => {
+    const { hardware } = find({ disks }) ?? {};
+    return [hardware?.disks.map((disk) => disk.name), hardware?.areDisksKnown];
+  };
+  expect(toDisks([{ name: "vino-a.disk0", sizeBytes: 1 }])).toEqual([["vino-a.disk0"], true]);
+  expect(toDisks([])).toEqual([[], true]);
 });
 
 test("toHostRequest() says that a host was paused or moved, and that a user wants moved ones again", () => {
@@ -567,21 +569,4 @@ test("toHostRequest() says that a host was paused or moved, and that a user want
   expect(requests.map(({ wasPaused }) => wasPaused)).toEqual([true, true, false, false]);
   expect(requests[0]).toMatchObject({ name: "edge-worker-0", publishesMoved: true });
   expect(toHostRequest(VINO, VINO_OWNER, machine, undefined).publishesMoved).toBe(false);
-});
-
-test("toWantedHost() has the disks that a look showed, and otherwise those of the spec", () => {
-  const read = readRoles(SPEC);
-  const role = read.isComplete ? read.roles.get("worker") : undefined;
-  if (role === undefined) throw new Error("the form is complete");
-  const snapshot = { owner: VINO_OWNER, view: toView([]) };
-  const identity = { owner: VINO_OWNER, role: "worker", index: 0 };
-  const task: MachineTask = { name: "a", identity, goal: { kind: "remove" } };
-  const base = { task, machine: toMachine("worker", 0), isBuilt: true, role, interfaces: [] };
-  const toDisks = (disks: CompleteMachine["disks"]): object => {
-    const { hardware } = toWantedHost({ ...base, disks }, snapshot, SPEC);
-    return [hardware.disks.map(({ name }) => name), hardware.areDisksKnown];
-  };
-  expect(toDisks([{ name: "vino-a.disk0", sizeBytes: 1 }])).toEqual([["vino-a.disk0"], true]);
-  expect(toDisks([])).toEqual([[], true]);
-  expect(toDisks(undefined)).toEqual([["root"], false]);
 });

@@ -366,7 +366,7 @@ describe("reportMachine()", () => {
   });
 
   const known = toKnown("worker", 7);
-  const task = toRemovalTask(VINO_OWNER, known);
+  const task = toRemovalTask(VINO_OWNER, { ...known, known });
   const surplus = { name: known.name, role: "worker", index: 7, isWanted: false, known };
   const going = look(toView([toMachine("worker", 7)]));
 

@@ -89,26 +89,16 @@ export class Removals {
   ): Promise<RemovalDecision> {
     const question = { surplus: placement.surplus, deletes, limit, isHostGone };
     const gonePools = vino.metadata.annotations?.[GONE_POOLS];
-    const toTask = (task: MachineTask): MachineTask =>
-      gonePools === undefined ? task : { ...task, goal: { kind: "remove", gonePools } };
-    const decision = decideRemovals(question, (one) => toTask(toRemovalTask(owner, one)));
+    const toTask = (one: Assignment): MachineTask => toRemovalTask(owner, one, gonePools);
+    const { assignments, tasks, isDrained } = decideRemovals(question, toTask);
     const holders = await this.#options.addresses.listHolders(vino, signal);
-    const { sightings } = this.#options.tracker;
-    const forgotten = listForgotten(owner, holders, { known, placement }).filter(
-      ({ name }) => !sightings.isGone(name),
-    );
-    const others = forgotten.map(toTask);
-    const assignments = others.map(({ name, identity: { role, index }, ...task }) => ({
-      name,
-      role,
-      index,
-      isWanted: false,
-      task: { name, identity: { owner, role, index }, ...task },
-    }));
+    const forgotten = listForgotten(owner, holders, { known, placement })
+      .filter(({ name }) => !this.#options.tracker.sightings.isGone(name))
+      .map((one) => ({ ...one, task: toTask(one) }));
     return {
-      ...decision,
-      assignments: [...decision.assignments, ...assignments],
-      tasks: [...decision.tasks, ...others],
+      assignments: [...assignments, ...forgotten],
+      tasks: [...tasks, ...forgotten.map(({ task }) => task)],
+      isDrained,
     };
   }
 
@@ -246,16 +236,16 @@ export interface RemovalInput {
 /** Decides about machines that are too many. @param toTask Makes the task to remove one */
 export function decideRemovals(
   { surplus, isHostGone, deletes, limit, isWithoutCloud = false }: RemovalInput,
-  toTask: (machine: KnownMachine) => MachineTask,
+  toTask: (assignment: Assignment) => MachineTask,
 ): RemovalDecision {
   const assignments = surplus.map((known): Assignment => {
     const { name, role, index, hostId } = known;
     const place = { name, role, index, ...(hostId !== undefined && { hostId }) };
-    const base = { ...place, known, isWanted: false };
+    const base: Assignment = { ...place, known, isWanted: false };
     if (limit !== undefined && !known.isRemoving) return { ...base, heldBy: LIMITED_MESSAGE };
     if (isWithoutCloud) return { ...base, keptBecause: UNSEEN_MESSAGE };
     // What the cloud does not show has addresses, which are free when nothing is there.
-    if (deletes || known.machine === undefined) return { ...base, task: toTask(known) };
+    if (deletes || known.machine === undefined) return { ...base, task: toTask(base) };
     return { ...base, keptBecause: KEPT_MESSAGE };
   });
   const free = assignments.filter(

@@ -119,15 +119,18 @@ export function assignWanted(
   });
 }
 
-/** The task to remove a machine. */
-export function toRemovalTask(owner: Snapshot["owner"], known: KnownMachine): MachineTask {
-  const { name, role, index, hostId } = known;
+/** The task to remove a machine. @param gonePools What a person said about lost pools */
+export function toRemovalTask(
+  owner: Snapshot["owner"],
+  { name, role, index, hostId, known }: Omit<Assignment, "isWanted">,
+  gonePools?: string,
+): MachineTask {
   return {
     name,
     identity: { owner, role, index },
     ...(hostId !== undefined && { hostId }),
-    known,
-    goal: { kind: "remove" },
+    ...(known && { known }),
+    goal: { kind: "remove", ...(gonePools !== undefined && { gonePools }) },
   };
 }
 
@@ -141,17 +144,17 @@ export function listForgotten(
   owner: Snapshot["owner"],
   holders: Iterable<string>,
   { known, placement }: Pick<Snapshot, "known" | "placement">,
-): MachineTask[] {
+): Assignment[] {
   const others = new Set([
     ...known.map(({ name }) => name),
     ...placement.wanted.map(({ role, index }) => toMachineName({ owner, role, index })),
   ]);
   const prefix = toOwnerPrefix(owner);
-  return [...holders].flatMap((name): MachineTask[] => {
+  return [...holders].flatMap((name): Assignment[] => {
     const { ownerPrefix, role = "", index = 0 } = parseMachineName(name) ?? {};
     // Machines of an older Vino of this name may still exist.
     if (ownerPrefix !== prefix || others.has(name)) return [];
-    return [{ name, identity: { owner, role, index }, goal: { kind: "remove" } }];
+    return [{ name, role, index, isWanted: false }];
   });
 }
 
