@@ -146,17 +146,30 @@ export function toEntry(
 ): MachineEntry {
   const { record, state = record === undefined ? "Absent" : "Creating" } = status;
   const { address, bareMetalHost, machineId, message } = status;
-  return {
+  return dropAbsent({
     name,
     role,
     index,
-    ...(host !== undefined && { host }),
-    ...(hostDisplayName !== undefined && { hostDisplayName }),
-    ...(machineId !== undefined && { machineId }),
-    ...(address !== undefined && { address }),
+    host,
+    hostDisplayName,
+    machineId,
+    address,
     state,
-    ...(bareMetalHost !== undefined && { bareMetalHost }),
-    ...(message !== undefined && { message }),
-    ...(record !== undefined && { record }),
-  };
+    bareMetalHost,
+    message,
+    record,
+  });
+}
+
+/** An object whose fields without a value are not there. */
+type Present<T> = {
+  readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
+} & {
+  readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
+};
+
+/** Leaves out the fields that have no value. */
+export function dropAbsent<T extends object>(value: T): Present<T> {
+  const present = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(present) as Present<T>;
 }

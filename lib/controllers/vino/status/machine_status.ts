@@ -26,6 +26,7 @@ import type { KnownMachine } from "../placement/known.ts";
 import { describeOtherPool, type Snapshot } from "../placement/snapshot.ts";
 import type { VinoNode } from "../resource/vino.ts";
 import {
+  dropAbsent,
   type HostState,
   type MachineEntry,
   type MachineFormSpec,
@@ -92,16 +93,8 @@ export function toSpec(
   const { name: machineName, role, index, host = before?.host } = entry;
   // A cloud that shows no hosts takes no names away.
   const hostDisplayName = entry.hostDisplayName ?? (host === before?.host ? known : undefined);
-  return {
-    ...(form ?? kept),
-    vinoName,
-    vinoUid,
-    machineName,
-    role,
-    index,
-    ...(host !== undefined && { host }),
-    ...(hostDisplayName !== undefined && { hostDisplayName }),
-  };
+  const identity = { vinoName, vinoUid, machineName, role, index };
+  return dropAbsent({ ...(form ?? kept), ...identity, host, hostDisplayName });
 }
 
 /** What of a spec or a status is to be written. `undefined`: nothing */
@@ -131,18 +124,18 @@ export function toStatus(
   const conditions = toConditions(findings, before.conditions ?? [], { nowMs, order });
   // While another attempt runs, the time of the last one stays: nothing is written only to take it away.
   const { retryTime = isFailed({ conditions }) ? before.retryTime : undefined } = report;
-  return {
+  const { record } = before;
+  const shown = differences.length > 0 ? cutParts(differences) : undefined;
+  const place = { machineId, address, power, bareMetalHost };
+  return dropAbsent({
     conditions,
     state,
-    ...(message !== undefined && { message }),
-    ...(retryTime !== undefined && { retryTime }),
-    ...(machineId !== undefined && { machineId }),
-    ...(address !== undefined && { address }),
-    ...(power !== undefined && { power }),
-    ...(bareMetalHost !== undefined && { bareMetalHost }),
-    ...(differences.length > 0 && { differences: cutParts(differences) }),
-    ...(before.record !== undefined && { record: before.record }),
-  };
+    message,
+    retryTime,
+    ...place,
+    differences: shown,
+    record,
+  });
 }
 
 /** Why a person must decide about a machine. `undefined`: none must */
@@ -293,13 +286,10 @@ export function reportMachine(input: ReportInput): MachineReport | undefined {
   const { entry, isWanted } = report;
   const hostDisplayName = view.hosts.find(({ id }) => id === entry.host)?.name;
   const state = outcome?.state ?? (host && toShownState(host, isWanted));
+  const bareMetalHost = state === "Gone" ? undefined : state;
   return {
     ...report,
-    entry: {
-      ...entry,
-      ...(hostDisplayName !== undefined && { hostDisplayName }),
-      ...(state !== undefined && state !== "Gone" && { bareMetalHost: state }),
-    },
+    entry: { ...entry, ...dropAbsent({ hostDisplayName, bareMetalHost }) },
     outcome,
     isSilent: entry.state === "Unknown" && isSilent(input.work),
   };
@@ -429,8 +419,9 @@ export function reportProgress(
     problems.length === 0
       ? (remark ?? describeWait(progress, isWorking, now))
       : [...first, ...differences].join(". ");
+  const text = message && toMessage(message);
   return {
-    entry: dropAbsent({ name, role, index, host, machineId, address, state, message }),
+    entry: dropAbsent({ name, role, index, host, machineId, address, state, message: text }),
     isWanted,
     problems,
     parts: plan.parts,
@@ -493,35 +484,16 @@ export function reportIdle(assignment: Assignment, message: string): MachineRepo
   const { name, role, index, isWanted, known, differs = false } = assignment;
   const { machine, entry, hostId: host = assignment.hostId } = known ?? {};
   const unseen = known === undefined ? "Absent" : "Unknown";
-  const state = machine === undefined ? unseen : machine.isComplete ? "Ready" : "Unfinished";
+  const shown = machine?.isComplete === true ? "Ready" : "Unfinished";
+  const state: MachineEntry["state"] = machine === undefined ? unseen : shown;
   const { reason } = EVENT_WORDS.addressesDiffer;
   const machineId = machine?.id ?? entry?.machineId;
   const { address } = entry ?? {};
+  const text = toMessage(message);
   return {
-    entry: dropAbsent({ name, role, index, host, machineId, address, state, message }),
+    entry: dropAbsent({ name, role, index, host, machineId, address, state, message: text }),
     isWanted,
     problems: differs && state === "Ready" ? [{ reason, kind: "notice", message }] : [],
     parts: [],
-  };
-}
-
-type Entry = MachineReport["entry"];
-
-/** An entry without the fields that have no value. */
-function dropAbsent({
-  host,
-  machineId,
-  address,
-  message,
-  ...rest
-}: Omit<Entry, "address" | "host" | "machineId" | "message"> & {
-  readonly [Key in "address" | "host" | "machineId" | "message"]: string | undefined;
-}): Entry {
-  return {
-    ...rest,
-    ...(host !== undefined && { host }),
-    ...(machineId !== undefined && { machineId }),
-    ...(address !== undefined && { address }),
-    ...(message !== undefined && { message: toMessage(message) }),
   };
 }
