@@ -36,9 +36,9 @@ import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { toInstalledLease } from "./leases/other_leaders.ts";
 import { checkLeases, type LeasesSearch } from "./leases/mod.ts";
 import { findStrangers, listNodePlans } from "./nodes.ts";
-import { findRightsManifest, type RightsManifest, toManifest } from "./manifests.ts";
+import { findRightsManifest, type RightsManifest } from "./manifests.ts";
 import { checkPermissions } from "./permissions.ts";
-import { listReplicaFindings } from "./replicas.ts";
+import { listReplicaFindings, type ReplicaPlace } from "./replicas.ts";
 import {
   addFindings,
   type CheckFinding,
@@ -133,11 +133,11 @@ async function inspect(
         const install = definition?.install;
         const manifest = findRightsManifest({ registry, chosen: fitting, install });
         const user = impersonation?.user;
-        const [kinds, permissions] = await Promise.all([
+        const [kinds, rights] = await Promise.all([
           checkKinds(checked, { chosen: fitting, install, settings }, signal),
           checkRights(checked, { needs, lease, manifest, user }, signal),
         ]);
-        return { ...checked, ...kinds, permissions };
+        return { ...checked, ...kinds, ...rights };
       }),
     ]);
     const { selector } = findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard;
@@ -146,7 +146,16 @@ async function inspect(
       hasCloud && definition
         ? await checkNodes(
             cluster.client,
-            { definition, provider, ...cloud, fitting, acting, selector, sections },
+            {
+              definition,
+              provider,
+              ...cloud,
+              fitting,
+              acting,
+              selector,
+              sections,
+              isLed: cluster.isLed,
+            },
             signal,
           )
         : { ...toSkipped(NO_CLOUD), nodes: [] };
@@ -216,26 +225,34 @@ interface WantedRights {
   readonly user: string | undefined;
 }
 
+interface CheckedRights {
+  readonly permissions: PermissionsStep;
+  /** Whether a process holds the Lease of the process. */
+  readonly isLed: boolean;
+}
+
 async function checkRights(
   { client, reviewer }: CheckedKubernetes,
   { needs, lease, manifest, user }: WantedRights,
   signal: AbortSignal,
-): Promise<PermissionsStep> {
-  if (!client || !reviewer) return { ...toSkipped(NO_KUBERNETES), permissions: [] };
-  const late = (finding: CheckFinding): PermissionsStep => ({
-    status: "failure",
-    findings: [finding],
-    permissions: [],
+): Promise<CheckedRights> {
+  if (!client || !reviewer) {
+    return { permissions: { ...toSkipped(NO_KUBERNETES), permissions: [] }, isLed: false };
+  }
+  const late = (finding: CheckFinding): CheckedRights => ({
+    permissions: { status: "failure", findings: [finding], permissions: [] },
+    isLed: false,
   });
   return await inTime(signal, late, async (deadline) => {
     const isElected = needs.lease !== undefined;
     const search = { ...lease, isElected, client, reviewer, nowMs: systemClock.now() };
-    const { findings, ...found } = await checkLeases(search, deadline);
+    const { findings, isHeld: isLed = false, ...found } = await checkLeases(search, deadline);
     const granting = { ...found, manifest, user };
     const step = await checkPermissions(reviewer, { ...needs, ...granting }, deadline);
     const all = [...step.findings, ...findings];
     const status = toStatus([...step.permissions, ...all]);
-    return { ...step, status, findings: all, ...(user !== undefined && { user }) };
+    const permissions = { ...step, status, findings: all, ...(user !== undefined && { user }) };
+    return { permissions, isLed };
   });
 }
 
@@ -251,11 +268,23 @@ interface NodeSources extends Pick<Inspection, "strangersAdvice"> {
   readonly acting: Acting;
   readonly selector: LabelSelector;
   readonly sections: SectionValues | undefined;
+  /** As in {@linkcode CheckedRights}. */
+  readonly isLed: boolean;
 }
 
 async function checkNodes(
   client: KubeClient | undefined,
-  { definition, provider, inventory, fitting, acting, selector, sections, ...cloud }: NodeSources,
+  {
+    definition,
+    provider,
+    inventory,
+    fitting,
+    acting,
+    selector,
+    sections,
+    isLed,
+    ...cloud
+  }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
   if (fitting.length > 0 && fitting.every(isSeparable)) {
@@ -286,7 +315,7 @@ async function checkNodes(
       const taints = fitting.includes(nodeOutOfServiceController) ? listTaintFindings(items) : [];
       const findings = [
         ...(strangers ? [strangers.finding] : []),
-        ...listNodeFindings(plans, { items, install: definition.install }),
+        ...listNodeFindings(plans, { items, install: definition.install, isLed }),
         ...shifts,
         ...taints,
         ...listUnknownKeys("Node", items),
@@ -299,19 +328,18 @@ async function checkNodes(
   });
 }
 
-interface ListedNodes {
-  readonly install: ProviderDefinition["install"];
+interface ListedNodes extends ReplicaPlace {
   readonly items: readonly Node[];
 }
 
 function listNodeFindings(
   nodes: NodesStep["nodes"],
-  { items, install }: ListedNodes,
+  { items, ...place }: ListedNodes,
 ): CheckFinding[] {
   if (nodes.length === 0) return [{ level: "ok", code: "noNodes", message: "there are no Nodes" }];
   const foreign = nodes.filter(({ presence }) => presence === "foreign");
   if (foreign.length < nodes.length) {
-    return listReplicaFindings(items, toManifest(install, "deployment.yaml"));
+    return listReplicaFindings(items, place);
   }
   const [{ message: why = "" } = {}] = foreign;
   const message = `Landfall manages none of the Nodes. Of the first one: ${why}`;

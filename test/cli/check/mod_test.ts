@@ -247,7 +247,7 @@ describe("check()", () => {
     kubernetes.objects.createNode(elsewhere);
     const { code, nodes, cloud: seen } = await reportCloudStack("ops");
     expect([code, seen.status, nodes.status]).toEqual([1, "ok", "failure"]);
-    expect(nodes.findings.filter(({ level }) => level !== "ok")).toEqual([
+    expect(nodes.findings.filter(({ level }) => level === "failure")).toEqual([
       {
         level: "failure",
         code: "noNodeVisible",
@@ -341,6 +341,24 @@ describe("check()", () => {
     expect(named.out).not.toContain(name);
     const alone = await run(byToken(), "--leader-elect=false");
     expect(alone.out).toContain("no Lease: with --leader-elect=false");
+  });
+
+  test("warns that the DaemonSet would run nothing, unless a replica leads already", async () => {
+    const label = "node-role.kubernetes.io/control-plane";
+    for (const { metadata } of servers.kubernetes.objects.list("nodes"))
+      kubernetes.objects.patch(
+        "nodes",
+        { name: metadata.name },
+        { metadata: { labels: { [label]: null } } },
+      );
+    const { out } = await run(byToken(), "--problems-only");
+    expect(out).toContain("so the DaemonSet would run no replica");
+    kubernetes.objects.create("leases", {
+      metadata: { name: "cloud-controller-manager-xenorchestra", namespace: "kube-system" },
+      spec: { holderIdentity: "cp-1_x", renewTime: toMicroTime(Date.now()) },
+    });
+    const led = await run(byToken(), "--problems-only");
+    expect(led.out).not.toContain("would run no replica");
   });
 
   test("warns of another cloud controller manager that leads now", async () => {

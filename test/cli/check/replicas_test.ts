@@ -7,7 +7,7 @@ import { listReplicaFindings } from "../../../lib/cli/check/replicas.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 
-const DEPLOYMENT = "deploy/manifests/cloud/deployment.yaml";
+const PLACE = { install: { folder: "cloud" }, isLed: false };
 
 describe("listReplicaFindings()", () => {
   const listNodes = (count: number, labels: Readonly<Record<string, string>>): Node[] =>
@@ -26,26 +26,32 @@ describe("listReplicaFindings()", () => {
     [2, 0, "2 control planes: the DaemonSet runs a replica on each"],
     [3, 2, "3 control planes: the DaemonSet runs a replica on each"],
   ])("of %d control planes and %d workers says that the DaemonSet fits", (count, more, words) => {
-    const [finding] = listReplicaFindings([...planes(count), ...workers(more)], DEPLOYMENT);
+    const [finding] = listReplicaFindings([...planes(count), ...workers(more)], PLACE);
     expect(finding).toMatchObject({ level: "ok", message: expect.stringContaining(words) });
     expect(finding?.advice).toBeUndefined();
   });
 
-  test("without control planes advises the Deployment", () => {
-    const [finding] = listReplicaFindings(workers(2), DEPLOYMENT);
-    expect(finding?.message).toContain("the DaemonSet would run no replica");
-    expect(finding?.advice).toContain(
-      `install the Deployment: ${DEPLOYMENT}, or useDaemonSet: false`,
-    );
-    expect(finding?.advice).not.toContain("1 replica");
+  test.each([
+    ["warning", PLACE, "deploy/manifests/cloud/deployment.yaml, or "],
+    ["warning", { ...PLACE, install: {} }, "deploy/manifests/deployment.yaml, or "],
+    ["warning", { ...PLACE, install: undefined }, ""],
+    ["ok", { ...PLACE, isLed: true }, "deploy/manifests/cloud/deployment.yaml, or "],
+  ])("without control planes advises the Deployment, as %s: %j", (level, place, file) => {
+    expect(listReplicaFindings(workers(2), place)).toMatchObject([
+      {
+        level,
+        message: expect.stringContaining("the DaemonSet would run no replica"),
+        advice: `install the Deployment: ${file}useDaemonSet: false in the chart`,
+      },
+    ]);
   });
 
   test("with a single Node advises one replica of it", () => {
-    const [finding] = listReplicaFindings(workers(1), DEPLOYMENT);
+    const [finding] = listReplicaFindings(workers(1), PLACE);
     expect(finding?.advice).toContain("on 1 Node with 1 replica");
   });
 
   test("of no Nodes says nothing", () => {
-    expect(listReplicaFindings([], DEPLOYMENT)).toEqual([]);
+    expect(listReplicaFindings([], PLACE)).toEqual([]);
   });
 });

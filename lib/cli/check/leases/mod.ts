@@ -25,6 +25,8 @@ export interface LeasesSearch extends Omit<LeaseSearch, "installed"> {
 interface CheckedLeases {
   /** The Lease of the process. Absent if it waits for none, or only for those that controllers name. */
   readonly lease?: LeaseName;
+  /** Whether a process leads by it. @default {false} */
+  readonly isHeld?: boolean;
   readonly findings: readonly CheckFinding[];
 }
 
@@ -55,8 +57,8 @@ export async function checkLeases(
   }
   if (!isNeeded) return { findings: ofKinds };
   const choice = { ...search, installed: isNamed ? undefined : installed };
-  const { lease, findings } = await checkLease(choice, signal);
-  return { lease, findings: [...findings, ...ofKinds] };
+  const { findings, ...found } = await checkLease(choice, signal);
+  return { ...found, findings: [...findings, ...ofKinds] };
 }
 
 /** Of a process that waits for these Leases, says who holds them; of one that does not, warns if a process does. */

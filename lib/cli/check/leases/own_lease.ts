@@ -7,7 +7,7 @@ import { KubeError } from "../../../kube/api/errors.ts";
 import { listElectionRights, reviewAccess } from "../../../kube/access/rights.ts";
 import type { LeaseName } from "../../../kube/election/lease.ts";
 import { type Lease, LEASES } from "../../../kube/kinds/lease.ts";
-import { listOtherLeaders, USUAL_NAME } from "./other_leaders.ts";
+import { isHeldNow, listOtherLeaders, USUAL_NAME } from "./other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
 import { type Reading, readLease, toLeaseFinding } from "./reading.ts";
 
@@ -30,6 +30,8 @@ export interface LeaseSearch {
 /** A Lease, and what to say about it and others. */
 export interface CheckedLease {
   readonly lease: LeaseName;
+  /** Whether a process leads by it. */
+  readonly isHeld: boolean;
   readonly findings: readonly CheckFinding[];
 }
 
@@ -52,7 +54,8 @@ export async function checkLease(search: LeaseSearch, signal: AbortSignal): Prom
     toFinding({ namespace, name }, reading, search),
     ...listOtherLeaders(others, { own, isElected: true, nowMs }),
   ];
-  return { lease: { namespace, name }, findings };
+  const isHeld = typeof reading === "object" && isHeldNow(reading, nowMs);
+  return { lease: { namespace, name }, isHeld, findings };
 }
 
 /**
