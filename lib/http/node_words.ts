@@ -20,6 +20,13 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["otherCloud", "it is of another cloud"],
   ["denied", "the cloud denies access"],
   ["noInventory", "the cloud has not answered yet"],
+  ["confirmations", "too few inventories in a row lack its machine"],
+  ["holdOff", "its machine has not been missing long enough"],
+  ["ready", "the Node is Ready"],
+  ["held", "Kubernetes detaches its volumes first"],
+  ["disabled", "deletions are turned off"],
+  ["neverSeen", "this process has not seen its machine yet"],
+  ["fleetLimit", "too many Nodes have no machine"],
 ]);
 
 /** By what a machine was found. */
@@ -27,7 +34,7 @@ export function nameMatch(matchedBy: string): string {
   return MATCHES.get(matchedBy) ?? matchedBy;
 }
 
-/** Why nothing is known about a machine. */
+/** Why nothing is known about a machine, or why its Node is not deleted. */
 export function nameReason(reason: string): string {
   return REASONS.get(reason) ?? reason;
 }

@@ -43,8 +43,8 @@ type Forms = readonly [path: string, ...more: string[]];
 const KEY = "<namespace>/<name>";
 
 /**
- * The pages, with a list of them and of the probes at `/`, and of what debug pages can be asked for at `/debug/`. They
- * throw what a page throws.
+ * The pages, with a list of them and of the probes at `/`, and of what debug pages can be asked for at `/debug/`. A
+ * browser gets the first page in place of a list. They throw what a page throws.
  */
 export function createPages(options: PagesOptions): Hono {
   const { now, version, debug, loadBalancers, sipClusters, vinos, readProcess } = options;
@@ -71,7 +71,13 @@ export function createPages(options: PagesOptions): Hono {
   const debugPaths = forms.length > 0 ? ["/debug/", ...forms.map(([path]) => path)] : [];
   const others = configz === undefined ? [] : ["/configz"];
   const paths = ["/healthz", "/livez", "/readyz", "/metrics", ...debugPaths, ...others];
-  pages.get("/", (context) => context.text(toLines(paths)));
+  pages.get("/", (context) => {
+    if (forms.length === 0 || !wantsHtml(context.req.header("accept"))) {
+      return context.text(toLines(paths), 200, { vary: "Accept" });
+    }
+    context.header("vary", "Accept");
+    return context.redirect("debug/");
+  });
   if (forms.length > 0) {
     const home = places[0]?.path ?? "process";
     for (const path of ["/debug", "/debug/"]) {

@@ -75,6 +75,18 @@ test.each(["/debug", "/debug/"])(
   },
 );
 
+test("a browser that asks for / gets the first page, and a program the list of all", async () => {
+  const pages = toPages({ sipClusters: toSipSource() });
+  const response = await pages.request("/", HTML);
+  expect([response.status, response.headers.get("vary")]).toEqual([302, "Accept"]);
+  const target = new URL(response.headers.get("location") ?? "", "http://x/proxy/");
+  expect(target.pathname).toBe("/proxy/debug/");
+  const list = await pages.request("/");
+  expect([list.status, list.headers.get("vary")]).toEqual([200, "Accept"]);
+  expect(await list.text()).toContain("/debug/sipclusters\n");
+  expect(await (await toPages({}).request("/", HTML)).text()).toStartWith("/healthz\n");
+});
+
 test.each(["/nope", "/debug/nope", "/debug/a/b/c", "/a/b"])(
   "%s is no page, and leads back to those that are",
   async (path) => {
@@ -108,5 +120,6 @@ test.each(["nodes", "inventory"])("/debug/%s is a page for browsers, too", async
   const html = await readPage(pages, path);
   expect(html).toContain("<table");
   expect(html).toContain('<th scope="row">');
+  expect(html).not.toMatch(/<td[^>]*><\/td>/);
   expect(JSON.parse(await readData(pages, path))).toBeObject();
 });

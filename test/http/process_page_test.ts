@@ -42,4 +42,5 @@ test("/debug/process gives a page for browsers", async () => {
   const html = await (await ask("", "text/html")).text();
   expect(html).toContain("<h1>This process</h1>");
   expect(html).toContain('<th scope="row">shops.example.org/v1</th>');
+  expect(html).toContain('<td data-label="State">missing</td><td class="nothing">-</td>');
 });

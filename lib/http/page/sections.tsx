@@ -5,19 +5,20 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { BoxView, CountBar, ShareBar, Tally } from "./boxes.tsx";
-import type {
-  BoxesSection,
-  Cell,
-  Comparison,
-  ComparisonSection,
-  FactsSection,
-  Line,
-  LineState,
-  ProblemsSection,
-  Row,
-  Section,
-  StepsSection,
-  TableSection,
+import {
+  type BoxesSection,
+  type Cell,
+  type Comparison,
+  type ComparisonSection,
+  type FactsSection,
+  type Line,
+  type LineState,
+  type ProblemsSection,
+  type Row,
+  type Section,
+  type StepsSection,
+  type TableSection,
+  toCellText,
 } from "./model.ts";
 
 /** Where the page is: links of sections are relative to `/debug/`. */
@@ -113,19 +114,22 @@ function RowView({
       <th scope="row">
         <CellView cell={name} base={base} />
       </th>
-      {others.map((cell, at) =>
-        typeof cell !== "string" && cell.looksLike !== undefined ? (
-          <td>
+      {others.map((cell, at) => {
+        if (toCellText(cell) === "") return <Nothing />;
+        const isLabelled = typeof cell === "string" || cell.looksLike === undefined;
+        return (
+          <td data-label={isLabelled ? columns[at + 1] : undefined}>
             <CellView cell={cell} base={base} />
           </td>
-        ) : (
-          <td data-label={columns[at + 1]}>
-            <CellView cell={cell} base={base} />
-          </td>
-        ),
-      )}
+        );
+      })}
     </tr>
   );
+}
+
+/** In a table; a list on a phone leaves it out. */
+function Nothing(): JSX.Element {
+  return <td class="nothing">-</td>;
 }
 
 function CellView({ cell, base }: Based & { readonly cell: Cell }): JSX.Element {
@@ -316,7 +320,7 @@ function Value({
   readonly title: string;
   readonly text: string | undefined;
 }): JSX.Element {
-  if (text === undefined) return <td></td>;
+  if (text === undefined) return <Nothing />;
   return <td data-label={title}>{text === "" ? "(empty)" : <code>{text}</code>}</td>;
 }
 

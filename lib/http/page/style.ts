@@ -23,7 +23,7 @@ h1{font-size:1.7rem;line-height:1.2;letter-spacing:-.015em}
 h2{font-size:1.05rem;margin:2.2rem 0 .7rem}
 h3{font-size:1rem}
 code,.id{font:.86em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-.id,.soft{color:var(--soft)}
+.id,.soft,.nothing{color:var(--soft)}
 .name,.id,.why,td,dd{overflow-wrap:anywhere;unicode-bidi:isolate}
 .why,dd,.head b,.path b{max-height:18rem;overflow-y:auto}
 .count{color:var(--soft);font-weight:400}
@@ -221,8 +221,8 @@ tbody tr{border-top:1px solid var(--line);padding:.5rem 0}
 caption+thead+tbody>tr:first-child{border-top:0;padding-top:0}
 tbody th,tbody td{padding:.1rem .8rem}
 caption{padding-left:.8rem}
-td[data-label]:not(:empty)::before{content:attr(data-label) " ";color:var(--soft)}
-td:empty{display:none}}
+td[data-label]::before{content:attr(data-label) " ";color:var(--soft)}
+tbody .nothing{display:none}}
 @media(max-width:48rem){.lead form{flex:1 1 100%}}`;
 
 const PHONE = `

@@ -40,6 +40,8 @@ export interface CloudStackOptions {
 }
 
 const PATH = "/client/api";
+/** Where people see it in a browser. */
+const UI_PATH = "/client/";
 
 /** A CloudStack. Its clock judges `expires`, and dates its answers: a client must use the same one. */
 export class CloudStack {
@@ -77,7 +79,10 @@ export class CloudStack {
   async answer(request: Request, onWait?: (isWaiting: boolean) => void): Promise<Outcome> {
     const { faults, requests } = this;
     const { method } = request;
-    if (new URL(request.url).pathname !== PATH) return toOutcome(toHtml(404, "404 Not Found"));
+    const { pathname } = new URL(request.url);
+    if (pathname === UI_PATH)
+      return toOutcome(toHtml(200, "This CloudStack is simulated: it has no pages"));
+    if (pathname !== PATH) return toOutcome(toHtml(404, "404 Not Found"));
     if (method !== "GET" && method !== "POST") return toOutcome(toHtml(405, "405 Not Allowed"));
     const parameters = await readParameters(request);
     requests.add(method, parameters.command, parameters.byName);

@@ -13,7 +13,7 @@ import {
   pickFields,
   type XoRecord,
 } from "./records.ts";
-import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
+import { toForbidden, toHtml, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { EventHub } from "./events.ts";
 import type { XenOrchestraState } from "./state.ts";
 import { isAllowed } from "./access/privileges.ts";
@@ -48,6 +48,7 @@ export function createRoutes(options: RoutesOptions): Hono<Env> {
     }
     return next();
   });
+  app.get("/", () => toHtml(200, "Simulated", "This Xen Orchestra is simulated: it has no pages."));
   app.get(BASE, () => toRedirect(302, "Found", `${BASE}/docs`));
   app.get(`${BASE}/ping`, () => toJson({ result: "pong", timestamp: clock.now() }));
   app.get(`${BASE}/gui-routes`, () => toJson({ xo5: "/v5", xo6: "/v6" }));

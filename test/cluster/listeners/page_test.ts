@@ -93,6 +93,14 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     expect(offences).toEqual([]);
   });
 
+  test("leads from a Node to its machine in the cloud: one that is simulated says so", async () => {
+    await using visited = await visit("nodes/worker-1");
+    const { page } = visited;
+    await page.getByRole("link", { name: "its page in the cloud" }).click();
+    expect(new URL(page.url()).origin).toBe(new URL(stage.cloud.url).origin);
+    expect(await page.locator("body").innerText()).toContain("is simulated");
+  });
+
   test("keeps the search beside a heading of any length, and below it on a phone", async () => {
     await using visited = await visit("", { viewport: { width: 1_200, height: 800 } });
     const { page } = visited;
@@ -116,7 +124,7 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     for (const width of [700, 960, 1_000]) {
       await page.setViewportSize({ width, height: 800 });
       const widths = await page.evaluate<number[]>(
-        `[...document.querySelectorAll("tbody td:not(:empty)")].map((cell) => cell.clientWidth)`,
+        `[...document.querySelectorAll("tbody td:not(.nothing)")].map((cell) => cell.clientWidth)`,
       );
       expect(Math.min(...widths)).toBeGreaterThan(100);
     }

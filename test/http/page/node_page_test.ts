@@ -49,6 +49,17 @@ test("renderNodePage() says why nothing is known, what stands before a deletion,
   }
 });
 
+test.each(["confirmations", "holdOff", "ready", "held", "disabled", "neverSeen", "fleetLimit"])(
+  "renderNodePage() has words for a deletion that waits because of %s",
+  async (reason) => {
+    const deletion = { state: "waiting", reason, message: "It has been missing for 3s of 60s" };
+    const html = await render(toLostView("a", "notListed", { deletion }));
+    const [, words = ""] = /<dt>Deletion<\/dt><dd>waiting: ([^<]*)</.exec(html) ?? [];
+    expect(words).toMatch(/^[\w ]+ [\w ]+$/);
+    expect(words).not.toContain(reason);
+  },
+);
+
 test("renderNodePage() shows the labels that a Node has while its machine is out of sight", async () => {
   const zone = "topology.kubernetes.io/zone";
   const html = await render(toLostView("a", "notCovered", { labels: { actual: { [zone]: "z" } } }));

@@ -594,6 +594,16 @@ describe("provider", () => {
       expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
     });
   });
+
+  test("toPage() leads to the page of a VM in CloudStack, which a simulated one answers, too", async () => {
+    const page = create().toPage?.({ id: "a/b" }) ?? "";
+    expect(page).toMatch(/\/client\/#\/vm\/a%2Fb$/);
+    const reply = await fetch(page);
+    expect([reply.status, await reply.text()]).toEqual([
+      200,
+      expect.stringContaining("is simulated"),
+    ]);
+  });
 });
 
 const LIST = {
@@ -674,8 +684,4 @@ test("the definition says which Lease the Apache provider holds beside Landfall,
     serviceLease: "cloudstack-service-controller",
     controllers: ["service"],
   });
-});
-
-test("toPage() leads to the page of a VM in CloudStack", () => {
-  expect(create().toPage?.({ id: "a/b" })).toMatch(/\/client\/#\/vm\/a%2Fb$/);
 });
