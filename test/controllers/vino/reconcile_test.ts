@@ -10,7 +10,7 @@ import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double.ts";
-import { toEntry, toObject } from "../../support/vino/known.ts";
+import { toEntry, toObject, VINO_OWNER } from "../../support/vino/known.ts";
 import { settle } from "../../support/manual_clock.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
 
@@ -1111,6 +1111,34 @@ describe("a step that takes long", () => {
     expect(rig.machines).toEqual(["worker-0 Ready"]);
     expect(rig.cloud.world.size).toBe(1);
   });
+});
+
+test("work on machines that lost their addresses counts for the most that may be worked on at once", async () => {
+  const rig = new ReconcilerRig(toVinoSpec(10));
+  await rig.refresh();
+  const begun: string[] = [];
+  const held = Promise.withResolvers<void>();
+  rig.cloud.onStep = ({ name }) => {
+    begun.push(name);
+    return held.promise;
+  };
+  await using _ = rig.run();
+  await rig.clock.advance(1);
+  expect(begun).toHaveLength(8);
+  rig.addressless = new Set(begun);
+  await rig.clock.advance(60_000);
+  expect(begun).toHaveLength(8);
+  held.resolve();
+});
+
+test("a Vino that was made again under its name inherits nothing that was remembered", async () => {
+  const rig = await startReady(1);
+  if (rig.server === undefined) throw new Error("there is a Vino");
+  const { metadata } = rig.server;
+  rig.server = { ...rig.server, metadata: { ...metadata, uid: "another" } };
+  rig.show();
+  await rig.reconcile();
+  expect(rig.forgotten).toEqual([VINO_OWNER.uid]);
 });
 
 test("a removal is in the object before its first step", async () => {

@@ -73,6 +73,10 @@ export class ReconcilerRig {
   holders: readonly string[] = [];
   /** What every call for addresses throws. */
   addressFailure: Error | undefined;
+  /** Names of machines that get no addresses. */
+  addressless: ReadonlySet<string> = new Set();
+  /** UIDs of Vinos whose hosts were forgotten. */
+  readonly forgotten: string[] = [];
   /** Addresses that a pool lists again. */
   restored: readonly RestoredAddress[] = [];
   /** Whether addresses need the MAC addresses of the cloud, and what they were told last. */
@@ -306,7 +310,9 @@ export class ReconcilerRig {
         if (this.addressFailure) throw this.addressFailure;
         if (this.needsMacs) this.macs = await readMacs();
         return {
-          machines: new Map(requests.map(({ name }) => [name, []])),
+          machines: new Map(
+            requests.flatMap(({ name }) => (this.addressless.has(name) ? [] : [[name, []]])),
+          ),
           problems: new Map(),
           restored: this.restored,
           notices: [],
@@ -324,7 +330,7 @@ export class ReconcilerRig {
   #toHosts(): BareMetalHosts {
     return {
       find: (_namespace, name) => (this.hosts.has(name) ? toFacts(name) : undefined),
-      forget: () => undefined,
+      forget: (uid) => void this.forgotten.push(uid),
       isGone: ({ name }) => !this.hosts.has(name),
       publish: async ({ name }) => {
         await this.onPublish();

@@ -45,6 +45,7 @@ import type {
   HostState,
   MachineEntry,
 } from "../../../../lib/controllers/vino/resource/vino_machine.ts";
+import { WorkList } from "../../../../lib/controllers/vino/machines/work_list.ts";
 import { Sightings, toInterimPlan } from "../../../../lib/controllers/vino/placement/known.ts";
 import {
   holds,
@@ -521,6 +522,28 @@ describe("pickDue()", () => {
     for (let at = 0; at < 4; at += 1) await round(tasks);
     expect(cloud.world.size).toBe(2);
   });
+});
+
+test("a failed look at machines of one Vino fails those of no other", async () => {
+  const asked: string[] = [];
+  const { observation } = new WorkList({
+    observe: async ({ machines = [] }) => {
+      asked.push(machines.map(({ owner, index }) => `${owner.name}-${index}`).join(" "));
+      if (machines.some(({ owner }) => owner.name === "broken")) throw new Error("no answer");
+      return toView([]);
+    },
+  });
+  const machines = [["edge", 0] as const, ["broken", 0] as const, ["edge", 1] as const];
+  for (const [name, index] of machines) observation.expect(`${name}/${index}`);
+  const ends = await Promise.allSettled(
+    machines.map(([name, index]) => {
+      const owner = { ...VINO_OWNER, name, uid: name };
+      const { signal } = new AbortController();
+      return observation.observe(`${name}/${index}`, { owner, role: "worker", index }, signal);
+    }),
+  );
+  expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(asked).toEqual(["edge-0 broken-0 edge-1", "edge-0 edge-1", "broken-0"]);
 });
 
 test("a machine is never given to two reconciles, and only its own one ends its work", async () => {
