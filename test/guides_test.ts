@@ -37,8 +37,8 @@ const FOREIGN_FLAGS = {
   kubectl:
     "all cascade cert certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
     "field-manager field-selector for force-conflicts from-file group ignore-daemonsets ignore-not-found key " +
-    "kubeconfig namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
-    "show-labels overwrite show-managed-fields subresource tail tcp timeout type user verb wait watch",
+    "kubeconfig namespace non-resource-url patch replicas resource save-config selector server server-side " +
+    "serviceaccount show-labels overwrite show-managed-fields subresource tail tcp timeout type user verb wait watch",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",
@@ -48,6 +48,7 @@ const FOREIGN_FLAGS = {
   systemctl: "now",
   journalctl: "unit",
   curl: "cookie data fail header insecure location output request show-error silent user",
+  bun: "bytecode-order",
   buildah: "build-arg digestfile platform tag",
   docker: "file format output",
   k3s: "disable disable-cloud-controller kubelet-arg",
