@@ -1141,6 +1141,16 @@ test("a Vino that was made again under its name inherits nothing that was rememb
   expect(rig.forgotten).toEqual([VINO_OWNER.uid]);
 });
 
+test("a machine that vanished is not called ready while it is made again", async () => {
+  const rig = await startReady(1);
+  rig.cloud.world.clear();
+  const said: string[] = [];
+  rig.cloud.onStep = ({ kind }) => void said.push(`${kind}: ${rig.machines.join()}`);
+  await rig.pass();
+  expect(said[0]).toBe("create: worker-0 Absent");
+  expect(rig.machines).toEqual(["worker-0 Ready"]);
+});
+
 test("a removal is in the object before its first step", async () => {
   const rig = await startReady(2);
   const said: string[][] = [];

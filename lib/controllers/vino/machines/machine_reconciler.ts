@@ -113,9 +113,7 @@ class MachinePass {
       const task = isDue ? assignment.task : undefined;
       const plan = task && (await this.#look(task, signal));
       if (this.#isOver) return;
-      // Its record says at once that it is being made.
-      const isBegun = plan?.state === "Absent" && assignment.isWanted && plan.steps.length > 0;
-      const isFree = isBegun || (await this.#settle(signal));
+      const isFree = this.#isBegunBy(plan) || (await this.#settle(signal));
       if (task === undefined || plan === undefined) return;
       if (isFree && plan.steps.length > 0 && !this.#isOver && !group.hasFailed) {
         if (!(await this.#makeSteps(task, plan, signal))) await this.#settle(signal);
@@ -125,6 +123,14 @@ class MachinePass {
       if (signal.aborted || error instanceof LeadershipLostError) throw error;
       if (!this.#isOver) group.fail(error);
     }
+  }
+
+  /** Whether the record of the first step says all that is new: the object says nothing else of the machine. */
+  #isBegunBy(plan: MachinePlan | undefined): boolean {
+    const { assignment, input } = this.#work;
+    const { state = "Absent" } = this.#options.objects.find(input.vino, assignment)?.status ?? {};
+    const isNew = plan?.state === "Absent" && plan.steps.length > 0;
+    return isNew && assignment.isWanted && state === "Absent";
   }
 
   /** Nothing is done any more once the Vino is not as the decision knew it. */
