@@ -273,8 +273,8 @@ type SurplusLimit =
 
 /**
  * Picks the machines that are too many, in the order in which they should go: those whose removal has begun; then those
- * that no object uses; then those that were never complete; then those on the host with the most; then the highest
- * index.
+ * that no object uses; then those that were never made, or never complete; then those on the host with the most; then
+ * the highest index.
  */
 export function pickSurplus(
   machines: readonly KnownMachine[],
@@ -310,10 +310,19 @@ function pick(machines: readonly KnownMachine[], count: number): KnownMachine[] 
   return picked;
 }
 
+/**
+ * What would be lost. A cloud that shows no machines must not make one of them worth as little as one that was never
+ * made: the choice would stand when they are shown again.
+ */
+function toWorth(one: KnownMachine): 0 | 1 | 2 {
+  if (wasComplete(one)) return 2;
+  return one.machine === undefined && one.entry?.machineId === undefined ? 0 : 1;
+}
+
 function goesBefore(a: KnownMachine, b: KnownMachine, crowd: ReadonlyMap<string, number>): boolean {
   const ranks = [a, b].map((one) => [
     one.isConsumed ? 1 : 0,
-    one.machine !== undefined && wasComplete(one) ? 1 : 0,
+    toWorth(one),
     -(crowd.get(one.hostId ?? "") ?? 0),
     -one.index,
   ]);

@@ -531,6 +531,26 @@ describe("pickSurplus()", () => {
     expect(pickSurplus([unmarked, worker(1, "h1"), half], { total: 2 })).toEqual([half]);
   });
 
+  test.each(["Ready", "Unknown"] as const)(
+    "picks one that was never made, and none that is %s, while the cloud shows none of them",
+    (state) => {
+      const toHidden = (index: number, machineId?: string): KnownMachine => {
+        const entry = toEntry(
+          "worker",
+          index,
+          machineId === undefined ? { state: "Blocked" } : { state },
+        );
+        const { machine: _hidden, ...known } = worker(
+          index,
+          machineId === undefined ? undefined : "h1",
+        );
+        const { machineId: _none, ...rest } = entry;
+        return { ...known, entry: machineId === undefined ? rest : { ...rest, machineId } };
+      };
+      expect(pick([toHidden(0, "vm-0"), toHidden(1, "vm-1"), toHidden(2)], 2)).toEqual([2]);
+    },
+  );
+
   test("picks from the host with the most, one after the other", () => {
     const all = [
       worker(0, "h1"),
