@@ -534,20 +534,13 @@ describe("pickSurplus()", () => {
   test.each(["Ready", "Unknown"] as const)(
     "picks one that was never made, and none that is %s, while the cloud shows none of them",
     (state) => {
-      const toHidden = (index: number, machineId?: string): KnownMachine => {
-        const entry = toEntry(
-          "worker",
-          index,
-          machineId === undefined ? { state: "Blocked" } : { state },
-        );
-        const { machine: _hidden, ...known } = worker(
-          index,
-          machineId === undefined ? undefined : "h1",
-        );
-        const { machineId: _none, ...rest } = entry;
-        return { ...known, entry: machineId === undefined ? rest : { ...rest, machineId } };
+      const toHidden = (index: number): KnownMachine => {
+        const { machine: _hidden, ...known } = worker(index, "h1");
+        return { ...known, entry: toEntry("worker", index, { state, machineId: `vm-${index}` }) };
       };
-      expect(pick([toHidden(0, "vm-0"), toHidden(1, "vm-1"), toHidden(2)], 2)).toEqual([2]);
+      const { machine: _none, hostId: _nowhere, ...known } = worker(2);
+      const { machineId: _never, ...entry } = toEntry("worker", 2, { state: "Blocked" });
+      expect(pick([toHidden(0), toHidden(1), { ...known, entry }], 2)).toEqual([2]);
     },
   );
 
