@@ -23,7 +23,6 @@ const DENY = ["perl", "-e", "syscall(157, 65, 1, 0, 0, 0) == 0 or die $!; exec @
 /** As in deploy/systemd: the program cannot set this by restarting itself, because it would not start. */
 const UNIT_ENVIRONMENT = {
   BUN_JSC_useJIT: "0",
-  BUN_JSC_useConcurrentGC: "0",
   BUN_GC_TIMER_DISABLE: "1",
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",
 };

@@ -34,7 +34,6 @@ const PROGRAM = "usr/local/bin/landfall";
 const VARIABLES = [
   "PATH=/usr/local/bin",
   "BUN_JSC_useJIT=0",
-  "BUN_JSC_useConcurrentGC=0",
   "BUN_GC_TIMER_DISABLE=1",
   "MIMALLOC_PURGE_HOLES_MIN_INTERVAL=10000",
 ];

@@ -1,14 +1,12 @@
 /**
- * Settings of the runtime for a program that mostly waits: no JIT compiler, garbage collection neither in a thread of
- * its own nor timed, and slow return of unused pages.
+ * Settings of the runtime for a program that mostly waits: no JIT compiler, no timed garbage collection, and slow
+ * return of unused pages.
  *
  * Without the compiler the process needs about two thirds of the memory (`npm run bench`), and a third more processor
- * time. A heap that small is collected in milliseconds: a thread that collects while the program runs costs a tenth of
- * the processor time of a burst, and memory, because the program goes on allocating. Collecting garbage every second
- * costs half the processor time at rest and saves no memory: the engine collects anyway when enough was allocated. A
- * thread of the allocator looks for unused pages each time that another thread goes to sleep, at most ten times a
- * second; every ten seconds is enough, and saves a third of the processor time at rest. Bun reads these settings only
- * from the environment, so the program replaces itself once and keeps its process ID.
+ * time. Collecting garbage every second costs half the processor time at rest and saves no memory: the engine collects
+ * anyway when enough was allocated. A thread of the allocator looks for unused pages each time that another thread goes
+ * to sleep, at most ten times a second; every ten seconds is enough, and saves a third of the processor time at rest.
+ * Bun reads these settings only from the environment, so the program replaces itself once and keeps its process ID.
  * @module
  */
 import process from "node:process";
@@ -28,7 +26,6 @@ export interface ReplaceableProcess {
 const SETTING = "BUN_JSC_useJIT";
 const SETTINGS: Readonly<Record<string, string>> = {
   [SETTING]: "0",
-  BUN_JSC_useConcurrentGC: "0",
   BUN_GC_TIMER_DISABLE: "1",
   // Milliseconds.
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000",

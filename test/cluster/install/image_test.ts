@@ -55,7 +55,6 @@ describe.skipIf(isSkipped)("the image", () => {
       Cmd: undefined,
     });
     expect(Env).toContain("BUN_JSC_useJIT=0");
-    expect(Env).toContain("BUN_JSC_useConcurrentGC=0");
     expect(Env).toContain("BUN_GC_TIMER_DISABLE=1");
     expect(Env).toContain("MIMALLOC_PURGE_HOLES_MIN_INTERVAL=10000");
   });
