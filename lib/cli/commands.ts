@@ -42,7 +42,7 @@ const FILES = "--cloud-config=landfall.yaml --kubeconfig=landfall.kubeconfig";
 const RUNNING: readonly CommandSpec[] = [
   {
     name: "run",
-    summary: "Run the controllers (the default command, but not on a terminal)",
+    summary: "Run the controllers (the default command; on a terminal, only with flags)",
     usage: "[flags]",
     description: [
       "Runs the controllers until SIGTERM or SIGINT. It exits with 0 when it was stopped, with 1 when it failed or " +
