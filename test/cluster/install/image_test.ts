@@ -133,9 +133,11 @@ describe.skipIf(isSkipped)("the image", () => {
         "main.ts",
         "package-lock.json",
         "package.json",
+        "release",
         "tsconfig.json",
       ].sort(),
     );
+    expect(await readdir(join(context, "release"))).toEqual(["bytecode_order.txt"]);
     const binaries = await readdir(join(context, "dist"));
     expect(binaries.filter((name) => name !== "release")).toEqual(["landfall"]);
     const source = join(folder, "source");
