@@ -164,7 +164,7 @@ describe("boot order inspection", () => {
   beforeEach(async () => {
     rig = await Rig.start(ROLE);
   });
-  afterEach(() => rig.simulator.stop());
+  afterEach(() => rig.stop());
 
   test("inspectBootOrders() names each pool where the user with only the role lacks the ACL", async () => {
     const found = await check();
