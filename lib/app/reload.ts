@@ -24,7 +24,7 @@ interface ReloadedParts {
   readonly cloud?: { readonly source: Pick<InventorySource, "requestRefresh"> };
   readonly controllers: readonly {
     readonly definition: Pick<ControllerDefinition, "section">;
-    readonly controller: Pick<RunningController, "reconfigure">;
+    readonly controller: Pick<RunningController, "noteSettings" | "reconfigure">;
   }[];
   /** Takes the settings of all sections. Called before the controllers get them. */
   readonly noteSections?: (sections: SectionValues) => void;
@@ -62,6 +62,7 @@ export async function followSettings(
       const next = findSettings(section, config.sections);
       const isSame = isDeepStrictEqual(next, findSettings(section, sections));
       if (isOtherCloud || !isSame) controller.reconfigure?.(next, { isOtherCloud });
+      controller.noteSettings?.();
     }
     const running = controllers.map(({ definition }) => definition);
     for (const idle of listIdleSettings(configuration.sections, config.sections, running)) {

@@ -26,6 +26,8 @@ interface AddressIndexSources {
   readonly findPresence: (node: Node) => Presence;
   /** The same list while none changes. */
   readonly findPools: () => readonly AddressPool[];
+  /** Whether all Services are known. */
+  readonly hasServices: () => boolean;
 }
 
 /**
@@ -46,6 +48,8 @@ export class AddressIndex implements AddressUses {
   readonly #held = new Map<string, readonly string[]>();
   readonly #named = new Claims();
   readonly #shown = new Claims();
+  /** Addresses that no Service has any more, but that machines still report. */
+  readonly #former = new Set<string>();
   /** Absent as long as there are none. */
   #pools: PoolMap | undefined;
 
@@ -65,15 +69,19 @@ export class AddressIndex implements AddressUses {
     const own = node === undefined ? [] : listNodeIps(node);
     const isReported = own.every((ip) => reported.includes(ip));
     const all = isReported ? reported : [...new Set([...own, ...reported])];
-    return this.#listClaimants(this.#nodes.replace(name, all)).filter((one) => one !== name);
+    const changed = this.#nodes.replace(name, all);
+    for (const ip of changed) if (this.#isUnclaimed(ip)) this.#former.delete(ip);
+    return this.#listClaimants(changed).filter((one) => one !== name);
   }
 
   /** Takes the newest state of a Service. @returns Nodes that the change may concern */
   noteService(key: Key, service: Service | undefined): readonly Key[] {
-    return this.#listClaimants([
+    const changed = [
       ...this.#named.replace(key, listNamedIps(service)),
       ...this.#shown.replace(key, listShownIps(service)),
-    ]);
+    ];
+    for (const ip of changed) if (!this.#isUnclaimed(ip)) this.#former.add(ip);
+    return this.#listClaimants(changed);
   }
 
   /** Counts addresses as those of a Node until the end of the write to it, so that no other Node gets one. */
@@ -97,6 +105,12 @@ export class AddressIndex implements AddressUses {
     if (key === undefined) return undefined;
     const who = `the Service ${key}`;
     return { who, isNamed: named !== undefined, isShown: shown !== undefined };
+  }
+
+  mayBeAnnounced(ip: string): boolean {
+    return (
+      !this.#sources.hasServices() || this.#former.has(ip) || this.findService(ip) !== undefined
+    );
   }
 
   findNode(ip: string, self: string): ReturnType<AddressUses["findNode"]> {
@@ -130,6 +144,10 @@ export class AddressIndex implements AddressUses {
     if (instance.state === "stopped" && reported.length === 0) return "possible";
     const nodeIps = readNodeIps(node);
     return typeof nodeIps !== "string" && nodeIps.includes(ip) ? "named" : "none";
+  }
+
+  #isUnclaimed(ip: string): boolean {
+    return this.#nodes.claimants(ip).next().done === true;
   }
 
   #listClaimants(ips: readonly string[]): Key[] {

@@ -59,6 +59,8 @@ export interface AddressUses {
     ip: string,
     self: string,
   ): { readonly who: string; readonly isCertain: boolean } | undefined;
+  /** Whether a program may have put it on a machine to announce it for a Service, now or until recently. */
+  mayBeAnnounced(ip: string): boolean;
   /** Another Node that has it only because the `--node-ip` of its kubelet names it. It takes the address from none. */
   findNodeIp(ip: string, self: string): string | undefined;
 }
@@ -69,6 +71,7 @@ const NO_USES: AddressUses = {
   findService: () => undefined,
   findNode: () => undefined,
   findNodeIp: () => undefined,
+  mayBeAnnounced: () => true,
 };
 
 /** Returns the address policy of a provider. */
@@ -133,10 +136,13 @@ export function planAddresses(
   const rest = cloud.filter(
     ({ type, address }) => !taken.has(type) && !isWithheld(inputs, { type, address }),
   );
-  if (preferred.length + rest.length === 0) return { kind: "keep" };
   const addresses = withHostname([...preferred, ...rest], node);
   const conflict = describeConflict(inputs, addresses);
-  return { kind: "wanted", addresses, ...(conflict && { conflict }) };
+  const isNone = preferred.length + rest.length === 0;
+  return {
+    ...(isNone ? { kind: "keep" } : { kind: "wanted", addresses }),
+    ...(conflict && { conflict }),
+  };
 }
 
 interface AddressInputs {
@@ -236,7 +242,7 @@ function describeTaken({ node, instance, uses }: AddressInputs, ips: readonly st
   );
 }
 
-/** Who else has the InternalIPs of the Node, and which machines report the same addresses. */
+/** Who else has the InternalIPs of the Node, what it does not get, and which machines report the same addresses. */
 function describeConflict(
   { node, instance, policy, uses, nodeIps }: AddressInputs,
   addresses: readonly InstanceAddress[],
@@ -253,6 +259,13 @@ function describeConflict(
     const what = pool ? "take it out of the pool" : "correct the Service";
     return `InternalIP ${ip} is also ${who.join(" and ")}: ${what}, or give the machine another address`;
   });
+  const got = listIps(addresses);
+  for (const ip of listReportedIps(instance)) {
+    const pool = got.includes(ip) || uses.mayBeAnnounced(ip) ? undefined : uses.findPool(ip);
+    if (pool === undefined) continue;
+    const what = `${ip} of instance "${instance.name}" is in ${pool}, so the Node does not get it`;
+    conflicts.push(`${what}: take it out of the pool, or give the machine another address`);
+  }
   // An inventory file may say that several machines share an ExternalIP.
   const reported =
     policy === "trusted" ? listReportedIps(instance) : listIps(instance.addresses, "InternalIP");

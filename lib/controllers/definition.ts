@@ -185,6 +185,8 @@ export interface RunningController<S = unknown> {
    * @param options.isOtherCloud Whether the next inventories come from another cloud
    */
   reconfigure?(settings: S, options: { readonly isOtherCloud: boolean }): void;
+  /** Called after any section of the file changed, for a controller that reads others by `findSettings`. */
+  noteSettings?(): void;
   /**
    * The objects that it works on, for `/debug/<kind>`. If several controllers work on a kind, one of them sets this.
    * Absent for Nodes, which have their own pages.

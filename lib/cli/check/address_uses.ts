@@ -23,12 +23,13 @@ export interface MatchedNode {
 
 /** What has addresses besides Nodes. */
 export interface OtherAddresses {
-  readonly services: readonly Service[];
+  /** Absent: they are not known. */
+  readonly services?: readonly Service[];
   readonly pools: readonly AddressPool[];
 }
 
 /**
- * Reads the addresses of Services; none if they cannot be listed.
+ * Reads the addresses of Services, if they can be listed.
  *
  * @throws the signal's reason
  */
@@ -38,8 +39,8 @@ export async function readOtherAddresses(
   signal: AbortSignal,
 ): Promise<OtherAddresses> {
   const { pools } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
-  const items = (await tryList(client, SERVICES, signal)) ?? [];
-  return { pools, services: items.map((item) => trimObject(SERVICES, item)) };
+  const items = await tryList(client, SERVICES, signal);
+  return { pools, ...(items && { services: items.map((item) => trimObject(SERVICES, item)) }) };
 }
 
 /** Who has which address, as a process finds it after its start. */
@@ -53,8 +54,9 @@ export function toAddressUses(
     findPresence: ({ metadata }) =>
       all.get(metadata.name)?.presence ?? { kind: "foreign", message: "not listed" },
     findPools: () => pools,
+    hasServices: () => services !== undefined,
   });
   for (const { node } of matched) index.noteNode(node.metadata.name, node);
-  for (const service of services) index.noteService(toKey(service), service);
+  for (const service of services ?? []) index.noteService(toKey(service), service);
   return index;
 }

@@ -93,7 +93,7 @@ export async function listNodePlans(
   const matched = await matchNodes(nodes, sources, signal);
   const presences = new Map(matched.map(({ node, presence }) => [node.metadata.name, presence]));
   const claims = MachineClaims.of(nodes, sources.provider, (name) => presences.get(name));
-  const uses = toAddressUses(matched, sources.others ?? { services: [], pools: [] });
+  const uses = toAddressUses(matched, sources.others ?? { pools: [] });
   return matched.map(({ node, presence }) =>
     toPlan(node, presence, toOutlook(node, presence, { ...sources, claims, uses })),
   );

@@ -64,6 +64,9 @@ export class NodeController {
   readonly #services: NodeControllerOptions["services"];
   readonly #addresses: AddressIndex;
   readonly #loop: ObjectLoop<Node>;
+  readonly #findPools: NodeControllerOptions["findPools"];
+  /** Those that the last plans of all Nodes knew. */
+  #pools: readonly AddressPool[];
   /** Enqueues Nodes whose addresses may depend on a change of something else. */
   #enqueue: (names: readonly string[]) => void = () => {};
 
@@ -76,7 +79,10 @@ export class NodeController {
       getNode: (name) => nodes.get(name),
       findPresence: (node) => presences.find(node),
       findPools,
+      hasServices: () => services.synced,
     });
+    this.#findPools = findPools;
+    this.#pools = findPools();
     this.#followAddresses();
     const reconciler = new NodeReconciler({ ...context, metrics, uses: this.#addresses });
     this.#loop = new ObjectLoop({
@@ -109,6 +115,14 @@ export class NodeController {
   /** Runs until the signal aborts and all reconciles have ended. */
   run(signal: AbortSignal): Promise<void> {
     return this.#loop.run(signal);
+  }
+
+  /** Looks at every Node at once if address pools changed: a pool takes addresses from Nodes, or gives them back. */
+  noteSettings(): void {
+    const pools = this.#findPools();
+    if (isDeepStrictEqual(pools, this.#pools)) return;
+    this.#pools = pools;
+    this.#enqueue([...this.#context.nodes.keys()]);
   }
 
   /** Describes the last reconcile of a Node, for the debug pages. */

@@ -82,7 +82,7 @@ export const EVENT_WORDS: Readonly<
     reason: "NodeAddressConflict",
     type: "Warning",
     meaning:
-      "The machine of another Node reports an address of this machine, or an address pool or a Service has the " +
-      "InternalIP of the Node. The message says which and what to do.",
+      "The machine of another Node reports an address of this machine, an address pool has an address of the " +
+      "machine, or a Service has the InternalIP of the Node. The message says which and what to do.",
   },
 };

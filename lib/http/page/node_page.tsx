@@ -53,7 +53,7 @@ export function renderNodePage(node: NodeView, frame: PageFrame): Promise<string
       path: `nodes/${toPath(node.name)}`,
       noun: "Node",
       children: <Mapping node={node} condition={condition} />,
-      sections: listSections(node, frame.nowMs),
+      sections: listSections(node, condition, frame.nowMs),
     },
     frame,
   );
@@ -106,10 +106,16 @@ function Mapping({
   );
 }
 
-function listSections(node: NodeView, nowMs: number): readonly Section[] {
+function listSections(node: NodeView, { why }: NodeCondition, nowMs: number): readonly Section[] {
   const machine = listMachine(node);
+  const { addressConflict = "" } = node;
+  const work: readonly Fact[] = [
+    ...listWork(node, nowMs),
+    // A worse state hides it.
+    ["Address conflict", why.includes(addressConflict) ? "" : addressConflict],
+  ];
   return [
-    { kind: "facts", cards: [listWork(node, nowMs), ...(machine.length > 0 ? [machine] : [])] },
+    { kind: "facts", cards: [work, ...(machine.length > 0 ? [machine] : [])] },
     {
       kind: "comparison",
       comparisons: [

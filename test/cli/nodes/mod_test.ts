@@ -56,6 +56,40 @@ describe("nodes(), which looks itself", () => {
     for (const route of cloud.requests.byRoute.keys()) expect(route).toStartWith("GET ");
   });
 
+  test("and check say which address a Node does not get, because a pool has it", async () => {
+    kubernetes.objects.createNode(
+      toRegistration("filed", {
+        systemUuid: "",
+        uninitialized: false,
+        providerId: "static://filed",
+        addresses: [["InternalIP", "10.0.0.7"]],
+      }),
+    );
+    const config = join(folder, "inventory.yaml");
+    await Bun.write(
+      config,
+      `instances:
+  - id: filed
+    name: filed
+    addresses:
+      - { type: InternalIP, address: 10.0.0.7 }
+      - { type: ExternalIP, address: 192.0.2.7 }
+loadBalancers: { pools: [{ name: main, addresses: [192.0.2.0/28] }] }
+`,
+    );
+    const own = ["--cloud-provider=static", `--cloud-config=${config}`];
+    const said = '192.0.2.7 of instance "filed" is in the address pool main';
+    const { out } = await look("filed", ...own);
+    expect(out.replaceAll(/\s+/g, " ")).toContain(`Conflict: ${said}, so the Node does not get it`);
+    let checked = "";
+    await main(["check", `--kubeconfig=${kubeconfig}`, ...own], {
+      env: {},
+      print: (text) => (checked += text),
+      complain: () => undefined,
+    });
+    expect(checked.replaceAll(/\s+/g, " ")).toContain(said);
+  });
+
   test("shows more columns with -o wide, and everything with -o json", async () => {
     expect((await look("-o", "wide")).out).toMatch(/PROVIDER-ID +DELETION +LAST/);
     const { nodes } = JSON.parse((await look("-ojson")).out);

@@ -21,6 +21,11 @@ import { type NodeOptions, toNode, toRegistration } from "../../support/nodes/no
 import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
 import { createLifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
+import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
+import { loadProviderConfig, toSectionParser } from "../../../lib/config/provider_config.ts";
+import { requireProvider } from "../../../lib/providers/mod.ts";
+import { PacedClock } from "../../support/paced_clock.ts";
+import { SecretMount } from "../../support/process/secret_mount.ts";
 import { toSettings } from "../../support/pools/services.ts";
 
 type ToInstance = (ips: readonly string[], exclude?: readonly string[]) => Instance | undefined;
@@ -139,8 +144,15 @@ class Stage implements AsyncDisposable {
       .join("\n");
   }
 
+  async readJson(name: string): Promise<unknown> {
+    const headers = { accept: "application/json" };
+    const reply = await fetch(`http://127.0.0.1:${this.#port}/debug/nodes/${name}`, { headers });
+    return await reply.json();
+  }
+
   async readPage(name: string): Promise<string> {
-    const reply = await fetch(`http://127.0.0.1:${this.#port}/debug/nodes/${name}`);
+    const headers = { accept: "text/html" };
+    const reply = await fetch(`http://127.0.0.1:${this.#port}/debug/nodes/${name}`, { headers });
     return await reply.text();
   }
 
@@ -224,7 +236,28 @@ describe.each(Object.entries(CLOUDS))(
       await stage.join("b", ["10.0.0.12", "2001:db8::52"]);
       expect(stage.read("a")).toBe("in 10.0.0.11");
       expect(stage.read("b")).toBe("in 10.0.0.12");
-      expect(stage.conflicts("a") + stage.conflicts("b")).toBe("");
+      expect(stage.conflicts("b")).toBe("");
+      const said =
+        '10.0.0.202 of instance "a" is in the address pool main, so the Node does not get it: ' +
+        "take it out of the pool, or give the machine another address";
+      await until("it is told", () => stage.conflicts("a") !== "");
+      expect(stage.conflicts("a")).toBe(said);
+      expect(stage.rig.listEvents("a", "NodeAddressConflict")).toHaveLength(1);
+      expect(await stage.readJson("a")).toMatchObject({ addressConflict: said });
+    });
+
+    test("is told of no pool while its machine announces an address that a Service has or had", async () => {
+      await using stage = await Stage.start(toInstance);
+      stage.addService("vip", { status: toStatusOf("10.0.0.202") });
+      await stage.join("a", ["10.0.0.11", "10.0.0.202"]);
+      stage.rig.kubernetes.objects.delete("services", { name: "vip", namespace: "default" });
+      await stage.pass();
+      await stage.report("a", ["10.0.0.11", "10.0.0.202"]);
+      expect(stage.conflicts("a")).toBe("");
+      await stage.report("a", ["10.0.0.11"]);
+      expect(stage.conflicts("a")).toBe("");
+      await stage.report("a", ["10.0.0.11", "10.0.0.202"]);
+      await until("it is told", () => stage.conflicts("a") !== "");
     });
 
     test("is none of another Node, until that Node gives it up; the new Node is initialised all the same", async () => {
@@ -252,6 +285,11 @@ describe("an ExternalIP", () => {
       const options = nodeIp === undefined ? {} : { nodeIp };
       await stage.join("a", ["10.0.0.11", "8.8.4.200", "8.8.4.50", "8.8.4.8"], options);
       expect(stage.read("a")).toBe("in 10.0.0.11, ex 8.8.4.8");
+      await until("it is told", () => stage.conflicts("a") !== "");
+      expect(stage.conflicts("a")).toStartWith(
+        '8.8.4.200 of instance "a" is in the address pool main, so the Node does not get it: ',
+      );
+      expect(await stage.readPage("a")).toContain("is in the address pool main");
       stage.rig.kubernetes.objects.delete("services", { name: "spec", namespace: "default" });
       await until("it has what is free", () => stage.read("a").endsWith("ex 8.8.4.50, ex 8.8.4.8"));
       // What a Node has, no Service takes away.
@@ -344,6 +382,42 @@ test("Nodes wait 5 s for a list of Services, and join without one, if it is refu
   await Promise.all(running);
 });
 
+test("a changed file gives an address to a pool at once, with an Event, and back", async () => {
+  const toText = (pool: string): string =>
+    `instances: []\nloadBalancers: { pools: [{ name: main, addresses: [${pool}] }] }\n`;
+  using mount = new SecretMount({ "config.yaml": toText("192.0.2.0/28") });
+  const definition = toSectionParser(await requireProvider("static"));
+  const file = { path: mount.path("config.yaml"), env: {}, definition, sections: [LOAD_BALANCERS] };
+  const provider = new FakeProvider();
+  const addresses = [
+    { type: "InternalIP", address: "10.0.0.11" },
+    { type: "ExternalIP", address: "8.8.4.8" },
+  ] as const;
+  provider.instances.set("a", toPlainInstance("a", { addresses }));
+  const clock = new PacedClock(20);
+  provider.clock = () => clock.monotonic();
+  await using rig = await startRig({
+    provider,
+    clock,
+    // Neither a full pass nor a refresh comes to help.
+    fullPassIntervalMs: 86_400_000,
+    configuration: { ...file, current: await loadProviderConfig(file) },
+  });
+  rig.kubernetes.objects.createNode(toRegistration("a"));
+  const hasBoth = (): boolean => {
+    const has = rig.readNode("a")?.status?.addresses ?? [];
+    return has.some(({ address }) => address === "8.8.4.8");
+  };
+  await until("it has both", hasBoth);
+  const { lists } = provider;
+  mount.update({ "config.yaml": toText("8.8.4.0/28") });
+  await until("the pool has it", () => !hasBoth());
+  await until("it is told", () => rig.listEvents("a", "NodeAddressConflict").length > 0);
+  expect(provider.lists).toBe(lists);
+  mount.update({ "config.yaml": toText("192.0.2.0/28") });
+  await until("the Node has it again", hasBoth);
+});
+
 test("AddressIndex finds addresses in the pools of changed settings", () => {
   let pools: readonly AddressPool[] = [];
   const presence: Presence = { kind: "unknown", reason: "notFound", message: "" };
@@ -351,6 +425,7 @@ test("AddressIndex finds addresses in the pools of changed settings", () => {
     getNode: () => undefined,
     findPresence: () => presence,
     findPools: () => pools,
+    hasServices: () => true,
   });
   expect(index.findPool("10.0.0.1")).toBeUndefined();
   for (const name of ["one", "two"]) {
