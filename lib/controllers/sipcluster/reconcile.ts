@@ -163,7 +163,8 @@ export class ClusterConvergence implements Convergence<Task, Decision> {
       await writer.setFinalizers(cluster, finalizers, signal);
       return "again";
     }
-    if (task.kind !== "invalid") return await this.#adoptHosts(task, signal);
+    const ended = await this.#adoptHosts(task, signal);
+    if (ended !== undefined || task.kind !== "invalid") return ended;
     const { problems } = task;
     last.set(this.#key, { state: "failing" });
     writer.warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(problems));

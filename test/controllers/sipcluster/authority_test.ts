@@ -473,12 +473,40 @@ test.each([
     const before = describeWork(stage);
     await stage.run();
     await stage.untilCondition("a", "Ready", expected);
+    await stage.untilQuiet();
+    await stage.untilCondition("a", "Ready", expected);
     if (ready === "True") expect(describeWork(stage)).toEqual(before);
     // The status names no host, so nothing holds the deletion.
     stage.delete("a");
     await until("it is gone", () => stage.read("a") === undefined);
   },
 );
+
+test("a cluster that the original operator had hosts for gets them when their namespace is allowed", async () => {
+  await using stage = await startServed({ "sip-host-namespaces": "*" });
+  const before = describeWork(stage);
+  setSipStatus(stage);
+  // Not even the selector of the spec has to match: SIP chose them.
+  stage.change("a", { nodes: { Worker: { labelSelector: { matchLabels: { flavor: "other" } } } } });
+  const restart = async (namespaces: string): Promise<void> => {
+    await stage.stop();
+    stage.setFlags({ "sip-host-namespaces": namespaces });
+    await stage.run();
+  };
+  // A spec that Landfall refuses does not make it forget.
+  stage.change("a", { nodes: { Worker: { count: { active: -1 } } } });
+  for (const namespaces of ["", "elsewhere"]) {
+    await restart(namespaces);
+    await stage.untilCondition("a", "Ready", "False HostNamespaceNotAllowed");
+    await stage.untilQuiet();
+    expect(describeWork(stage)).toEqual(before);
+    stage.change("a", { nodes: { Worker: { count: { active: 1 } } } });
+  }
+  await restart(HOSTS);
+  await until("its hosts are recorded", () => stage.read("a")?.status?.hosts?.length === 3);
+  expect(listReasons(stage, "a")).toContain("HostsAdopted");
+  expect(stage.listHosts("a")).toContain("r1-worker-1 Worker");
+});
 
 test("a cluster that comes back before its hosts adopts them, once", async () => {
   await using stage = await SipStage.start([]);

@@ -22,6 +22,7 @@ import {
   type SipCluster,
   type SipClusterStatus,
 } from "../resource/sip_cluster.ts";
+import { CONDITION_WORDS } from "../resource/words.ts";
 import { toMatcher } from "../schedule/label_selector.ts";
 import { byKey } from "../schedule/own_hosts.ts";
 import type { HostFacts, Schedule } from "../schedule/types.ts";
@@ -91,7 +92,8 @@ export function planAdoption(
   const { status } = cluster;
   const { hosts } = status ?? {};
   const isUnrecorded = hosts?.some(isOnlyNamed) === true;
-  const isOld = isUnrecorded || isOfSip(status);
+  const isLeftOut = hadHostsOfSip(status);
+  const isOld = isUnrecorded || isLeftOut || isOfSip(status);
   const named = new Map(hosts?.map((host) => [toKeyOf(host), host]));
   const claimants = [...index.listClaimants(key)]
     .filter((facts) => hosts === undefined || isUnrecorded || isOpen || named.has(facts.key))
@@ -108,11 +110,10 @@ export function planAdoption(
     return fits(facts, role) ? toRecorded(host, { role, standby }, before) : [];
   });
   const foreign = claimants.map((one) => one.key).filter((one) => !allows(key, one));
-  const lacking = isUnrecorded ? foreign.filter((one) => named.has(one)) : [];
-  const isLeftOut = isOfSip(status) && adopted.length === 0 && isReady(status);
-  const missing = isLeftOut ? foreign : lacking;
+  const lacking = foreign.filter((one) => named.has(one));
+  const missing = isUnrecorded ? lacking : isLeftOut && adopted.length === 0 ? foreign : [];
   if (missing.length > 0)
-    return { kind: "blocked", message: describeForeign(missing), isNamed: !isLeftOut };
+    return { kind: "blocked", message: describeForeign(missing), isNamed: isUnrecorded };
   if (adopted.length === 0 && !isUnrecorded) return { kind: "none" };
   const keys = new Set(adopted.map(toKeyOf));
   const rest = (hosts ?? []).filter((one) => one.uid !== undefined && !keys.has(toKeyOf(one)));
@@ -206,8 +207,13 @@ function isOfSip(status: SipClusterStatus = {}): boolean {
   );
 }
 
-function isReady(status: SipClusterStatus | undefined): boolean {
-  return findCondition(status, "Ready")?.status === "True";
+/** Whether the original operator had hosts for a cluster. Landfall's own status says so until they may be recorded. */
+function hadHostsOfSip(status: SipClusterStatus | undefined): boolean {
+  const ready = findCondition(status, "Ready");
+  const isBlocked = ready?.reason === CONDITION_WORDS.Ready.hostNamespaces.reason;
+  return (
+    status?.hosts === undefined && (isBlocked || (isOfSip(status) && ready?.status === "True"))
+  );
 }
 
 function describeForeign(hosts: readonly Key[]): string {
