@@ -17,6 +17,7 @@ import { POOL_PROBLEMS } from "../lib/cloud/pools/problems.ts";
 import { LOAD_BALANCERS } from "../lib/cloud/pools/settings.ts";
 import type { UnknownReason } from "../lib/cloud/provider.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
+import { nameReason } from "../lib/http/node_words.ts";
 import { STATES } from "../lib/http/page/state.ts";
 import { SUPPORTED_FROM, TESTED_WITH } from "../lib/kube/api/version.ts";
 import { LB_COMMANDS, ROLE_COMMAND } from "../lib/providers/cloudstack/load_balancers/commands.ts";
@@ -163,8 +164,11 @@ describe("pages for people", () => {
   test("docs/guides/debug-page.md says of each reason for an unknown machine what it means and what to do", () => {
     const guide = pages.get("docs/guides/debug-page.md") ?? "";
     const [, section = ""] = guide.split("\n## Why a machine is unknown\n");
-    const rows = section.matchAll(/^\| `(\w+)` +\| \S.*?\. +\| \S.*?\. +\|$/gm);
-    expect([...rows].map(([, reason]) => reason)).toEqual(Object.keys(REASONS));
+    const rows = section.matchAll(/^\| (\S.*?) +\| `(\w+)` +\| \S.*?\. +\| \S.*?\. +\|$/gm);
+    const shown = [...rows].map(([, words = "", reason = ""]) => [reason, words]);
+    // What tables and pages show is not the code.
+    expect(shown).toEqual(Object.keys(REASONS).map((reason) => [reason, nameReason(reason)]));
+    for (const [reason, words] of shown) expect(words).not.toBe(reason);
   });
 
   test("every relative link leads to a file and a heading", async () => {

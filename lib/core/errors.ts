@@ -64,7 +64,7 @@ export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (const one of listCauses(error)) {
     const said = one instanceof Error ? one.message || one.name : String(one);
-    const text = said.replace(RUNTIME_ADVICE, "");
+    const text = said.replace(RUNTIME_ADVICE, "").replaceAll(/\s*[\r\n]+\s*/g, "; ");
     // A wrapper often repeats the text of its cause; show it once.
     if (!parts.some((part) => part.includes(text))) parts.push(text);
   }

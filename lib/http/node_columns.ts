@@ -2,6 +2,7 @@
  * The columns of a table of Nodes: `/debug/nodes?format=text` and `landfall nodes` show them.
  * @module
  */
+import { nameDeletion, nameReason } from "./node_words.ts";
 import { formatSpan, toMs } from "./span.ts";
 import type { NodeView } from "./views.ts";
 
@@ -21,7 +22,7 @@ export const NODE_COLUMNS: readonly NodeColumn[] = [
   { title: "NAME", format: ({ name }) => name },
   { title: "READY", format: ({ ready }) => ready },
   { title: "PRESENCE", format: ({ presence }) => presence.kind },
-  { title: "REASON", format: ({ presence }) => presence.reason ?? "" },
+  { title: "REASON", format: ({ presence }) => nameReason(presence.reason ?? "") },
   { title: "MATCHED-BY", isWide: true, format: ({ matchedBy }) => matchedBy ?? "" },
   { title: "INSTANCE", isWide: true, format: ({ instance }) => instance?.name ?? "" },
   { title: "STATE", format: ({ instance }) => instance?.state ?? "" },
@@ -29,7 +30,7 @@ export const NODE_COLUMNS: readonly NodeColumn[] = [
   { title: "HOST", format: (node) => findPlace(node, "host") },
   { title: "ZONE", format: findZone },
   { title: "PROVIDER-ID", isWide: true, format: ({ providerId }) => providerId ?? "" },
-  { title: "DELETION", isWide: true, format: formatDeletion },
+  { title: "DELETION", isWide: true, format: ({ deletion }) => nameDeletion(deletion) },
   {
     title: "LAST",
     isWide: true,
@@ -47,11 +48,6 @@ export const NODE_COLUMNS: readonly NodeColumn[] = [
   },
   { title: "ERROR", isWide: true, format: ({ lastReconcile }) => lastReconcile?.error ?? "" },
 ];
-
-/** The state of the deletion: `blocked:notCovered`; empty if the Node is not about to be deleted. */
-export function formatDeletion({ deletion }: NodeView): string {
-  return [deletion?.state, deletion?.reason].filter(Boolean).join(":");
-}
 
 /** The zone label of the Node, else the desired one. */
 export function findZone({ labels: { actual, wanted } }: NodeView): string {

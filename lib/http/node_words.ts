@@ -9,9 +9,19 @@ const MATCHES: ReadonlyMap<string, string> = new Map([
   ["name", "name"],
 ]);
 
+const DELETIONS: ReadonlyMap<string, string> = new Map([
+  ["waiting", "waits"],
+  ["confirm", "the cloud is asked first"],
+  ["unconfirmed", "the cloud does not confirm it"],
+]);
+
 const REASONS: ReadonlyMap<string, string> = new Map([
+  ["unreachable", "the machines cannot be read now"],
+  ["throttled", "the cloud refuses further requests for now"],
+  ["protocol", "the cloud's answer or the inventory file has a mistake"],
+  ["partLost", "it may be in a part of the cloud that is lost"],
   ["notCovered", "its part of the cloud does not answer"],
-  ["notListed", "the cloud does not list it"],
+  ["notListed", "it is not among the machines that exist"],
   ["notFound", "no machine matches"],
   ["ambiguous", "several machines match"],
   ["undecodable", "Landfall cannot read it"],
@@ -37,4 +47,14 @@ export function nameMatch(matchedBy: string): string {
 /** Why nothing is known about a machine, or why its Node is not deleted. */
 export function nameReason(reason: string): string {
   return REASONS.get(reason) ?? reason;
+}
+
+/** How far the deletion of a Node is, and why; empty without one. */
+export function nameDeletion(deletion: { state: string; reason?: string } | undefined): string {
+  if (deletion === undefined) return "";
+  const { state, reason } = deletion;
+  return [
+    DELETIONS.get(state) ?? state,
+    ...(reason === undefined ? [] : [nameReason(reason)]),
+  ].join(": ");
 }

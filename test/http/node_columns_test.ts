@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findPlace, findZone, formatDeletion, NODE_COLUMNS } from "../../lib/http/node_columns.ts";
+import { findPlace, findZone, NODE_COLUMNS } from "../../lib/http/node_columns.ts";
 import { PAGE_NOW, toNodeView } from "../support/page/node_views.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
@@ -51,8 +51,12 @@ test("findPlace() gives the name of a place, else its ID", () => {
   expect(findPlace(toNodeView("n", { places: [] }), "host")).toBe("");
 });
 
-test("formatDeletion() joins state and reason", () => {
+test("the columns REASON and DELETION have words, and no codes", () => {
   const view = toNodeView("n", { deletion: { state: "blocked", reason: "fleetLimit" } });
-  expect(formatDeletion(view)).toBe("blocked:fleetLimit");
-  expect(formatDeletion(toNodeView("n"))).toBe("");
+  expect(cell("DELETION", view)).toBe("blocked: too many Nodes have no machine");
+  const waiting = { deletion: { state: "waiting", reason: "holdOff" } };
+  expect(cell("DELETION", waiting)).toBe("waits: its machine has not been missing long enough");
+  expect(cell("DELETION")).toBe("");
+  const presence = { kind: "unknown", reason: "notListed" } as const;
+  expect(cell("REASON", { presence })).toBe("it is not among the machines that exist");
 });

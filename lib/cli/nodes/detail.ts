@@ -4,8 +4,8 @@
  */
 import { toPlainText } from "../../core/text/printable.ts";
 import { wrapAfter } from "../../core/text/wrap.ts";
-import { findZone, formatDeletion } from "../../http/node_columns.ts";
-import { nameMatch, nameReason } from "../../http/node_words.ts";
+import { findZone } from "../../http/node_columns.ts";
+import { nameDeletion, nameMatch, nameReason } from "../../http/node_words.ts";
 import { describeOutOfService } from "../../http/out_of_service.ts";
 import { compareAddresses, compareLabels, compareProviderId } from "../../http/page/differences.ts";
 import type { Line } from "../../http/page/model.ts";
@@ -70,9 +70,9 @@ function describePlaces({ places = [] }: NodeView): string {
   return places.map(({ kind, id, name }) => `${kind} ${name ?? id}`).join(", ");
 }
 
-function describeDeletion(node: NodeView): string {
-  const message = node.deletion?.message;
-  return [formatDeletion(node), message].filter(Boolean).join(": ");
+function describeDeletion({ deletion }: NodeView): string {
+  if (deletion?.message === undefined) return nameDeletion(deletion);
+  return `${nameDeletion({ state: deletion.state })}: ${deletion.message}`;
 }
 
 function describeService(node: NodeView): string {

@@ -16,7 +16,7 @@ import {
   toEventTable,
   toReconcileFacts,
 } from "./object_page.tsx";
-import { nameMatch, nameReason } from "../node_words.ts";
+import { nameDeletion, nameMatch, nameReason } from "../node_words.ts";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 const LIST = { path: "", words: "All Nodes" };
@@ -140,7 +140,6 @@ function listWork(node: NodeView, nowMs: number): readonly Fact[] {
   const { deletion, presence, instance, isUninitialized } = node;
   const next = formatSpan(toMs(node.nextReconcileAt) - nowMs);
   const service = describeOutOfService(node);
-  const reason = deletion?.reason === undefined ? "" : `: ${nameReason(deletion.reason)}`;
   const isSaid = deletion?.message === undefined || deletion.message === presence.message;
   return [
     ["Initialised", isUninitialized === true ? "no: it waits with its taint" : "yes"],
@@ -152,7 +151,7 @@ function listWork(node: NodeView, nowMs: number): readonly Fact[] {
     [
       "Deletion",
       {
-        text: (deletion?.state ?? (instance === null ? "no" : "no: its machine exists")) + reason,
+        text: nameDeletion(deletion) || (instance === null ? "no" : "no: its machine exists"),
         notes: isSaid ? [] : [deletion.message],
       },
     ],

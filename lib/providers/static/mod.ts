@@ -15,7 +15,7 @@ import type {
   ProviderDeps,
 } from "../../cloud/provider_definition.ts";
 import { abortable } from "../../core/clock.ts";
-import { ConfigError } from "../../core/errors.ts";
+import { ConfigError, describeError } from "../../core/errors.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import { describeFileProblem } from "../../core/small_file.ts";
 import { quote } from "../../core/text/printable.ts";
@@ -169,7 +169,7 @@ class StaticProvider implements Provider {
     return findInstance({ scheme: this.#scheme, instances, isDeleted }, node);
   }
 
-  /** Whether the file lists it as deleted. */
+  /** Whether the file lists it with `state: deleted`. */
   #isDeleted(id: string): boolean {
     return this.#file.instances.some((entry) => entry.id === id && entry.state === "deleted");
   }
@@ -177,7 +177,7 @@ class StaticProvider implements Provider {
   #toEvidence(id: string): string {
     const where = this.#options.deps.configFile?.path ?? "the inventory";
     return this.#isDeleted(id)
-      ? `${where} says that "${id}" is deleted`
+      ? `${where} lists "${id}" with state: deleted`
       : `${where} was read in full and does not list "${id}"`;
   }
 
@@ -225,10 +225,7 @@ async function parse(
     return await configFile.parse(content, parser);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const count = error.issues.length === 1 ? "1 problem" : `${error.issues.length} problems`;
-    const message =
-      `Cannot use the changed inventory file; still using the last good one: ${count}:\n` +
-      error.message;
+    const message = `Cannot read the inventory file, and keep the last good one: ${describeError(error)}`;
     throw new CloudError("protocol", message, { cause: error });
   }
 }
@@ -295,7 +292,7 @@ function findInstance(
   if (parsed.kind === "malformed") return toUnknown("malformedProviderId", parsed.message);
   const instance = instances.get(parsed.id);
   if (instance !== undefined) return { kind: "present", instance, matchedBy: "providerId" };
-  const why = isDeleted(parsed.id) ? "says that it is deleted" : "does not list it";
+  const why = isDeleted(parsed.id) ? "lists it with state: deleted" : "does not list it";
   return toUnknown("notListed", `Cannot find instance "${parsed.id}": the inventory file ${why}`);
 }
 

@@ -130,7 +130,8 @@ const INSTANCE = v.object(
     state: v.optional(
       required(oneOf(STATES), {
         type: "`running`, `stopped` or `deleted`",
-        description: "`deleted` proves that the machine is gone.",
+        description:
+          "With `deleted`, the machine is gone: its Node is deleted, unless it is Ready.",
         default: "running",
       }),
       "running",

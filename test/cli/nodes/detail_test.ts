@@ -48,7 +48,7 @@ Differences:  ! provider ID: x://old, and never changes; the machine has x://1
               ~ label zone: a -> b
               + address InternalIP: 10.0.0.1
               - address ExternalIP: 10.0.0.1
-Deletion:     blocked:fleetLimit: too many
+Deletion:     blocked: too many
 Reconciled:   failed 45s ago; no answer; again in 60s
 `);
   });

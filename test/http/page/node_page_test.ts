@@ -54,7 +54,7 @@ test.each(["confirmations", "holdOff", "ready", "held", "disabled", "neverSeen",
   async (reason) => {
     const deletion = { state: "waiting", reason, message: "It has been missing for 3s of 60s" };
     const html = await render(toLostView("a", "notListed", { deletion }));
-    const [, words = ""] = /<dt>Deletion<\/dt><dd>waiting: ([^<]*)</.exec(html) ?? [];
+    const [, words = ""] = /<dt>Deletion<\/dt><dd>waits: ([^<]*)</.exec(html) ?? [];
     expect(words).toMatch(/^[\w ]+ [\w ]+$/);
     expect(words).not.toContain(reason);
   },

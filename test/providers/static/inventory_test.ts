@@ -111,7 +111,7 @@ describe("findInstance()", () => {
       "the ID of one that is deleted",
       { name: "gone", providerId: "test://i-5" },
       "notListed",
-      "is deleted",
+      "lists it with state: deleted",
     ],
     ["C-02 no such name", { name: "three" }, "notListed", '"three"'],
     [

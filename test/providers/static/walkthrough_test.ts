@@ -126,14 +126,18 @@ test("C-05 two machines with one name are told apart by nobody: the Node waits a
 test("a file that was broken leaves the last good inventory in use, until it is mended", async () => {
   const good = await readFile(cloud.path, "utf8");
   await until("an inventory was taken", () => rig.metrics.render().includes('result="ok"'));
-  await cloud.write("instances: 7");
+  await cloud.write("instances: 7\nrefreshInterval: soon\n");
   await until("the broken file was seen", () => rig.metrics.render().includes('result="protocol"'));
   join("node-c2-1");
   join("late");
   await untilSynced("node-c2-1");
   await until("an Event says what is wrong with the file", () =>
-    rig.listEvents("late").some(({ message = "" }) => message.includes("the last good one")),
+    rig
+      .listEvents("late")
+      .some(({ message = "" }) => message.includes(`last good one: ${cloud.path}:1:`)),
   );
+  // Both mistakes are in one line, without signs for line breaks.
+  for (const { message } of rig.listEvents("late")) expect(message).not.toMatch(/\n|\\u000a/);
   await cloud.write(`${good}\n  - { id: l-1, name: late }\n`);
   await untilSynced("late");
 });
