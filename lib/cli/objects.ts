@@ -81,12 +81,15 @@ export async function showObjects(
       }
       const format = given.text("output");
       const below = name === undefined ? "" : `/${await findKey(kind, address, name, signal)}`;
-      const path = `/debug/${kind.path}${below}?format=${format}`;
+      const path = `/debug/${kind.path}${below}?format=${format === "json" ? "json" : "text"}`;
       const text = await ask(kind, { address, path }, signal);
       sayProcess(quiet, address);
       // It comes from another process: no character of it may move the cursor.
       if (format === "json") return escapeInvisible(text);
-      return fitLines(text, findWidth(context)).replaceAll(/[^\n\P{C}]/gu, "?");
+      return fitLines(text, format === "wide" ? Infinity : findWidth(context)).replaceAll(
+        /[^\n\P{C}]/gu,
+        "?",
+      );
     },
   });
 }

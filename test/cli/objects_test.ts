@@ -70,6 +70,22 @@ test.each([
   expect((await landfall(...argv)).out).toMatch(expected);
 });
 
+test.each(["services", "sipclusters", "vinos"])(
+  "landfall %s -o wide has whole lines in a narrow terminal",
+  async (command) => {
+    const env = { LANDFALL_DEBUG_ADDRESS: `127.0.0.1:${server.port}`, COLUMNS: "40" };
+    const show = async (...argv: string[]): Promise<string> => {
+      let out = "";
+      const print = (text: string): void => void (out += text);
+      expect(await main([command, ...argv], { env, print, complain: () => undefined })).toBe(0);
+      return out;
+    };
+    expect(await show()).toMatch(/…\n/);
+    const { out } = await landfall(command);
+    expect(await show("-o", "wide")).toBe(out);
+  },
+);
+
 test("landfall services -o json is what the page gives", async () => {
   const { out } = await landfall("services", "-o", "json");
   expect(JSON.parse(out).loadBalancers).toHaveLength(3);

@@ -7,7 +7,7 @@ import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
 import type { KubeObject, Resource } from "../../kube/kinds/resource.ts";
 import { toManifest } from "./manifests.ts";
-import type { CheckFinding } from "./report.ts";
+import { type CheckFinding, COMMAND_MARK } from "./report.ts";
 import { findServing } from "../../kube/cache/caches.ts";
 
 /**
@@ -60,11 +60,11 @@ async function findMissing(
     if (serving === "served") return undefined;
     const where = serving === "missing" ? "is missing" : `exists, but not in version ${version}`;
     const message = `the CustomResourceDefinition ${toName(kind)} ${where}`;
-    const install =
-      manifest === undefined
-        ? `install it in version ${version}`
-        : `kubectl apply --server-side -f ${manifest}`;
-    const advice = `${install}: until then its controller waits`;
+    const file = manifest ?? kind.crdUrl;
+    const advice =
+      file === undefined
+        ? `install it in version ${version}: until then its controller waits`
+        : `its controller waits until you run:\n${COMMAND_MARK}kubectl apply --server-side -f ${file}`;
     return { level: "warning", code: "missingKind", message, advice };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;

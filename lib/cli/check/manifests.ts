@@ -28,6 +28,10 @@ export interface RightsManifest {
   readonly path: string;
   /** Names of the controllers whose rights it grants. */
   readonly controllers: ReadonlySet<string>;
+  /** The command that grants these rights to {@linkcode MANIFEST_USER}. */
+  readonly granting: string;
+  /** Whether it grants the Lease of this process, and not the one that the manifest names. */
+  readonly isForLease: boolean;
   /** The command that installs the controllers in a cluster, or installs them again. */
   readonly installing: string;
   /** The user as whom they run then. */
@@ -41,21 +45,33 @@ interface RunningControllers {
   readonly chosen: readonly ControllerDefinition[];
   /** How the cloud is installed. */
   readonly install: ProviderInstall | undefined;
+  /** The Lease that a flag names. */
+  readonly lease?: string | undefined;
 }
+
+/** The Lease in the manifest of the default cloud, which clouds without a manifest of their own use. */
+const MANIFEST_LEASE = "cloud-controller-manager-xenorchestra";
 
 /** Finds the manifest with the rights of a user: of the one controller that runs if it has one, else of the cloud. */
 export function findRightsManifest({
   registry,
   chosen,
   install,
+  lease,
 }: RunningControllers): RightsManifest {
   const [only, second] = chosen;
   const isAlone = only?.folder !== undefined && second === undefined;
   const controllers = isAlone ? [only] : listInstalled(registry, install);
   const from = isAlone ? only : install;
   const name = isAlone ? `${MANIFEST_USER}-${only.folder}` : MANIFEST_USER;
+  const path = toManifest(from, "rbac-user.yaml");
+  const isForLease = from === undefined && lease !== undefined && lease !== MANIFEST_LEASE;
   return {
-    path: toManifest(from, "rbac-user.yaml"),
+    granting: isForLease
+      ? `sed 's/${MANIFEST_LEASE}/${lease}/' ${path} | kubectl apply -f -`
+      : `kubectl apply -f ${path}`,
+    path,
+    isForLease,
     // A cloud without manifests of its own has the chart.
     installing:
       from === undefined

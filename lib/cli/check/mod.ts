@@ -131,7 +131,12 @@ async function inspect(
         const installed = toInstalledLease(definition ?? { name: settings.cloudProvider });
         const lease = { own: ownLease, isNamed: isLeaseNamed, installed, chosen: fitting };
         const install = definition?.install;
-        const manifest = findRightsManifest({ registry, chosen: fitting, install });
+        const manifest = findRightsManifest({
+          registry,
+          chosen: fitting,
+          install,
+          lease: ownLease.name,
+        });
         const user = impersonation?.user;
         const [kinds, rights] = await Promise.all([
           checkKinds(checked, { chosen: fitting, install, settings }, signal),

@@ -9,11 +9,12 @@ import { type Access, type AccessAnswer, reviewAccess } from "../../kube/access/
 import { MANIFEST_USER, type RightsManifest } from "./manifests.ts";
 import {
   type CheckFinding,
+  COMMAND_MARK,
   type PermissionAnswer,
   type PermissionsStep,
   toStatus,
 } from "./report.ts";
-import { type AnsweredRight, reviewScopes } from "./scopes.ts";
+import { type AnsweredRight, NAMESPACES_MAX, reviewScopes } from "./scopes.ts";
 
 /**
  * Asks about every permission that is needed.
@@ -41,7 +42,7 @@ export async function checkPermissions(
   const missing = everywhere.filter(isNarrow).map(({ right }) => right);
   const narrow =
     missing.length === 0
-      ? { answers: [], hasNoPlace: false }
+      ? { answers: [], hasNoPlace: false, leftOut: 0 }
       : await reviewScopes(client, missing, needs, signal);
   const wide = everywhere.filter((one) => !isNarrow(one)).map(toPermission);
   const scoped = narrow.answers.map(toPermission);
@@ -53,11 +54,14 @@ export async function checkPermissions(
       inManifest: listInManifest(needs, manifest),
     }),
     ...adviseBindings(scoped, granting),
-  ].join("; ");
+  ].join("\n");
   const permissions = [...wide, ...scoped];
   return {
     status: toStatus(permissions),
-    findings: narrow.hasNoPlace ? [NO_PLACE] : [],
+    findings: [
+      ...(narrow.hasNoPlace ? [NO_PLACE] : []),
+      ...(narrow.leftOut > 0 ? [toLeftOut(narrow.leftOut)] : []),
+    ],
     permissions,
     ...(advice !== "" && { advice }),
   };
@@ -72,6 +76,16 @@ const NO_PLACE: CheckFinding = {
     "the rights that are needed in namespaces of tenants were not checked: no namespace has an object of these " +
     "controllers",
 };
+
+function toLeftOut(count: number): CheckFinding {
+  const others = count === 1 ? "1 other namespace" : `${count} other namespaces`;
+  return {
+    level: "warning",
+    code: "namespacesLeftOut",
+    message: `rights were checked in the first ${NAMESPACES_MAX} namespaces only: ${others} were left out`,
+    advice: "when these namespaces have the rights, give them to the others in the same way",
+  };
+}
 
 interface Granting {
   /** The manifest that grants the permissions to {@linkcode MANIFEST_USER}. */
@@ -150,9 +164,14 @@ function adviseBindings(
   const commands = [...bind("tenant", ofTenants), ...bind("hosts", ofHosts)];
   if (commands.length === 0) return [];
   return [
-    `to let it work in these namespaces, run ${commands.join(", ")}; or, with the chart, name them in ` +
-      "rbac.tenantNamespaces or rbac.hostNamespaces",
+    withCommands("to let it work in these namespaces, run", commands),
+    "or, with the chart, name them in rbac.tenantNamespaces or rbac.hostNamespaces",
   ];
+}
+
+/** Each command has a line of its own, so that it can be copied. The report indents it. */
+function withCommands(text: string, commands: readonly string[]): string {
+  return [`${text}:`, ...commands.map((command) => `${COMMAND_MARK}${command}`)].join("\n");
 }
 
 const RECONCILE = "--dry-run=client -o yaml | kubectl auth reconcile -f -";
@@ -163,7 +182,7 @@ function adviseManifest(
 ): string {
   const lease = missing.find(({ resource }) => resource === "leases");
   const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
-  const apply = `kubectl apply -f ${manifest.path}`;
+  const apply = manifest.granting;
   const own = user === manifest.serviceAccount ? manifest.installing : apply;
   const grant =
     user === MANIFEST_USER || user === manifest.serviceAccount
@@ -175,7 +194,9 @@ function adviseManifest(
     ({ resource, name }) => resource === "leases" && name !== undefined && name === ownLease,
   );
   const flag = "--leader-elect-resource-name";
-  return isNamed ? `${grant}; or name the Lease that it may use with ${flag}` : grant;
+  return isNamed && !manifest.isForLease
+    ? `${grant}; or name the Lease that it may use with ${flag}`
+    : grant;
 }
 
 /**
@@ -190,7 +211,7 @@ function adviseCommands(missing: readonly PermissionAnswer[], { user }: Granting
   });
   const whose = user === undefined ? " (NAME is the name of this user)" : "";
   const what = [...new Set(missing.map(formatResource))].join(", ");
-  return `no manifest grants rights on ${what}: run ${commands.join(", then ")}${whose}`;
+  return withCommands(`no manifest grants rights on ${what}; run${whose}`, commands);
 }
 
 function toCommands(

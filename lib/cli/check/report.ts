@@ -6,6 +6,9 @@ import type { Finding, FindingLevel, InspectedPart } from "../../cloud/inspectio
 import type { Access, AccessAnswer } from "../../kube/access/rights.ts";
 import type { NodePlan } from "./nodes.ts";
 
+/** Begins a line of advice that is a command. */
+export const COMMAND_MARK = "  ";
+
 /** A finding, and its place in the settings, if it has one. */
 export interface CheckFinding extends Finding {
   /** File, flag or environment variable. */
@@ -64,6 +67,7 @@ export interface PermissionsStep extends CheckStep {
   readonly user?: string;
   readonly permissions: readonly PermissionAnswer[];
   /** How to grant what is missing. */
+  /** What to do; a line that begins with {@linkcode COMMAND_MARK} is a command. */
   readonly advice?: string;
 }
 

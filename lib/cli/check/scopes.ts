@@ -22,12 +22,14 @@ export interface AnsweredRight {
 /** What was asked. */
 interface ScopedAnswers {
   readonly answers: readonly AnsweredRight[];
+  /** How many namespaces were left out, because there are too many. */
+  readonly leftOut: number;
   /** Whether there is no namespace yet in which rights could be missing. */
   readonly hasNoPlace: boolean;
 }
 
 /** Each needs some thirty questions. */
-const NAMESPACES_MAX = 20;
+export const NAMESPACES_MAX = 20;
 
 /**
  * Asks about rights that the user does not have in all namespaces: in those in which they are needed.
@@ -53,6 +55,8 @@ export async function reviewScopes(
   const hosts = named.delete(EVERY_NAMESPACE)
     ? await listNamespaces(client, BARE_METAL_HOSTS, signal)
     : new Set<string>();
+  const leftOut = new Set<string>();
+  const toPlaced = toPlacer(leftOut);
   const wanted = missing.flatMap((right) => {
     const tenants = new Set(
       (right.controllers ?? []).flatMap((name) => [...(places.get(name) ?? [])]),
@@ -68,22 +72,25 @@ export async function reviewScopes(
   );
   return {
     answers: wanted.map((one, at) => ({ ...one, answer: answers[at] ?? { allowed: "unknown" } })),
+    leftOut: leftOut.size,
     hasNoPlace: [...places.values()].every(({ size }) => size === 0),
   };
 }
 
-function toPlaced(
-  right: NeededRight,
-  namespaces: ReadonlySet<string>,
-  isOfHosts = false,
-): { readonly right: NeededRight; readonly isOfHosts: boolean }[] {
-  return [...namespaces]
-    .toSorted()
-    .slice(0, NAMESPACES_MAX)
-    .map((namespace) => ({
+/** Returns what places a right in the first namespaces. @param leftOut Gets the others */
+function toPlacer(leftOut: Set<string>) {
+  return (
+    right: NeededRight,
+    namespaces: ReadonlySet<string>,
+    isOfHosts = false,
+  ): { readonly right: NeededRight; readonly isOfHosts: boolean }[] => {
+    const sorted = [...namespaces].toSorted();
+    for (const namespace of sorted.slice(NAMESPACES_MAX)) leftOut.add(namespace);
+    return sorted.slice(0, NAMESPACES_MAX).map((namespace) => ({
       right: { ...right, access: { ...right.access, namespace } },
       isOfHosts,
     }));
+  };
 }
 
 /** The namespaces with objects of a kind; none if the API server does not show them, which is said elsewhere. */

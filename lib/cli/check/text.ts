@@ -8,6 +8,7 @@ import { wrapAfter } from "../../core/text/wrap.ts";
 import { type FindingLevel, toSeen } from "../../cloud/inspection.ts";
 import { nameMatch } from "../../http/node_words.ts";
 import { hideNames } from "../../http/page/troubles.ts";
+import { COMMAND_MARK } from "./report.ts";
 import type {
   CheckReport,
   CheckStep,
@@ -86,11 +87,26 @@ function formatSection(
 
 function formatEntry({ level, text, more = [] }: Entry, width: number): string {
   const first = wrapAfter(`  ${MARKS[level].padEnd(4)}  `, toPlainText(text), { width });
-  const lines = more.map((line) => {
-    const [mark = "", ...rest] = toPlainText(line).split(" ");
-    return wrapAfter(`${INDENT}${mark} `, rest.join(" "), { width });
+  const lines = more.flatMap((one) => {
+    const [mark = "", ...rest] = one.split(" ");
+    return rest
+      .join(" ")
+      .split("\n")
+      .map((line) =>
+        line.startsWith(COMMAND_MARK)
+          ? formatCommand(toPlainText(line.trim()), width)
+          : wrapAfter(`${INDENT}${mark} `, toPlainText(line), { width }),
+      );
   });
   return first + lines.join("");
+}
+
+/** A command that a shell takes as it stands, also if it needs several lines. */
+function formatCommand(command: string, width: number): string {
+  const prefix = `${INDENT}   `;
+  const longest = Math.max(...command.split(" ").map(({ length }) => length));
+  const fitting = Math.max(width - " \\".length, prefix.length + longest);
+  return `${wrapAfter(prefix, command, { width: fitting }).trimEnd().replaceAll("\n", " \\\n")}\n`;
 }
 
 /** Parts with a state of their own are findings already; the others are named. */

@@ -91,7 +91,14 @@ export const NODES_FLAGS: readonly FlagSpec[] = [
 ];
 
 /** Flags of the commands that show objects, beside those of `run`. */
-export const OBJECT_FLAGS: readonly FlagSpec[] = [WATCH_FLAG, OUTPUT_FLAG];
+export const OBJECT_FLAGS: readonly FlagSpec[] = [
+  WATCH_FLAG,
+  {
+    ...OUTPUT_FLAG,
+    help: "Format: text, wide (text wider than the terminal), or json with stable names",
+    choices: ["text", "wide", "json"],
+  },
+];
 
 /** Flags of `services`. */
 export const SERVICES_FLAGS: readonly FlagSpec[] = [

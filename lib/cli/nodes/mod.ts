@@ -6,6 +6,8 @@ import { listSections } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { systemClock } from "../../core/clock.ts";
 import { escapeInvisible } from "../../core/text/printable.ts";
+import { ConfigError } from "../../core/errors.ts";
+import { requireProvider } from "../../providers/mod.ts";
 import { formatListenAddress } from "../../core/net/listen_address.ts";
 import { NODE_COLUMNS } from "../../http/node_columns.ts";
 import { formatTable } from "../../http/text_table.ts";
@@ -56,6 +58,7 @@ async function findNodes(
   const { env, complain, providers } = context;
   const debugAddress = findDebugAddress({ settings, given }, env);
   const isOwn = !given.has("debug-address") && OWN_SOURCES.some((flag) => given.has(flag));
+  let where: string | undefined;
   if (debugAddress !== undefined && !isOwn) {
     const found = await readFromProcess(debugAddress, signal);
     if (found !== undefined) {
@@ -69,10 +72,32 @@ async function findNodes(
       }
       return found;
     }
-    sayOwnLook(context, `, because no process answers at ${formatListenAddress(debugAddress)}`);
+    where = formatListenAddress(debugAddress);
+    sayOwnLook(context, `, because no process answers at ${where}`);
   } else sayOwnLook(context);
   const sections = listSections(context.controllers ?? CONTROLLERS);
-  return await lookAtNodes({ settings, name, env, providers, sections }, signal);
+  try {
+    return await lookAtNodes({ settings, name, env, providers, sections }, signal);
+  } catch (error) {
+    if (!(error instanceof ConfigError) || (await namesCloud({ given, settings }, context))) {
+      throw error;
+    }
+    const process = where === undefined ? "" : `no Landfall process runs at ${where}, and `;
+    const message =
+      `${process}no flag says which cloud has the machines: start the process, give --debug-address of another ` +
+      "one, or give the flags --cloud-provider and --cloud-config that landfall run has";
+    throw new ConfigError([{ message }], { cause: error });
+  }
+}
+
+/** Whether flags or the environment say which cloud to ask. */
+async function namesCloud(
+  { given, settings }: Pick<ParsedFlags, "given" | "settings">,
+  { env, providers }: CommandContext,
+): Promise<boolean> {
+  if (given.has("cloud-provider") || given.has("cloud-config")) return true;
+  const definition = await requireProvider(settings.cloudProvider, providers);
+  return definition.settings.some(({ variable = "" }) => Boolean(env[variable]));
 }
 
 function formatAll(views: readonly NodeView[], given: GivenFlags, context: CommandContext): string {

@@ -142,7 +142,7 @@ export function toKubeError(what: string, reply: FailedReply): KubeError {
     (retryAfterSeconds === undefined ? undefined : toPauseMs(retryAfterSeconds * 1_000));
   const shown =
     status?.message === undefined
-      ? describeBody(reply.body)
+      ? describeBody(reply)
       : shorten(status.message, MESSAGE_CHARS_MAX);
   const head = reason === undefined ? `${code}` : `${code} ${reason}`;
   return new KubeError(
@@ -188,10 +188,16 @@ function toKind(status: Status | undefined, code: number): KubeErrorKind {
   return code >= 400 && code < 500 ? "invalid" : "unavailable";
 }
 
-function describeBody(body: string): string {
+/** What the API server answers for the kinds of a group that it does not know, as other servers written in Go do. */
+const UNKNOWN_PATH = "404 page not found";
+
+function describeBody({ code, body }: FailedReply): string {
   const text = body
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
+  if (code === 404 && text === UNKNOWN_PATH) {
+    return "the CustomResourceDefinition of this kind is not installed, or this is not Kubernetes";
+  }
   return text === "" ? "" : `the answer is not from Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
 }

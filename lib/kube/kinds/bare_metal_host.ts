@@ -88,6 +88,9 @@ export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
   kind: "BareMetalHost",
   plural: "baremetalhosts",
   namespaced: true,
+  crdUrl:
+    "https://raw.githubusercontent.com/metal3-io/baremetal-operator/v0.13.2/config/base/crds/bases/" +
+    "metal3.io_baremetalhosts.yaml",
   metadata: ["generation"],
   keepsAnnotation: (key, labels) =>
     ANNOTATIONS.has(key) ||

@@ -52,6 +52,8 @@ export interface Resource<T extends KubeObject> {
   /** `nodes`, `leases`. */
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Where its CustomResourceDefinition is, if it is not one of Landfall. @default {Kubernetes or Landfall has it} */
+  readonly crdUrl?: string;
   /** Lists of objects that nothing reads: they are not parsed. @default {none} */
   readonly unread?: readonly string[];
   /** Only for the type; never set. */

@@ -2,10 +2,12 @@ import { expect, test } from "bun:test";
 import { listMissingKinds } from "../../../lib/cli/check/kinds.ts";
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { GALLERIES } from "../../support/galleries/gallery.ts";
 import { toDiscovery } from "../../support/kube/discovery.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
+import { readSource } from "../../support/sources.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const { signal } = new AbortController();
@@ -37,10 +39,20 @@ test("listMissingKinds() says how to install the kinds of a controller, not of o
   client.onGet = (path) => toDiscovery({})[path];
   const findings = await listMissingKinds(client, [vinoController], signal);
   const advice = new Map(findings.map((one) => [one.message.split(" ")[2], one.advice]));
-  const apply = "kubectl apply --server-side -f deploy/manifests/vino/crd.yaml";
-  const waits = "until then its controller waits";
-  expect(advice.get("vinoes.airship.airshipit.org")).toBe(`${apply}: ${waits}`);
-  expect(advice.get("baremetalhosts.metal3.io")).toBe(`install it in version v1alpha1: ${waits}`);
+  const apply = "its controller waits until you run:\n  kubectl apply --server-side -f";
+  expect(advice.get("vinoes.airship.airshipit.org")).toBe(
+    `${apply} deploy/manifests/vino/crd.yaml`,
+  );
+  const { crdUrl = "" } = BARE_METAL_HOSTS;
+  expect(advice.get("baremetalhosts.metal3.io")).toBe(`${apply} ${crdUrl}`);
+  // The guides name the same file.
+  for (const guide of ["sipclusters", "vino"]) {
+    const text = await readSource(`docs/guides/${guide}/guide.md`);
+    const [, root = ""] = /METAL3=(\S+)/.exec(text) ?? [];
+    expect(text.replaceAll("$METAL3", root)).toContain(crdUrl);
+  }
+  const other = await listMissingKinds(client, [{ watches: [GALLERIES] }], signal);
+  expect(other[0]?.advice).toBe("install it in version v1: until then its controller waits");
 });
 
 test("listMissingKinds() says why it cannot know", async () => {

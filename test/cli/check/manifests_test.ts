@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { findRightsManifest, MANIFEST_USER, toManifest } from "../../../lib/cli/check/manifests.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
+import { readSource } from "../../support/sources.ts";
 import { requireProvider } from "../../../lib/providers/mod.ts";
 import { TWIN_NAME, twinController } from "../../support/galleries/definition.ts";
 
@@ -63,4 +64,20 @@ test("findRightsManifest() names that of the one controller that runs, if it has
     expect(controllers).toContain(first.name);
     expect(controllers).not.toContain(TWIN_NAME);
   }
+});
+
+test("findRightsManifest() names the command for the Lease of a cloud without a manifest of its own", async () => {
+  const chosen = CONTROLLERS.filter(({ folder }) => folder === undefined);
+  const lease = "landfall-inventory";
+  const find = async (cloud: string): Promise<string> => {
+    const { install } = await requireProvider(cloud);
+    return findRightsManifest({ registry: CONTROLLERS, chosen, install, lease }).granting;
+  };
+  const granting = await find("static");
+  // The guide has it, too.
+  expect(await readSource("docs/guides/install-inventory.md")).toContain(`\n${granting}\n`);
+  const [, from = "", to = ""] = /^sed 's\/(.+?)\/(.+?)\//.exec(granting) ?? [];
+  expect(await readSource("deploy/manifests/rbac-user.yaml")).toContain(from);
+  expect(to).toBe(lease);
+  expect(await find("xenorchestra")).toBe("kubectl apply -f deploy/manifests/rbac-user.yaml");
 });

@@ -573,3 +573,14 @@ describe("check()", () => {
     expect(out).toStartWith(text);
   });
 });
+
+test("check() says of kinds that are not installed only this, and which file to apply", async () => {
+  const { code, out } = await run({}, "--controllers=sipcluster,vino", "--problems-only");
+  expect(code).toBe(1);
+  const apply = "kubectl apply --server-side -f deploy/manifests/sipcluster/crd.yaml";
+  expect(out).toContain(
+    "  WARN  the CustomResourceDefinition sipclusters.airship.airshipit.org is missing\n" +
+      `        -> its controller waits until you run:\n           ${apply}\n`,
+  );
+  expect(out).not.toMatch(/404|not from Kubernetes/);
+});

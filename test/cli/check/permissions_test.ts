@@ -13,6 +13,8 @@ const ALL: Needs = needAll({ namespace: "kube-system", name: "lease" });
 const RIGHTS = listRights(ALL);
 const SERVICE_ACCOUNT = "system:serviceaccount:kube-system:landfall-m";
 const MANIFEST = {
+  granting: "kubectl apply -f m/rbac-user.yaml",
+  isForLease: false,
   path: "m/rbac-user.yaml",
   controllers: ALL.controllers,
   installing: "kubectl apply -k m",
@@ -99,6 +101,16 @@ describe("checkPermissions()", () => {
     expect(other.advice).toEndWith("the user landfall");
   });
 
+  test("names the command of the manifest that the mode needs", async () => {
+    const granting = "sed s/a/b/ m/rbac-user.yaml | kubectl apply -f -";
+    const manifest = { ...MANIFEST, granting, isForLease: true };
+    const client = new ScriptedKubeClient(new ManualClock());
+    client.onWrite = () => ({ metadata: {}, status: { allowed: false } });
+    const needs = { ...ALL, manifest, user: "landfall" };
+    const { advice } = await checkPermissions(client, needs, new AbortController().signal);
+    expect(advice).toBe(`grant what is missing to this user: ${granting}`);
+  });
+
   describe("for rights of a controller that is off by default, which no manifest grants", () => {
     const controllers = new Set([...ALL.controllers, "cloud-node-out-of-service"]);
     const volumes = ["get", "list", "watch"].map(
@@ -144,6 +156,8 @@ describe("checkPermissions()", () => {
     const ofOne = "--verb=get --resource=namespaces --resource-name=kube-system";
     // The manifest grants to list and watch Services.
     expect(advice).toContain("kubectl apply -f m/rbac-user.yaml");
+    // Each has a line of its own, to be copied.
+    expect((advice ?? "").split("\n").filter((line) => line.startsWith("  "))).toHaveLength(6);
     expect(listCommands(advice).filter((one) => one.includes("create"))).toEqual([
       role("landfall-services", "--verb=get --resource=services"),
       bind("landfall-services"),

@@ -30,6 +30,22 @@ describe("formatReport()", () => {
     expect(text).toEndWith("\nNo problems, 0 ok\n");
   });
 
+  test("shows each command of an advice in a line that a shell takes, in a narrow terminal, too", () => {
+    const command =
+      "kubectl create role one --verb=get --resource=services --dry-run=client -o yaml";
+    const long = `kubectl apply -f https://example.org/${"x".repeat(80)}.yaml`;
+    const advice = `run:\n  ${command}\n  ${long}\nor ask someone`;
+    const findings = [{ level: "warning", code: "x", message: "odd", advice }] as const;
+    const kubernetes = { ...STEPS.kubernetes, findings };
+    expect(format({ kubernetes })).toContain(
+      `        -> run:\n           ${command}\n           ${long}\n        -> or ask someone\n`,
+    );
+    const narrow = format({ kubernetes }, { width: 50 });
+    const pasted = narrow.replaceAll(/ \\\n +/g, " ");
+    expect(pasted).toContain(`           ${command}\n           ${long}\n`);
+    expect(narrow).not.toContain(command);
+  });
+
   test("marks findings, gives their place, and says what to do", () => {
     const settings = {
       status: "failure",

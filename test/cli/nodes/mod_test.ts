@@ -139,6 +139,23 @@ loadBalancers: { pools: [{ name: main, addresses: [192.0.2.0/28] }] }
     expect([code, err]).toEqual([2, "landfall: --wide: unknown flag; did you mean -o wide?\n"]);
   });
 
+  test("asks for no token of a cloud that no flag names, and says which process is missing", async () => {
+    const argv = [`--kubeconfig=${kubeconfig}`, "--debug-address=127.0.0.1:1"];
+    let said = "";
+    const code = await main(["nodes", "--debug-address=127.0.0.1:1"], {
+      env: { KUBECONFIG: kubeconfig },
+      print: () => undefined,
+      complain: (text) => (said += text),
+    });
+    expect(code).toBe(2);
+    expect(said).toContain("no Landfall process runs at 127.0.0.1:1, and no flag says which cloud");
+    expect(said).toContain("--cloud-provider and --cloud-config that landfall run has");
+    expect(said).not.toMatch(/token|XOA/i);
+    // Half of the settings: the others are what is missing.
+    const { err } = await run([...argv, "--cloud-provider=xenorchestra"], { XOA_TOKEN: "" });
+    expect(err).toMatch(/token/i);
+  });
+
   test("ends with 2 when settings cannot be used", async () => {
     const { code, err } = await run([`--kubeconfig=${kubeconfig}`], { XOA_URL: "ftp://x" });
     expect([code, err]).toEqual([2, expect.stringContaining("XOA_URL")]);

@@ -54,6 +54,15 @@ describe("toKubeError()", () => {
     );
   });
 
+  test("says that a kind is not installed, as Kubernetes answers for an unknown group, and concludes nothing", () => {
+    const error = toKubeError('list "/apis/g/v1/x"', { code: 404, body: "404 page not found\n" });
+    expect(error.kind).toBe("unavailable");
+    expect(error.message).toBe(
+      'Cannot list "/apis/g/v1/x": 404: the CustomResourceDefinition of this kind is not installed, or this is not ' +
+        "Kubernetes",
+    );
+  });
+
   test("takes the pause from the header, else from the Status, and of that five minutes at most", () => {
     const body = toBody({ details: { retryAfterSeconds: 3 } });
     const long = toBody({ details: { retryAfterSeconds: 1e308 } });

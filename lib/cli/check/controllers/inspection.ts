@@ -4,7 +4,7 @@
  */
 import type { ControllerDefinition, FlagValues } from "../../../controllers/definition.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
-import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
+import { KubeError } from "../../../kube/api/errors.ts";
 import type { CheckFinding } from "../report.ts";
 
 /**
@@ -23,8 +23,9 @@ export async function inspectControllers(
       try {
         return (await inspect?.(client, flags, signal)) ?? [];
       } catch (error) {
-        if (isKubeError(error, "notFound") || isKubeError(error, "forbidden")) return [];
         if (!(error instanceof KubeError)) throw error;
+        // For the kinds of an unknown group, the API server answers without a Status object.
+        if (error.kind === "forbidden" || error.code === 404) return [];
         return [{ level: "warning", code: error.kind, message: error.message }];
       }
     }),

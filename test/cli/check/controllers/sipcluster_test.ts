@@ -133,6 +133,28 @@ test.each([
   },
 );
 
+test("check() says how many namespaces it left out", async () => {
+  const { faults, objects } = cluster.kubernetes;
+  for (let at = 0; at < 24; at += 1) {
+    objects.create("namespaces", { metadata: { name: `t${at}` } });
+    objects.create("sipclusters", { metadata: { namespace: `t${at}`, name: "a" } });
+  }
+  faults.deny({ verb: "create", resource: "services", namespace: "" });
+  const { permissions } = await report();
+  const asked = permissions.permissions.filter(
+    ({ verb, resource }) => verb === "create" && resource === "services",
+  );
+  expect(asked).toHaveLength(20);
+  // There is one of the world, too.
+  expect(permissions.findings.filter(({ level }) => level !== "ok")).toMatchObject([
+    {
+      code: "namespacesLeftOut",
+      message:
+        "rights were checked in the first 20 namespaces only: 5 other namespaces were left out",
+    },
+  ]);
+});
+
 test("check() asks for the rights on hosts in a named namespace before there is a SIPCluster", async () => {
   const { faults, objects } = cluster.kubernetes;
   objects.delete("sipclusters", { namespace: "tenant", name: "a" });
