@@ -2,7 +2,7 @@
  * The columns of a table of Nodes: `/debug/nodes?format=text` and `landfall nodes` show them.
  * @module
  */
-import { nameDeletion, nameReason } from "./node_words.ts";
+import { nameDeletion, nameMatch, nameReason } from "./node_words.ts";
 import { formatSpan, toMs } from "./span.ts";
 import type { NodeView } from "./views.ts";
 
@@ -23,7 +23,7 @@ export const NODE_COLUMNS: readonly NodeColumn[] = [
   { title: "READY", format: ({ ready }) => ready },
   { title: "PRESENCE", format: ({ presence }) => presence.kind },
   { title: "REASON", format: ({ presence }) => nameReason(presence.reason ?? "") },
-  { title: "MATCHED-BY", isWide: true, format: ({ matchedBy }) => matchedBy ?? "" },
+  { title: "MATCHED-BY", isWide: true, format: ({ matchedBy }) => nameMatch(matchedBy ?? "") },
   { title: "INSTANCE", isWide: true, format: ({ instance }) => instance?.name ?? "" },
   { title: "STATE", format: ({ instance }) => instance?.state ?? "" },
   { title: "ADDRESS", format: findAddress },

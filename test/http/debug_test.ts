@@ -92,8 +92,9 @@ describe("createDebugRoutes()", () => {
       "NAME READY PRESENCE REASON MATCHED-BY INSTANCE STATE ADDRESS HOST ZONE PROVIDER-ID DELETION LAST AGO NEXT ERROR";
     expect(cells.map((row) => row.join("|"))).toEqual([
       titles.replaceAll(" ", "|"),
-      "a-node|Unknown|unknown|notFound|-|-|-|-|-|-|-|blocked:fleetLimit|failed|24h|-|no answer",
-      "b-node|True|present|-|systemUuid|vm one|running|10.0.0.1|-|-|static://1|-|changed|45s|5m|-",
+      "a-node|Unknown|unknown|no machine matches|-|-|-|-|-|-|-|" +
+        "blocked: too many Nodes have no machine|failed|24h|-|no answer",
+      "b-node|True|present|-|system UUID|vm one|running|10.0.0.1|-|-|static://1|-|changed|45s|5m|-",
     ]);
     const starts = lines.map((line, row) => line.indexOf(cells[row]?.[2] ?? "?"));
     expect(new Set(starts).size).toBe(1);

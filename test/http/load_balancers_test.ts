@@ -113,6 +113,29 @@ describe("the list", () => {
     expect(all).toContain(">store/shop<");
   });
 
+  test("have headings over what a search or a state leaves, and no others", async () => {
+    const pools = [{ pool: "main", family: "IPv4", used: 1, total: 4 }];
+    const pages = show([READY, WAITING, MOVING], { leftovers: [LEFTOVER], pools });
+    const look = async (query: string): Promise<[string, string[]]> => {
+      const html = await readPage(pages, `${LIST}?${query}`);
+      const titles = [...html.matchAll(/<h2[^>]*>([^<]*)/g)].map(([, title = ""]) => title);
+      return [findHeading(html) ?? "", titles.filter((title) => !/Pages|Look|wait/.test(title))];
+    };
+    expect(await look("q=default/api")).toEqual([
+      "1 of 3 load balancers matches: it is well",
+      ["1 Service"],
+    ]);
+    expect(await look("q=store")).toEqual([
+      "1 of 3 load balancers matches: 1 has no address, and 1 address has no Service",
+      ["1 Service", "Leftovers: addresses of this cluster without a Service"],
+    ]);
+    expect(await look("q=main")).toEqual(["No load balancer matches", ["Address pools"]]);
+    expect(await look("q=nothing-has-this")).toEqual(["No load balancer matches", []]);
+    const [heading, titles] = await look("state=ready");
+    expect(heading).toStartWith("1 of 3 load balancers matches: it is well");
+    expect(titles).toContain("Address pools");
+  });
+
   test("counts the backends that get traffic, and says where none are needed", async () => {
     const { backends: _none, ...bare } = READY;
     const views = [toLoadBalancerView("some", { serving: 1 }), WAITING, bare];

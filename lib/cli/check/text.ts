@@ -101,7 +101,7 @@ function formatEntry({ level, text, more = [] }: Entry, width: number): string {
   return first + lines.join("");
 }
 
-/** A command that a shell takes as it stands, also if it needs several lines. */
+/** A command that a shell takes when it is copied, also if it needs several lines. */
 function formatCommand(command: string, width: number): string {
   const prefix = `${INDENT}   `;
   const longest = Math.max(...command.split(" ").map(({ length }) => length));

@@ -8,6 +8,7 @@ import {
   type Comparison,
   type Fact,
   formatCount,
+  keepMatching,
   type KindState,
   type Line,
   type Section,
@@ -80,20 +81,22 @@ export function toLoadBalancerPages(source: LoadBalancerSource): KindPages<LoadB
     openList: () => {
       const leftovers = source.listLeftovers();
       const pools = source.listPools();
-      const count = leftovers.length;
-      const words =
-        count === 1
-          ? "1 address has no Service"
-          : `${count.toLocaleString("en")} addresses have no Service`;
       return Promise.resolve({
         json: {
-          ...(count > 0 && { leftovers }),
+          ...(leftovers.length > 0 && { leftovers }),
           ...(pools.length > 0 && { pools }),
         },
-        end: () => ({
-          ...(count > 0 && { attention: { words, count: 0 } }),
-          sections: [toLeftoverTable(leftovers), toPoolTable(pools)],
-        }),
+        end: ({ query }) => {
+          const tables = [toLeftoverTable(leftovers), toPoolTable(pools)].map((table) =>
+            keepMatching(table, query),
+          );
+          const count = tables[0]?.rows.length ?? 0;
+          const words =
+            count === 1
+              ? "1 address has no Service"
+              : `${count.toLocaleString("en")} addresses have no Service`;
+          return { ...(count > 0 && { attention: { words, count: 0 } }), sections: tables };
+        },
       });
     },
     openObject: (view, { nowMs }) => Promise.resolve({ sections: listSections(view, nowMs) }),

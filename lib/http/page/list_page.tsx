@@ -68,12 +68,15 @@ export function renderList<V extends ObjectView>(
   options: ListOptions,
   frame: PageFrame,
 ): Promise<string> {
-  const { rows, more, serving } = options;
+  const { rows, more, serving, query, state } = options;
+  const found = findRows(options);
+  const isFiltered = query !== "" || state !== undefined;
   const { attention, size = 0 } = more;
   const isStandby = serving.election?.isLeading === false;
   const troubled = rows.filter(({ state }) => state.isTrouble).length + (attention?.count ?? 0);
   const heading = toHeading(kind.noun, {
-    rows,
+    rows: found,
+    ...(isFiltered && { foundIn: rows.length }),
     ...(attention && { attention }),
     isKnown: !isStandby || !kind.isKnownToLeader,
   });
@@ -85,28 +88,34 @@ export function renderList<V extends ObjectView>(
     isTroubled: troubled > 0,
     refreshSeconds,
     current: path,
-    main: <Main kind={kind} options={options} frame={frame} heading={heading} />,
+    main: <Main kind={kind} options={options} found={found} frame={frame} heading={heading} />,
   });
+}
+
+function findRows({ rows, query, state }: ListOptions): readonly ListRow[] {
+  const text = query.toLowerCase();
+  return rows.filter(
+    (row) =>
+      (state === undefined || row.state.name === state.name) &&
+      row.texts.some((one) => one.toLowerCase().includes(text)),
+  );
 }
 
 function Main<V extends ObjectView>({
   kind,
   options: { rows, more, serving, query, state },
+  found,
   frame: { base, nowMs },
   heading,
 }: {
   readonly kind: KindPages<V>;
   readonly options: ListOptions;
+  /** The rows that are shown. */
+  readonly found: readonly ListRow[];
   readonly frame: PageFrame;
   readonly heading: string;
 }): JSX.Element {
   const counts = countStates(rows, kind.states, (row) => row.state);
-  const text = query.toLowerCase();
-  const found = rows.filter(
-    (row) =>
-      (state === undefined || row.state.name === state.name) &&
-      row.texts.some((one) => one.toLowerCase().includes(text)),
-  );
   const as = `as of ${toTime(nowMs)}`;
   return (
     <main id="main">
@@ -129,7 +138,7 @@ function Main<V extends ObjectView>({
         isAll={state === undefined && query === ""}
       />
       {rows.length === 0 && serving.missing.length === 0 ? <p class="soft">{kind.empty}</p> : null}
-      <Found kind={kind} rows={found} base={base} isSearched={query !== ""} />
+      <Found kind={kind} rows={found} base={base} />
       <Sections sections={more.sections} base={base} />
     </main>
   );
@@ -140,12 +149,10 @@ function Found<V extends ObjectView>({
   kind,
   rows,
   base,
-  isSearched,
 }: {
   readonly kind: KindPages<V>;
   readonly rows: readonly ListRow[];
   readonly base: string;
-  readonly isSearched: boolean;
 }): JSX.Element {
   const troubles = groupReasons(
     rows.map((row) => toTroubled(row, kind.path)),
@@ -172,7 +179,6 @@ function Found<V extends ObjectView>({
           listPath={kind.path}
         />
       ) : null}
-      {rows.length === 0 && isSearched ? <h2>{title}</h2> : null}
       <Table
         base={base}
         section={{

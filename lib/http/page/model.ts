@@ -274,3 +274,11 @@ export function toCellText(cell: Cell): string {
   if (typeof cell === "string") return cell;
   return [cell.text, ...(cell.notes ?? [])].filter(Boolean).join(", ");
 }
+
+/** Leaves only the rows of a table that contain a text. @param query In lower case; empty: all */
+export function keepMatching(table: TableSection, query: string): TableSection {
+  const rows = table.rows.filter(({ cells }) =>
+    cells.some((cell) => toCellText(cell).toLowerCase().includes(query)),
+  );
+  return { ...table, rows };
+}

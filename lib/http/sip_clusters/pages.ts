@@ -116,7 +116,7 @@ export function toSipClusterPages(source: SipClusterSource): KindPages<SipCluste
         },
         end: ({ query, context }) => {
           const found = hosts.filter((host) => mentions(host, query));
-          const troubled = hosts.filter(isHostTroubled);
+          const troubled = found.filter(isHostTroubled);
           const count = troubled.length;
           const words = `${formatCount(count, "host")} ${count === 1 ? "is" : "are"} in trouble`;
           const by = (context.req.query("by") ?? "").slice(0, KEY_LENGTH_MAX);

@@ -9,6 +9,7 @@ import {
   type Comparison,
   type ComparisonSection,
   formatCount,
+  keepMatching,
   type KindState,
   type Row,
   type Section,
@@ -102,8 +103,8 @@ export function toVinoPages(source: VinoSource): KindPages<VinoView> {
                   ...vinos.map((view) => toMachineTable(view, view.machines, cloud)),
                 ],
               },
-              toStrayTable(strays, cloud),
-              toPoolTable(pools),
+              keepMatching(toStrayTable(strays, cloud), query),
+              keepMatching(toPoolTable(pools), query),
             ],
             size: places.total,
           };
