@@ -72,7 +72,7 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
     clock,
     hosts: caches.reader(BARE_METAL_HOSTS),
     vinoes,
-    addBmc: redfish?.addBmc,
+    bmcs: redfish?.bmcs,
   });
   return new VinoController(context, machines, {
     addresses: new VinoAddresses(pools, vinoes),

@@ -14,6 +14,8 @@ export interface ReconcileInput {
   readonly desired?: { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> };
   /** Whether machines that are too many are deleted. */
   readonly deletes: boolean;
+  /** Whether it ends without the cloud, which does not answer. @default {false} */
+  readonly isWithoutCloud?: boolean;
 }
 
 /** A machine, and what was decided about it. */

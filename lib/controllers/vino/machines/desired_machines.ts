@@ -182,9 +182,10 @@ export class DesiredMachines {
    * nothing says which are free.
    */
   async #advanceWithoutCloud(
-    input: ReconcileInput,
+    asked: ReconcileInput,
     context: ReconcileContext,
   ): Promise<MachinesResult> {
+    const input = { ...asked, isWithoutCloud: true };
     const result = this.#takeSnapshot(input, NO_VIEW);
     if (result.kind === "refused") return result;
     const { snapshot } = result;

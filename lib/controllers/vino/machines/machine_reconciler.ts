@@ -198,7 +198,9 @@ class MachinePass {
   #toHostRequest(): HostRequest {
     const { input, snapshot } = this.#work;
     const object = this.#options.objects.find(input.vino, this.#machine);
-    return toHostRequest(input.vino, snapshot.owner, this.#machine, object?.status?.bareMetalHost);
+    const said = object?.status?.bareMetalHost;
+    const request = toHostRequest(input.vino, snapshot.owner, this.#machine, said);
+    return { ...request, isWithoutCloud: input.isWithoutCloud === true };
   }
 
   async #observe(task: MachineTask, signal: AbortSignal): Promise<Observation> {

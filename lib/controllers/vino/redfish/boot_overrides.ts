@@ -124,6 +124,13 @@ export class BootOverrides {
     }
   }
 
+  /** Ends an override that waits for the next start. It throws as {@linkcode change}. */
+  async end(machine: ManagedMachine, signal: AbortSignal): Promise<void> {
+    const { override } = await this.#options.store.read(machine, signal);
+    if (override === undefined || override.duration === "always") return;
+    await this.change(machine, { duration: "never" }, signal);
+  }
+
   async #begin(
     machine: ManagedMachine,
     signal: AbortSignal,

@@ -26,7 +26,7 @@ import { BootOverrides, RefusedChangeError, toBootOverride } from "./boot_overri
 import { ImageError, type MediaSettings, VirtualMedia } from "./media.ts";
 import { isRefusedForGood, startsNothing } from "./order_refusal.ts";
 import { type OverrideClient, OverrideStore } from "./override_store.ts";
-import { type ManagedMachine, SecretCache } from "./credentials.ts";
+import { type ManagedMachine, SecretCache, toMachineKey } from "./credentials.ts";
 import { WaitingOverrides } from "./waiting_overrides.ts";
 
 /** What {@linkcode VinoManagement} needs. */
@@ -45,6 +45,7 @@ interface VinoManagementOptions {
 }
 
 const READS_AT_ONCE = 8;
+const RELEASE_MESSAGE = "Cannot undo yet what its management controller set";
 
 /** The machines of all Vinos. */
 export class VinoManagement implements MachineManagement {
@@ -57,6 +58,8 @@ export class VinoManagement implements MachineManagement {
   readonly #media: VirtualMedia | undefined;
   /** Of the machines that something is done with, by their IDs. */
   readonly #locks = new Locks();
+  /** Machines whose hosts are gone, by their keys: a client may know the password for some time. */
+  readonly #released = new Set<string>();
 
   constructor(options: VinoManagementOptions) {
     const { clock, log, listMachines, warn } = options;
@@ -103,7 +106,34 @@ export class VinoManagement implements MachineManagement {
 
   /** Says what user and password a machine is about to have. */
   expect(machine: Pick<ManagedMachine, "id" | "name">, credentials: MachineCredentials): void {
+    this.#released.delete(toMachineKey(machine));
     this.#secrets.expect(machine, credentials);
+  }
+
+  /**
+   * Takes a machine from its clients, ends what they set for its next start, and takes their image out of its drive.
+   * What the cloud refuses stays.
+   *
+   * @returns Why another try is needed, as a sentence without a full stop. `undefined`: it is done
+   * @throws {KubeError} if another try may help
+   */
+  async release(machine: ManagedMachine, signal: AbortSignal): Promise<string | undefined> {
+    this.#released.add(toMachineKey(machine));
+    const work = [
+      () => this.#alone(machine.id, signal, () => this.#overrides.end(machine, signal)),
+    ];
+    for (const one of work) {
+      try {
+        await one();
+      } catch (error) {
+        if (!(error instanceof CloudError)) throw error;
+        const isRefused = error instanceof RefusedPowerError && error.refusal !== "busy";
+        if (!isRefused) return `${RELEASE_MESSAGE}: ${error.message}`;
+        const fields = { machine: machine.name, error };
+        this.#options.log.warn("Cannot undo what a management controller set", fields);
+      }
+    }
+    return undefined;
   }
 
   findSystems(
@@ -111,7 +141,7 @@ export class VinoManagement implements MachineManagement {
     signal: AbortSignal,
     askedId?: string,
   ): Promise<ManagementAnswer<readonly string[]>> {
-    const machines = this.#options.listMachines();
+    const machines = this.#listMachines();
     return this.#answer(async () => {
       const found = await this.#secrets.findMachines(machines, credentials, signal, askedId);
       const options = { atOnce: READS_AT_ONCE, signal };
@@ -255,13 +285,18 @@ export class VinoManagement implements MachineManagement {
     throw toMissing();
   }
 
+  /** The machines that clients may use. */
+  #listMachines(): readonly ManagedMachine[] {
+    return this.#options.listMachines().filter((one) => !this.#released.has(toMachineKey(one)));
+  }
+
   #isListed(id: string): boolean {
-    return this.#options.listMachines().some((one) => one.id === id);
+    return this.#listMachines().some((one) => one.id === id);
   }
 
   /** The machine that the cloud shows under an ID with this name. Others that are listed with the ID are wrong. */
   #find(id: string, name: string | undefined): ManagedMachine | undefined {
-    return this.#options.listMachines().find((one) => one.id === id && one.name === name);
+    return this.#listMachines().find((one) => one.id === id && one.name === name);
   }
 
   async #require(id: string, signal: AbortSignal): Promise<ManagedMachine> {

@@ -16,7 +16,7 @@ import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { toEvent } from "../../../kube/events/words.ts";
 import type { ManagementListener } from "../../definition.ts";
-import type { AddBmc } from "../hosts/publish/host_publisher.ts";
+import type { HostBmcs } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
 import type { VinoMachines } from "../machines/vino_machines.ts";
 import type { Vino, MachineForm, VinoSpec } from "../resource/vino.ts";
@@ -43,7 +43,7 @@ interface RedfishOptions {
 /** The management controllers of all machines. */
 export interface Redfish {
   readonly listener: ManagementListener;
-  readonly addBmc: AddBmc;
+  readonly bmcs: HostBmcs;
   /** Finishes boot overrides, and points the Service here, until the signal aborts. Called when this process leads. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -75,8 +75,17 @@ export function createRedfish(options: RedfishOptions): Redfish {
         endpoint && runLeaderEndpoint({ ...options, endpoint }, signal),
       ]);
     },
-    addBmc: (host, owner, signal) =>
-      addBmc(host, owner, { ...options, source, management }, signal),
+    bmcs: {
+      add: (host, owner, signal) => addBmc(host, owner, { ...options, source, management }, signal),
+      async release(host, { namespace, name }, signal) {
+        const vino = vinoes.get(`${namespace}/${name}`);
+        const overrideName = toBootOverrideName(host);
+        const machine = listManagedMachines(vino ? [vino] : [], objects).find(
+          (one) => one.overrideName === overrideName,
+        );
+        return machine && (await management.release(machine, signal));
+      },
+    },
   };
 }
 

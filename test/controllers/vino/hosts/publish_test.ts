@@ -20,7 +20,7 @@ import { ManualClock } from "../../../support/manual_clock.ts";
 import { toOwnerPrefix } from "../../../../lib/cloud/capabilities/machines.ts";
 import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
 import {
-  type AddBmc,
+  type HostBmcs,
   HostPublisher,
   toPublished,
 } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
@@ -105,42 +105,6 @@ describe("host writer", () => {
     });
   });
 
-  describe("readForProof()", () => {
-    const OF_VINO = { "landfall.dev/machine": `${toOwnerPrefix(OWNER)}worker-0` };
-    type Case = readonly [what: string, live: object | KubeErrorKind, isGone: boolean];
-    const cases: readonly Case[] = [
-      ["that does not exist", "notFound", true],
-      ["of something else", toHost("1", { labels: {} }), true],
-      ["of the Vino without its label", toHost("1", { labels: {}, annotations: OF_VINO }), false],
-      ["of the Vino", toHost("1", { labels: { "landfall.dev/vino-uid": OWNER.uid } }), false],
-    ];
-    test.each(cases)("of a host %s proves that it is gone or not", async (_what, live, isGone) => {
-      answers = [live];
-      await writer.readForProof(OWNER, "edge-worker-0", signal);
-      expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(isGone);
-      expect(writer.isProvenGone(OWNER, "edge-worker-1")).toBe(false);
-    });
-
-    test("proves nothing after the host was made, or the Vino forgotten", async () => {
-      answers = ["notFound", toHost("1"), "notFound"];
-      await writer.readForProof(OWNER, "edge-worker-0", signal);
-      await writer.create(OWNER, toWanted(), signal);
-      expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
-      await writer.readForProof(OWNER, "edge-worker-0", signal);
-      writer.forgetVino(OWNER.uid);
-      expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
-    });
-
-    test.each<[object | KubeErrorKind]>([["unavailable"], [{ kind: "Status" }]])(
-      "proves nothing by the answer %j",
-      async (live) => {
-        answers = [live];
-        await expect(writer.readForProof(OWNER, "edge-worker-0", signal)).rejects.toThrow();
-        expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
-      },
-    );
-  });
-
   describe("patch()", () => {
     test("is for the version that the plan saw, and for nothing else", async () => {
       answers = [toHost("2")];
@@ -208,12 +172,12 @@ interface BehindOptions {
   /** Whether the view has the host at all. @default {true} */
   readonly shown?: boolean;
   /** What the API server has in addition. @default {nothing} */
-  readonly stored?: object;
-  readonly addBmc?: AddBmc;
+  readonly stored?: object | KubeErrorKind;
+  readonly bmcs?: Partial<HostBmcs>;
 }
 
 /** A publisher with the host as it was made before labels changed, and all that it writes to hosts. */
-function startBehind({ shown = true, stored = {}, addBmc }: BehindOptions = {}): {
+function startBehind({ shown = true, stored = {}, bmcs }: BehindOptions = {}): {
   readonly publisher: HostPublisher;
   readonly writes: string[];
 } {
@@ -240,6 +204,7 @@ function startBehind({ shown = true, stored = {}, addBmc }: BehindOptions = {}):
   const client = {
     read: (kind: { readonly kind: string }) => {
       if (kind.kind !== BARE_METAL_HOSTS.kind) return Promise.resolve({ metadata: {} } as never);
+      if (typeof stored === "string") return Promise.reject(new KubeError(stored, "refused"));
       return Promise.resolve({ ...host, metadata: { ...host.metadata }, ...stored } as never);
     },
     create: (kind: { readonly kind: string }) => note("create", kind),
@@ -248,7 +213,14 @@ function startBehind({ shown = true, stored = {}, addBmc }: BehindOptions = {}):
   };
   const vinoes = { values: () => [] };
   const clock = new ManualClock();
-  const options = { client, clock, hosts, vinoes, addBmc };
+  const add: HostBmcs["add"] = async (one) => one;
+  const options = {
+    client,
+    clock,
+    hosts,
+    vinoes,
+    bmcs: { add, release: async () => undefined, ...bmcs },
+  };
   return { publisher: new HostPublisher(options), writes };
 }
 
@@ -287,6 +259,64 @@ test.each<[what: string, stored: object, state: string, writes: string[]]>([
   const whole = { owner: OWNER, hosts: [], paused: new Set<string>(), publishesMoved: false };
   const { unwanted } = await publishEach(publisher, { ...whole, unwanted: [WANTED.name] }, signal);
   expect<unknown>([unwanted.map((one) => one.state), writes]).toEqual([[state], expected]);
+});
+
+describe("remove() of a host that the view does not show", () => {
+  const request = { owner: OWNER, name: WANTED.name, wasPaused: false, publishesMoved: false };
+  const toStored = (labels: object, annotations: object = {}): object => ({
+    metadata: { name: WANTED.name, uid: "u", resourceVersion: "1", labels, annotations },
+  });
+  const OF_VINO = { "landfall.dev/machine": `${toOwnerPrefix(OWNER)}worker-0` };
+  const cases: readonly [what: string, stored: object | KubeErrorKind, isGone: boolean][] = [
+    ["does not exist", "notFound", true],
+    ["something else made", toStored({}), true],
+    ["lost the label of the Vino", toStored({}, OF_VINO), false],
+    ["exists", toStored({ [VINO_UID]: OWNER.uid }), false],
+  ];
+  test.each(cases)("and that %s proves that it is gone or not", async (_what, stored, isGone) => {
+    const { publisher } = startBehind({ shown: false, stored });
+    await publisher.remove(request, signal);
+    expect(publisher.isGone(request)).toBe(isGone);
+    expect(publisher.isGone({ ...request, name: "edge-worker-1" })).toBe(false);
+    publisher.forget(OWNER.uid);
+    expect(publisher.isGone(request)).toBe(false);
+  });
+
+  test.each<[object | KubeErrorKind]>([["unavailable"], [{ kind: "Status", metadata: undefined }]])(
+    "proves nothing by the answer %j",
+    async (stored) => {
+      const { publisher } = startBehind({ shown: false, stored });
+      await expect(publisher.remove(request, signal)).rejects.toThrow();
+      expect(publisher.isGone(request)).toBe(false);
+    },
+  );
+
+  test("takes its management controller back first", async () => {
+    const asked: string[] = [];
+    let problem: string | undefined = "the cloud is away";
+    const release: HostBmcs["release"] = async (host) => {
+      asked.push(host);
+      expect(publisher.isGone(request)).toBe(false);
+      return problem;
+    };
+    const { publisher } = startBehind({ shown: false, stored: "notFound", bmcs: { release } });
+    const { outcome } = await publisher.remove(request, signal);
+    expect(outcome).toMatchObject({ state: "Removing", message: "the cloud is away" });
+    expect(publisher.isGone(request)).toBe(false);
+    problem = undefined;
+    expect((await publisher.remove(request, signal)).outcome.state).toBe("Gone");
+    expect(publisher.isGone(request)).toBe(true);
+    await publisher.remove(request, signal);
+    expect(asked).toEqual([WANTED.name, WANTED.name]);
+  });
+
+  test("waits for no management controller without the cloud", async () => {
+    const release: HostBmcs["release"] = async () => "the cloud is away";
+    const { publisher } = startBehind({ shown: false, stored: "notFound", bmcs: { release } });
+    const whole = { ...request, isWithoutCloud: true };
+    expect((await publisher.remove(whole, signal)).outcome.state).toBe("Gone");
+    expect(publisher.isGone(whole)).toBe(true);
+  });
 });
 
 const PLAN: HostPlan = {
@@ -335,7 +365,7 @@ test.each<[string, Partial<WantedHost>, Partial<HostOutcome>, number]>([
 ])("publish() of a host with %s", async (_title, bmc, said, againMs) => {
   const { publisher } = startBehind({
     shown: false,
-    addBmc: async (host) => ({ ...host, ...bmc }),
+    bmcs: { add: async (host) => ({ ...host, ...bmc }) },
   });
   const name = WANTED.name;
   const request = { owner: OWNER, name, wasPaused: true, publishesMoved: false };

@@ -98,8 +98,8 @@ describe.each([[["owner", "other"]], [["other", "owner"]]])("with the Vinos %j",
     const own = toWanted(0, { machineName: toEntry("worker", 0).name, machineId: "vm-0" });
     const other = { ...own, name: "mine-worker-0", machineName: "vino-aaaaaaaa-worker-0" };
     secrets.set("edge-worker-0-bmc-credentials", next);
-    await redfish.addBmc(own, VINO_OWNER, signal);
-    await redfish.addBmc(other, OTHER, signal);
+    await redfish.bmcs.add(own, VINO_OWNER, signal);
+    await redfish.bmcs.add(other, OTHER, signal);
     expect(await ask(next, "")).toBe(200);
   });
 });

@@ -86,6 +86,60 @@ test("VinoManagement gives the old order back when a client ends the override", 
   expect(rig.secrets.override("a")).toBeUndefined();
 });
 
+describe("release() of a machine whose host is gone", () => {
+  test("ends what was set for the next start, and lets no client in", async () => {
+    const { rig, management } = createRig();
+    const [machine] = rig.machines;
+    if (machine === undefined) throw new Error("Cannot test: there is no machine");
+    await settled(rig, management.setBoot("a", ONCE, signal));
+    expect(await management.findSystems(loginOf("a"), signal)).toMatchObject({ value: ["a"] });
+    const late = management.setBoot("a", { device: "cd" }, signal);
+    const ended = management.release(machine, signal);
+    expect(await settled(rig, ended)).toBeUndefined();
+    expect(await late).toMatchObject({ kind: "refused", refusal: "notOurs" });
+    expect(rig.secrets.override("a")).toBeUndefined();
+    expect(rig.power.get("a").bootOrder).toEqual(["disk", "cd"]);
+    expect(await management.findSystems(loginOf("a"), signal)).toMatchObject({ value: [] });
+    expect(await management.read("a", signal)).toMatchObject({ value: undefined });
+    management.expect(machine, loginOf("a"));
+    expect(await management.findSystems(loginOf("a"), signal)).toMatchObject({ value: ["a"] });
+  });
+
+  test("leaves what was set for good, and changes nothing if nothing was set", async () => {
+    const { rig, management } = createRig();
+    const [machine] = rig.machines;
+    if (machine === undefined) throw new Error("Cannot test: there is no machine");
+    expect(await management.release(machine, signal)).toBeUndefined();
+    expect(rig.power.calls).toEqual([]);
+    management.expect(machine, loginOf("a"));
+    await settled(rig, management.setBoot("a", { ...ONCE, duration: "always" }, signal));
+    expect(await settled(rig, management.release(machine, signal))).toBeUndefined();
+    expect(rig.power.get("a").bootOrder[0]).toBe("network");
+    expect(rig.secrets.override("a")).toBeDefined();
+  });
+
+  test("says why another try is needed, and goes on without what the cloud refuses", async () => {
+    const { rig, management } = createRig();
+    const [machine] = rig.machines;
+    if (machine === undefined) throw new Error("Cannot test: there is no machine");
+    await settled(rig, management.setBoot("a", ONCE, signal));
+    rig.power.onCall = () => {
+      throw new CloudError("unreachable", "no answer");
+    };
+    const message = "Cannot undo yet what its management controller set: no answer";
+    expect(await settled(rig, management.release(machine, signal))).toBe(message);
+    rig.power.onCall = () => {
+      throw new RefusedPowerError("busy", "another task runs");
+    };
+    expect(await settled(rig, management.release(machine, signal))).toContain("another task runs");
+    rig.power.onCall = () => {
+      throw new RefusedPowerError("denied", "no right");
+    };
+    expect(await settled(rig, management.release(machine, signal))).toBeUndefined();
+    expect(rig.logged).toEqual(["Cannot undo what a management controller set"]);
+  });
+});
+
 test("VinoManagement changes nothing if the override is as it is asked for", async () => {
   const { rig, management } = createRig();
   await settled(rig, management.setBoot("a", { device: "none" }, signal));

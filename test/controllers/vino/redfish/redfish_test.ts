@@ -64,7 +64,7 @@ function create(spec: Vino["spec"] = {}, settings = SETTINGS) {
     events: { record: (_object, { reason, message }) => void events.push(`${reason}: ${message}`) },
   });
   const addBmcs = (hosts = [wanted]) =>
-    Promise.all(hosts.map((one) => redfish.addBmc(one, OWNER, signal)));
+    Promise.all(hosts.map((one) => redfish.bmcs.add(one, OWNER, signal)));
   return { redfish, secrets, power, addBmcs, events, clock };
 }
 
@@ -106,6 +106,22 @@ test("createRedfish() opens a machine to those who know the Secret of its host",
   expect(await later.findSystems(LOGIN, signal)).toEqual({ kind: "done", value: ["vm-0"] });
   expect(await management.reset("vm-0", "on", signal)).toMatchObject({ kind: "done" });
   expect(power.starts).toEqual(["vm-0 disk"]);
+});
+
+test("createRedfish() takes back the management controller of a host that is gone", async () => {
+  const { redfish, secrets, power, clock } = create();
+  secrets.set("edge-worker-0-bmc-credentials", LOGIN);
+  const { management } = redfish.listener;
+  const set = management.setBoot("vm-0", { device: "network", duration: "once" }, signal);
+  await clock.advance(5_000);
+  expect(await set).toMatchObject({ kind: "done" });
+  expect(await redfish.bmcs.release("edge-worker-1", OWNER, signal)).toBeUndefined();
+  expect(secrets.override("edge-worker-0")).toBeDefined();
+  const released = redfish.bmcs.release("edge-worker-0", OWNER, signal);
+  await clock.advance(5_000);
+  expect(await released).toBeUndefined();
+  expect(secrets.override("edge-worker-0")).toBeUndefined();
+  expect(power.get("vm-0").bootOrder[0]).toBe("disk");
 });
 
 test("createRedfish() tells the Vino about a machine that would start from the wrong device", async () => {

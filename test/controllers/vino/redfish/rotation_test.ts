@@ -67,7 +67,9 @@ for (const count of [1, 3, 30]) {
         const given: Login[] = wanted.map(() => OLD);
         const written: Login[] = wanted.map(() => OLD);
         const publish = async (most: number): Promise<void> => {
-          const hosts = await Promise.all(wanted.map((one) => redfish.addBmc(one, OWNER, signal)));
+          const hosts = await Promise.all(
+            wanted.map((one) => redfish.bmcs.add(one, OWNER, signal)),
+          );
           const due = hosts
             .map(({ bmc }, at) => ({ bmc, at }))
             .filter(({ bmc, at }) => bmc && bmc.password !== written[at]?.password);

@@ -25,8 +25,8 @@ interface HostPublisherOptions {
   readonly clock: Clock;
   readonly hosts: StoreReader<BareMetalHost>;
   readonly vinoes: Pick<StoreReader<Vino>, "values">;
-  /** Gives a host its management controller. @default {hosts have none} */
-  readonly addBmc?: AddBmc | undefined;
+  /** Gives a host its management controller, and takes it back. @default {hosts have none} */
+  readonly bmcs?: HostBmcs | undefined;
 }
 
 /** The host of a machine. */
@@ -41,18 +41,22 @@ export interface HostRequest {
   readonly wasPaused: boolean;
   /** Whether hosts that were moved to another cluster are made again here: a user asks for it by an annotation. */
   readonly publishesMoved: boolean;
+  /** Whether its Vino ends without the cloud, which does not answer: nothing waits for it. @default {false} */
+  readonly isWithoutCloud?: boolean;
 }
 
-/**
- * Gives a host to publish its management controller.
- *
- * @throws {KubeError} if another try may help
- */
-export type AddBmc = (
-  host: WantedHost,
-  owner: MachineOwner,
-  signal: AbortSignal,
-) => Promise<WantedHost>;
+/** The management controllers of hosts. Both methods throw {@linkcode KubeError} if another try may help. */
+export interface HostBmcs {
+  /** Gives a host to publish its management controller. */
+  add(host: WantedHost, owner: MachineOwner, signal: AbortSignal): Promise<WantedHost>;
+  /**
+   * Takes from its clients the machine of a host that is gone, and undoes what they set for a time.
+   *
+   * @param host Its name
+   * @returns Why another try is needed, as a sentence without a full stop. `undefined`: it is done
+   */
+  release(host: string, owner: MachineOwner, signal: AbortSignal): Promise<string | undefined>;
+}
 
 /** How far a host is. */
 export interface Published {
@@ -98,7 +102,10 @@ export class HostPublisher {
     return host && toHostFacts(host);
   }
 
-  /** Whether the API server itself said that a host that must go does not exist, and nothing was seen of it since. */
+  /**
+   * Whether the API server itself said that a host that must go does not exist, nothing was seen of it since, and its
+   * management controller is taken back.
+   */
   isGone(request: HostRequest): boolean {
     const { owner, name } = request;
     const shown = this.find(owner.namespace, name);
@@ -124,8 +131,7 @@ export class HostPublisher {
     signal: AbortSignal,
   ): Promise<Published> {
     const { owner, name } = request;
-    const { addBmc } = this.#options;
-    const wanted = addBmc ? await addBmc(machine, owner, signal) : machine;
+    const wanted = (await this.#options.bmcs?.add(machine, owner, signal)) ?? machine;
     const published = await this.#publish(request, wanted, signal);
     const { error } = this.find(owner.namespace, name) ?? {};
     const isBroken = error !== undefined && doesExist(published.outcome.state);
@@ -134,12 +140,12 @@ export class HostPublisher {
   }
 
   /**
-   * Takes back a host that is not wanted any more.
+   * Takes back a host that is not wanted any more, and then its management controller.
    *
    * @throws {KubeError} if another try may help
    */
   async remove(request: HostRequest, signal: AbortSignal): Promise<Published> {
-    const { owner, name } = request;
+    const { owner, name, isWithoutCloud = false } = request;
     const shown = this.#hosts.find(owner.namespace, name);
     const surroundings = this.#look(request);
     const first = planRemoval(name, shown && toHostFacts(shown), surroundings);
@@ -148,8 +154,14 @@ export class HostPublisher {
     // What follows destroys the machine: that the view shows no host is no proof.
     const host = isProven ? shown : await this.#writer.readForProof(owner, name, signal);
     const plan = isProven ? first : planRemoval(name, host && toHostFacts(host), surroundings);
-    if (plan.change === undefined || host === undefined) return toPublished(plan);
-    return toPublished(plan, await this.#writer.delete(host, signal));
+    if (plan.change !== undefined && host !== undefined)
+      return toPublished(plan, await this.#writer.delete(host, signal));
+    if (isProven || plan.state !== "Gone") return toPublished(plan);
+    const { bmcs } = this.#options;
+    const message = isWithoutCloud ? undefined : await bmcs?.release(name, owner, signal);
+    if (message !== undefined) return toRefused({ ...toOutcome(plan), state: "Removing", message });
+    this.#writer.noteGone(owner, name);
+    return toPublished(plan);
   }
 
   async #publish(

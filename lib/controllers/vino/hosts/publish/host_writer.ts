@@ -15,7 +15,7 @@ import {
 } from "../../../../kube/kinds/bare_metal_host.ts";
 import { findDamage, trimObject, type KubeObject } from "../../../../kube/kinds/resource.ts";
 import { describeRefusal } from "../../../kinds/problems.ts";
-import { hasLostLabel, toHostFacts } from "../host_facts.ts";
+import { toHostFacts } from "../host_facts.ts";
 import { describeForeign, type HostPatch, formatHardwareDetails } from "../plan.ts";
 import type { WantedHost, HostBmc } from "../types.ts";
 import type { MachinePowerState } from "../../../../cloud/capabilities/machine_power.ts";
@@ -58,9 +58,14 @@ export class HostWriter {
     return this.#proven.has(`${uid} ${name}`);
   }
 
-  /** Asks the API server for the host of a name. If there is none of the Vino, that is the proof. */
+  /** Notes that the API server said so, and that nothing is left to do for the host. */
+  noteGone({ uid }: MachineOwner, name: string): void {
+    this.#proven.add(`${uid} ${name}`);
+  }
+
+  /** Asks the API server for the host of a name. */
   async readForProof(
-    { namespace, uid }: MachineOwner,
+    { namespace }: MachineOwner,
     name: string,
     signal: AbortSignal,
   ): Promise<BareMetalHost | undefined> {
@@ -69,11 +74,7 @@ export class HostWriter {
     const damage = answer && findDamage(BARE_METAL_HOSTS, answer);
     if (damage !== undefined)
       throw new KubeError("unavailable", `Cannot use BareMetalHost ${name}: ${damage}`);
-    const host = answer && trimObject(BARE_METAL_HOSTS, answer);
-    const facts = host && toHostFacts(host);
-    const isOurs = facts !== undefined && (facts.vinoUid === uid || hasLostLabel(facts, uid));
-    if (!isOurs) this.#proven.add(`${uid} ${name}`);
-    return host;
+    return answer && trimObject(BARE_METAL_HOSTS, answer);
   }
 
   /** Forgets a proof: the host exists, or is being made. */
