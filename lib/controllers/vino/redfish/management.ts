@@ -66,7 +66,8 @@ export class VinoManagement implements MachineManagement {
     this.#options = options;
     const { media: settings, power } = options;
     if (settings && power.media) {
-      this.#media = new VirtualMedia({ ...options, settings, media: power.media });
+      const isReleased = (one: ManagedMachine): boolean => this.#released.has(toMachineKey(one));
+      this.#media = new VirtualMedia({ ...options, settings, media: power.media, isReleased });
       this.media = this.#toMediaManagement(this.#media);
     }
     this.#secrets = new SecretCache(options);
@@ -121,6 +122,7 @@ export class VinoManagement implements MachineManagement {
     this.#released.add(toMachineKey(machine));
     const work = [
       () => this.#alone(machine.id, signal, () => this.#overrides.end(machine, signal)),
+      async () => this.#media?.release(machine, signal),
     ];
     for (const one of work) {
       try {

@@ -167,6 +167,8 @@ interface VirtualMediaOptions {
   readonly settings: MediaSettings;
   readonly media: MachineMedia;
   readonly listMachines: () => readonly ManagedMachine[];
+  /** Whether a machine has no clients any more. */
+  readonly isReleased: (machine: ManagedMachine) => boolean;
   readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;
@@ -232,7 +234,7 @@ export class VirtualMedia {
    * @throws {RefusedPowerError} `busy` while it is copied, or if the cloud refuses
    */
   async insert(machine: ManagedMachine, text: string, signal: AbortSignal): Promise<void> {
-    const { settings, media, log } = this.#options;
+    const { settings, media, log, isReleased } = this.#options;
     const url = parseImageUrl(text, settings.sources);
     const storage = await media.findStorage(machine.id, settings.storage, signal);
     const key = toKey(storage, toName(machine, url.href));
@@ -240,6 +242,8 @@ export class VirtualMedia {
     this.#want(toMachineKey(machine), key);
     const image = await this.#wait(copy, signal);
     using _ = await this.#locks.take(machine.id, signal);
+    if (isReleased(machine))
+      throw new RefusedPowerError("notOurs", "The machine has no BareMetalHost any more");
     const before = await media.readDrive(machine.id, signal);
     const isThere = before?.id === image.id;
     if (!isThere) await this.#put(machine, image, key, signal);
@@ -252,12 +256,23 @@ export class VirtualMedia {
     if (before) void this.#release(storage, before);
   }
 
+  /** Empties the drive of a machine that has no clients any more. What a person inserted stays. */
+  async release(machine: ManagedMachine, signal: AbortSignal): Promise<void> {
+    this.#want(toMachineKey(machine));
+    const prefix = toPrefix(machine);
+    await this.eject(machine, signal, ({ name }) => name.startsWith(prefix));
+  }
+
   /** Empties the drive of a machine, and removes the image if no other machine has it. */
-  async eject(machine: ManagedMachine, signal: AbortSignal): Promise<void> {
+  async eject(
+    machine: ManagedMachine,
+    signal: AbortSignal,
+    isMeant: (image: MediaImage) => boolean = () => true,
+  ): Promise<void> {
     const { settings, media, fence, log } = this.#options;
     using _ = await this.#locks.take(machine.id, signal);
     const before = await media.readDrive(machine.id, signal);
-    if (before === undefined) return;
+    if (before === undefined || !isMeant(before)) return;
     await media.eject(machine.id, fence, signal);
     await this.#untilSeen(machine, undefined, signal);
     log.info("A management controller ejected an image", { machine: machine.name });

@@ -32,6 +32,8 @@ let open: () => void;
 let ids: string[];
 let lines: string[];
 let service: ReturnType<typeof createRedfishService>;
+/** Takes a machine from its clients, as when its host is gone. */
+let release: (id: string) => Promise<string | undefined>;
 let ended: AbortController;
 
 interface Told {
@@ -102,6 +104,10 @@ function lead(media: Partial<MediaSettings> = {}, others: readonly ManagedMachin
   });
   ended = new AbortController();
   const { signal } = ended;
+  release = async (id) => {
+    const machine = machines.find((one) => one.id === id);
+    return machine && (await pass(management.release(machine, signal)));
+  };
   void management.run(signal);
   const metrics = createRedfishMetrics(new MetricsRegistry());
   service = createRedfishService({ management, metrics, clock, log, version: "1", signal });
@@ -193,6 +199,49 @@ describe("virtual media", () => {
     expect(await drive(b)).toMatchObject({ Inserted: false });
     expect(listImages()).toEqual([]);
     expect((await eject(b)).status).toBe(204);
+  });
+
+  test("takes its image out of the drive of a machine whose host is gone", async () => {
+    const [a = "", b = ""] = ids;
+    await insert(a, "ok/a.iso");
+    expect(await release(a)).toBeUndefined();
+    expect(await rig.machines.power.media?.readDrive(a, rig.signal)).toBeUndefined();
+    expect(listImages()).toEqual([]);
+    expect((await insert(a, "ok/a.iso")).status).toBe(401);
+    await insert(b, "ok/b.iso");
+    for (const [, image] of rig.simulator.state.all("vdis")) {
+      if (String(image["name_label"]).includes("-iso.")) image["name_label"] = "rescue.iso";
+    }
+    expect(await release(b)).toBeUndefined();
+    expect(await rig.machines.power.media?.readDrive(b, rig.signal)).toBeDefined();
+  });
+
+  test("puts no image into the drive of a machine whose host went meanwhile", async () => {
+    const [a = "", b = ""] = ids;
+    const { media } = rig.machines.power;
+    if (media === undefined) throw new Error("Cannot test: there are no drives");
+    await insert(b, "ok/a.iso");
+    const find = media.findStorage.bind(media);
+    let released: Promise<unknown> | undefined;
+    media.findStorage = async (...args) => {
+      released ??= release(a);
+      await released;
+      return await find(...args);
+    };
+    expect((await insert(a, "ok/a.iso")).status).toBe(404);
+    expect(await media.readDrive(a, rig.signal)).toBeUndefined();
+    expect(await media.readDrive(b, rig.signal)).toBeDefined();
+  });
+
+  test("gives up the copy for a machine whose host went meanwhile", async () => {
+    const [a = ""] = ids;
+    const late = insert(a, "ok/slow");
+    await pass(rig.clock.sleep(1_000, rig.signal));
+    expect(await release(a)).toBeUndefined();
+    expect((await late).status).toBe(503);
+    open();
+    await pass(rig.clock.sleep(20_000, rig.signal));
+    expect(listImages()).toEqual([]);
   });
 
   test("touches no machine whose name in the cloud is another one since the last inventory", async () => {
