@@ -119,7 +119,7 @@ for (const folder of [
 }
 const GENERATED = new Set(["docs/contributing/acceptance.md"]);
 /** Reference pages of kinds that Landfall defines. */
-const KIND_PAGES = ["sipclusters", "vinoes", "ippools"].map(
+const KIND_PAGES = ["sipclusters", "vinoes", "vinomachines", "ippools"].map(
   (name) => pages.get(`docs/reference/${name}.md`) ?? "",
 );
 const written = [...pages].filter(

@@ -3,6 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { POOL_PROBLEMS } from "../lib/cloud/pools/problems.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { describeError } from "../lib/core/errors.ts";
 import { silentLogger } from "../lib/core/log.ts";
@@ -55,4 +57,58 @@ describe("messages that troubleshooting.md and troubleshooting-cloudstack.md quo
     await server.stop(1_000);
     expect(quote.trim()).toBe(`landfall: ${said.replace(shown, "127.0.0.1:10260")}`);
   });
+});
+
+/** Reasons that say that all is well. */
+const GOOD: ReadonlySet<string> = new Set([
+  "AllFieldsUsed",
+  "AllHostsPublished",
+  "AllMachinesReady",
+  "AllPartsMade",
+  "HostPublished",
+  "HostsLabelled",
+  "MachineExists",
+  "NoHostInError",
+  "NoPasswordInSpec",
+  "NoUnknownClaims",
+  "NothingBlocked",
+  "NothingDiffers",
+  "ReconciliationSucceeded",
+  "ServicesAvailable",
+  "Wanted",
+]);
+
+/** What Events, conditions and address pools say. */
+async function listReasons(): Promise<string[]> {
+  const kinds = await Promise.all(CONTROLLERS.map(async (one) => (await one.loadKinds?.()) ?? []));
+  const events = CONTROLLERS.flatMap((one) => Object.values(one.events));
+  return [
+    ...events.flatMap(({ type, reason }) => (type === "Warning" ? [reason] : [])),
+    ...kinds.flat().flatMap(({ conditions }) => conditions.map(({ reason }) => reason)),
+    ...Object.keys(POOL_PROBLEMS),
+  ];
+}
+
+test("troubleshooting.md says of every reason that commands and pages show what to do", async () => {
+  const [, section = ""] = PAGE.split("\n## What a reason means\n");
+  const rows = new Map(
+    [...section.matchAll(/^\| `(\w+)` +\| [\w, ]+ +\| (.+?) +\|$/gm)].map(
+      ([, reason = "", what = ""]) => [reason, what],
+    ),
+  );
+  const wanted = new Set((await listReasons()).filter((reason) => !GOOD.has(reason)));
+  expect([...wanted].filter((reason) => !rows.has(reason))).toEqual([]);
+  expect([...rows.keys()].filter((reason) => !wanted.has(reason))).toEqual([]);
+  // A row says it in a sentence, or leads to where it is said.
+  for (const [reason, what] of rows) {
+    const links = [...what.matchAll(/\]\(([^)#]*)#([^)]+)\)/g)];
+    const pages = await Promise.all(
+      links.map(([, file = ""]) => readSource(`docs/guides/${file || "troubleshooting.md"}`)),
+    );
+    const isSaid = pages.some((page) => page.includes(reason));
+    expect({ reason, isSaid: isSaid || /[a-z]{3,}[^[]*\.$/.test(what) }).toEqual({
+      reason,
+      isSaid: true,
+    });
+  }
 });
