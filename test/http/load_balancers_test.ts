@@ -229,7 +229,7 @@ describe("the page of one", () => {
     const html = await read(READY);
     expect(html).not.toContain('id="problems"');
     expect(html).not.toContain('id="steps"');
-    expect(html).toContain("It is as the Service asks.");
+    expect(html).toContain("It has all that the Service asks for.");
     expect(html).toContain("<dd>2 Nodes<");
     expect(await read({ ...READY, serving: 1 })).toContain("<dd>1 of 2 Nodes<");
   });

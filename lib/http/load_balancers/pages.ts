@@ -31,7 +31,7 @@ const STATES: Readonly<Record<LoadBalancerState, KindState>> = toWorkStates({
   waiting:
     "Something prevents it. Landfall tries again when it changes, and at least every minute.",
   working: "Landfall changes it, or waits for its turn.",
-  ready: "It is as the Service asks.",
+  ready: "It has all that the Service asks for.",
 });
 
 /** A cluster may have thousands of Nodes. */

@@ -112,7 +112,7 @@ function listSections(node: NodeView, { why }: NodeCondition, nowMs: number): re
   const work: readonly Fact[] = [
     ...listWork(node, nowMs),
     // A worse state hides it.
-    ["Address conflict", why.includes(addressConflict) ? "" : addressConflict],
+    ["Address conflict", why.includes(addressConflict) ? undefined : addressConflict],
   ];
   return [
     { kind: "facts", cards: [work, ...(machine.length > 0 ? [machine] : [])] },

@@ -201,9 +201,7 @@ export function toReconcileFacts(
   error: string | undefined = last?.error,
 ): readonly Fact[] {
   const what =
-    last === null
-      ? "not yet"
-      : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`;
+    last === null ? "not yet" : `${formatSpan(nowMs - toMs(last.at))} ago: ${last.outcome}`;
   return [
     ["Last reconcile", what],
     ["Error", error],

@@ -176,7 +176,7 @@ th code{display:inline-block;min-width:8rem;font-weight:400}
 .nodes.machines th:nth-child(2){width:25%}.nodes.machines th:nth-child(n+3):nth-child(-n+4){width:8rem}
 .nodes.machines:not(:has(td:nth-child(2) .why)) th:first-child{width:27%}
 .nodes:is([class=nodes],.balancers,.sips,.machines):not(:has(td:nth-child(2) .why)) th:nth-child(2){width:11rem}
-.nodes.events th:nth-child(n){width:auto}.nodes.events th:first-child{width:17rem}
+.nodes.events th:nth-child(n){width:auto}.nodes.events th:first-child{width:20rem}
 .nodes.events th:nth-child(n+3){width:5rem}
 .nodes.leftovers th:nth-child(5){width:5rem}.nodes.pools th:nth-child(n){width:auto}}
 .card+.card,.soft+.card{margin-top:.8rem}
@@ -218,7 +218,8 @@ const NARROW = `
 thead{position:absolute;left:-99rem}
 tbody,tbody tr,tbody th,tbody td{display:block;border:0}
 tbody tr{border-top:1px solid var(--line);padding:.5rem 0}
-caption+thead+tbody>tr:first-child{border-top:0;padding-top:0}
+thead+tbody>tr:first-child{border-top:0}
+caption+thead+tbody>tr:first-child{padding-top:0}
 tbody th,tbody td{padding:.1rem .8rem}
 caption{padding-left:.8rem}
 td[data-label]::before{content:attr(data-label) " ";color:var(--soft)}

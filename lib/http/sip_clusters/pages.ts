@@ -33,7 +33,7 @@ const STATES: Readonly<Record<SipClusterState, KindState>> = toWorkStates({
   failing: "The last attempt failed, or the cluster needs a change, see its conditions.",
   waiting: "There are not enough hosts, or hosts of a deleted cluster are in use.",
   working: "Landfall takes hosts, or waits for the services of the cluster.",
-  ready: "It is as its spec asks.",
+  ready: "It has all that its spec asks for.",
 });
 
 type HostStateName = "broken" | "refused" | "given" | "used" | "standby" | "free";

@@ -34,7 +34,7 @@ const { failing, waiting, working, ready } = toWorkStates({
   failing: "The last attempt failed, or a person must decide, see its conditions.",
   waiting: "The cloud does not say enough, or hosts that must go are in use, see its conditions.",
   working: "Landfall makes machines, or waits for the cloud.",
-  ready: "It is as its spec asks.",
+  ready: "It has all that its spec asks for.",
 });
 const STATES: Readonly<Record<VinoState, KindState>> = {
   failing,

@@ -16,7 +16,16 @@ test("renderNodePage() goes from the Node to its machine to its host to its pool
   expect(positions).not.toContain(-1);
   expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   expect(html).toContain("matched by provider ID");
-  expect(html).toContain("30s ago, with the outcome “ok”");
+  expect(html).toContain("30s ago: ok");
+});
+
+test("renderNodePage() says an address conflict once, also if another state is worse, and else not", async () => {
+  const addressConflict = "10.0.0.2 is in the address pool main";
+  const has = async (over: Partial<NodeView>): Promise<number> =>
+    (await render(toNodeView("a", over))).split(addressConflict).length - 1;
+  expect(await has({ addressConflict })).toBe(1);
+  expect(await has({ addressConflict, ready: "False" })).toBe(1);
+  expect(await render(toNodeView("a"))).not.toContain("Address conflict");
 });
 
 test("renderNodePage() shows what differs", async () => {

@@ -187,7 +187,7 @@ function isReady(stage: SipStage, cluster: string): boolean {
 
 /** What the marks mean. */
 export const LEGEND =
-  "b blue has it   B and a machine runs on it   b* standby   r, R the same of red   . free   x broken";
+  "b blue has it   B and a machine runs on it   b* standby   r, R the same for red   . free   x broken";
 
 /** A line for each rack: `r1  control-plane b .   worker B b* . x`. */
 function drawRacks(hosts: readonly ApiObject[]): readonly string[] {
