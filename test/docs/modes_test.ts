@@ -8,6 +8,7 @@ import { MANIFEST_CLOUDS } from "../../deploy/clouds.ts";
 import { toControllers, toInstalled } from "../../deploy/names.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { METAL3_CRDS } from "../judges/install.ts";
+import { listAnchors } from "../support/markdown_links.ts";
 import { readSource } from "../support/sources.ts";
 
 const README = await readSource("README.md");
@@ -54,6 +55,18 @@ test.each([
   expect([controllers, lease]).toEqual(toList([name, definition?.lease ?? ""]));
   const own = toInstalled({ name }).name;
   expect(secret).toBe(definition?.needsCloud === false ? "none" : `\`${own}\``);
+});
+
+test("README.md and the page of modes say that addresses of pools need a program that announces them", async () => {
+  const guide = await readSource("docs/guides/address-pools.md");
+  expect(listAnchors(guide)).toContain("who-announces-an-address");
+  const [intro = ""] = README.split("\n## ");
+  const [, others = ""] = intro.replaceAll(/\s+/g, " ").split("On the other clouds they get ");
+  expect(others).toMatch(/^addresses from pools .*announces them\]/);
+  expect(others).toContain("(docs/guides/address-pools.md#who-announces-an-address)");
+  expect(readRow("address-pools.md").join(" ")).toContain("one that announces");
+  const [, pools = ""] = (await readSource("docs/guides/modes.md")).split("\n## Address pools\n");
+  expect(pools).toMatch(/\*\*It does not\*\* announce an address/);
 });
 
 test.each(["sipclusters", "vino"])(

@@ -176,7 +176,7 @@ th code{display:inline-block;min-width:8rem;font-weight:400}
 .nodes.machines th:nth-child(2){width:25%}.nodes.machines th:nth-child(n+3):nth-child(-n+4){width:8rem}
 .nodes.machines:not(:has(td:nth-child(2) .why)) th:first-child{width:27%}
 .nodes:is([class=nodes],.balancers,.sips,.machines):not(:has(td:nth-child(2) .why)) th:nth-child(2){width:11rem}
-.nodes.events th:nth-child(n){width:auto}.nodes.events th:first-child{width:20rem}
+.nodes.events th:nth-child(n){width:auto}.nodes.events th:first-child{width:21rem}
 .nodes.events th:nth-child(n+3){width:5rem}
 .nodes.leftovers th:nth-child(5){width:5rem}.nodes.pools th:nth-child(n){width:auto}}
 .card+.card,.soft+.card{margin-top:.8rem}

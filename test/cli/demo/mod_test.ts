@@ -14,6 +14,8 @@ interface Played {
   readonly code: number;
   readonly out: string;
   readonly kubeconfig: string;
+  /** The page, as the story begins. */
+  readonly page: string;
   /** What `landfall check` says in a shell that uses the demo. */
   readonly report: unknown;
 }
@@ -37,6 +39,7 @@ async function playOnce(cloud: string, pace: number): Promise<Played> {
   const path = join(folder, "kubeconfig");
   let out = "";
   let check: Promise<{ readonly stdout: string }> | undefined;
+  let page: Promise<string> | undefined;
   const clock = new PacedClock(pace);
   const argv = ["--once", `--cloud=${cloud}`, "--debug-address=127.0.0.1:0", "--kubeconfig", path];
   const code = await demo(argv, {
@@ -44,6 +47,8 @@ async function playOnce(cloud: string, pace: number): Promise<Played> {
     clock,
     print: (text) => {
       out += text;
+      const [, url] = /^ +in a browser: (\S+)$/m.exec(text) ?? [];
+      if (url !== undefined) page ??= fetch(url).then((reply) => reply.text());
       const [source] = /^ +\. .*\/env$/m.exec(text) ?? [];
       if (source === undefined) return;
       // The story waits for it. What it finds of the first step decides its exit code.
@@ -57,11 +62,15 @@ async function playOnce(cloud: string, pace: number): Promise<Played> {
   const { stdout = "{}" } = (await check) ?? {};
   const kubeconfig = await readFile(path, "utf8");
   await rm(folder, { recursive: true });
-  return { code, out, kubeconfig, report: JSON.parse(stdout) };
+  return { code, out, kubeconfig, page: (await page) ?? "", report: JSON.parse(stdout) };
 }
 
 /** What the story has on every cloud. */
-function expectTold({ code, out, kubeconfig }: Played, steps: number): void {
+function expectTold({ code, out, kubeconfig, page, report }: Played, steps: number): void {
+  // No page of a kind whose controller does not run, and no red word about what it lacks.
+  expect(page).toContain("load-balancers");
+  expect(page).not.toMatch(/CustomResourceDefinition|sipclusters|vinos/);
+  expect(JSON.stringify(report)).not.toContain("cannot make load balancers");
   expect(out).toMatch(/^A simulated Kubernetes API listens at http:\/\/127\.0\.0\.1:\d+$/m);
   expect(out).toMatch(/^ {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/$/m);
   expect(out).toContain("Every step succeeded.");

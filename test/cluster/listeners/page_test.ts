@@ -2,6 +2,7 @@
  * The pages for people in a real browser, as the whole controller serves them.
  * @module
  */
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { findBarriers, hasBrowser, startBrowser } from "../../support/page/browser.ts";
@@ -128,6 +129,26 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
       );
       expect(Math.min(...widths)).toBeGreaterThan(100);
     }
+  });
+
+  test("breaks no name of an Event on a wide window", async () => {
+    const reasons = CONTROLLERS.flatMap(({ events }) => Object.values(events)).map(
+      ({ reason }) => reason,
+    );
+    await using visited = await visit("nodes/worker-odd");
+    const { page } = visited;
+    await page.setViewportSize({ width: 1_200, height: 800 });
+    const rows = await page.evaluate<number[]>(
+      `[...document.querySelectorAll("table.events tbody th")].slice(0, 1).flatMap((cell) =>
+        ${JSON.stringify(reasons)}.map((reason) => {
+          cell.textContent = reason;
+          const range = document.createRange();
+          range.selectNodeContents(cell);
+          return range.getClientRects().length;
+        }))`,
+    );
+    expect(rows.length).toBe(reasons.length);
+    expect(new Set(rows)).toEqual(new Set([1]));
   });
 
   test("shows names as they are, whatever somebody called a machine, a host or a pool", async () => {
