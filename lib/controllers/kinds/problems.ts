@@ -59,6 +59,11 @@ export function nameSome(names: readonly string[]): string {
 /** How the API server says that a right is missing in a namespace. */
 const NO_RIGHT = /cannot \w+ resource .* in the namespace "([^"]+)"/;
 
+/** Whether the API server says that a right is missing in a namespace. */
+export function lacksRight(error: unknown): boolean {
+  return isKubeError(error, "forbidden") && NO_RIGHT.test(error.message);
+}
+
 /** Describes an error, and says what to do if a right is missing in a namespace. */
 export function describeCause(error: unknown): string {
   const cause = describeError(error);

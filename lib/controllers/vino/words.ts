@@ -222,7 +222,7 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     type: "Warning",
     meaning:
       "Kubernetes refuses the VinoMachine of a machine. The message names it, with the answer of the API server. " +
-      "Nothing is changed until that ends.",
+      "Nothing is done for that machine until that ends.",
   },
   forbidden: {
     reason: "Forbidden",

@@ -170,7 +170,7 @@ export class DesiredMachines {
     const end = isMoving ? "open" : await this.#removals.findEnd(input, snapshot, removal, signal);
     const isHeld = input.desired === undefined && limit !== undefined;
     const endMs = end === "unlisted" ? RECHECK_MS : isHeld ? NAMESPACE_MS : Infinity;
-    const nextMs = Math.min(endMs, this.#toNextMs(tasks, works));
+    const nextMs = Math.min(endMs, this.#toNextMs(input, tasks, works));
     const isOver = end === "over";
     const isDoubtful = (this.#group.isWorking || this.#group.hasFailed) && !this.#group.hasAnswered;
     const said = this.#sumUp(input, snapshot, { wanted, works, limit });
@@ -203,7 +203,7 @@ export class DesiredMachines {
     const isMoving = this.#isBusy(snapshot);
     const isOver = decision.isDrained && !isMoving;
     const silence = { isDoubtful: false, hasGone: false, isWithoutCloud: true } as const;
-    const nextMs = this.#toNextMs([], works);
+    const nextMs = this.#toNextMs(input, [], works);
     return { kind: "done", ...said, isMoving, ...silence, isOver, nextMs };
   }
 
@@ -226,21 +226,23 @@ export class DesiredMachines {
     { input, snapshot, assignments, tasks }: HandOver,
     context: ReconcileContext,
   ): Promise<readonly MachineWork[] | undefined> {
-    const { work } = this.#options;
+    const { objects, work } = this.#options;
     const names = new Set(tasks.map(({ name }) => name));
     const others = work.listWorking(snapshot.owner.uid).filter((name) => !names.has(name));
     const machinesMax = this.#options.machinesMax - others.length;
-    const picked = this.#group.takesMore ? pickDue(tasks, { ...this.#options, machinesMax }) : [];
+    const open = tasks.filter(({ identity }) => !objects.isHeld(input.vino, identity));
+    const picked = this.#group.takesMore ? pickDue(open, { ...this.#options, machinesMax }) : [];
     const due = new Set(picked.map(({ name }) => name));
     const works = assignments.map((assignment): MachineWork => {
       const mayStep = due.has(assignment.name);
       const basis = this.#toBasis(input, snapshot, assignment);
       return { input, snapshot, assignment, group: this.#group, mayStep, basis };
     });
-    const started = works.filter(
-      ({ assignment, mayStep, basis }) =>
-        mayStep || (isShown(assignment) && !this.#group.isDone(assignment.name, basis)),
-    );
+    const started = works.filter(({ assignment, mayStep, basis }) => {
+      if (mayStep) return true;
+      const isIdle = this.#group.isDone(assignment.name, basis);
+      return isShown(assignment) && !isIdle && !objects.isHeld(input.vino, assignment);
+    });
     const isChange = due.size > 0 || started.some((one) => this.#takesHost(one));
     if (isChange && !(await context.confirm())) return undefined;
     this.#options.work.start(started);
@@ -366,6 +368,9 @@ export class DesiredMachines {
         ),
       ),
       notices: [...placement.notices, ...addresses.notices],
+      refusals: said.flatMap(
+        ({ assignment }) => this.#options.objects.findRefusal(vino, assignment) ?? [],
+      ),
       limit,
       removals: this.#removals.listRecent(),
     };
@@ -374,12 +379,17 @@ export class DesiredMachines {
   }
 
   /** When the first of these machines is due, in milliseconds from now. What is due already waits for another one. */
-  #toNextMs(tasks: readonly MachineTask[], works: readonly MachineWork[]): number {
+  #toNextMs(
+    { vino }: ReconcileInput,
+    tasks: readonly MachineTask[],
+    works: readonly MachineWork[],
+  ): number {
     const nowMs = this.#options.clock.monotonic();
     const dueMs = tasks.map(({ name }) => this.#tracker.find(name)?.dueMs ?? Infinity);
     const names = new Set(works.map(({ assignment }) => assignment.name));
     const steps = Math.min(...dueMs.filter((ms) => ms > nowMs)) - nowMs;
-    return Math.min(steps, this.#group.toNextMs(names));
+    const retryMs = this.#options.objects.toRetryMs(vino);
+    return Math.min(steps, retryMs, this.#group.toNextMs(names));
   }
 }
 

@@ -121,7 +121,8 @@ class MachinePass {
       group.noteAnswer();
     } catch (error) {
       if (signal.aborted || error instanceof LeadershipLostError) throw error;
-      if (!this.#isOver) group.fail(error);
+      const isOfMachine = this.#options.objects.isHeld(this.#work.input.vino, assignment);
+      if (!isOfMachine && !this.#isOver) group.fail(error);
     }
   }
 

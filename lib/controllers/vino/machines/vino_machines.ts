@@ -9,17 +9,17 @@ import {
   parseMachineName,
   toMachineName,
 } from "../../../cloud/capabilities/machines.ts";
-import type { Clock } from "../../../core/clock.ts";
+import { type Clock, toBackoffMs } from "../../../core/clock.ts";
 import { forEachAtOnce, Locks } from "../../../core/concurrency.ts";
 import { assert, describeError } from "../../../core/errors.ts";
 import type { KeySource } from "../../../engine/object_loop.ts";
 import { type KubeClient, readIfPresent } from "../../../kube/api/client.ts";
-import { isKubeError, KubeError, type KubeErrorKind } from "../../../kube/api/errors.ts";
+import { isKubeError, isRefusal, KubeError, type KubeErrorKind } from "../../../kube/api/errors.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { trimObject } from "../../../kube/kinds/resource.ts";
 import { ObjectWriter } from "../../kinds/object_writer.ts";
-import { nameSome } from "../../kinds/problems.ts";
+import { lacksRight, nameSome } from "../../kinds/problems.ts";
 import { toHostName } from "../hosts/names.ts";
 import { type Vino, VINOES } from "../resource/vino.ts";
 import {
@@ -67,8 +67,8 @@ export class VinoMachines implements KeySource {
   /** Records of Vinos that are being deleted, of machines without an object, by UID of the Vino and name. */
   readonly #ending = new Map<string, Map<string, string | undefined>>();
 
-  /** Since when Kubernetes refuses objects, in monotonic time, by UID of the Vino and name of the object. */
-  readonly #refusals = new Map<string, Map<string, number>>();
+  /** Objects that Kubernetes refuses, by UID of their Vino and name. */
+  readonly #refusals = new Map<string, Map<string, Refusal>>();
 
   /** Follows the objects from now on, for as long as they are watched. */
   constructor(options: VinoMachinesOptions) {
@@ -142,7 +142,8 @@ export class VinoMachines implements KeySource {
           text === undefined || Buffer.byteLength(text) <= RECORD_BYTES_MAX,
           "a record of a machine must have at most 1 KiB",
         );
-        await this.#save(vino, task, text, signal);
+        const object = toPath(vino, identity).name;
+        await this.#explained(vino, object, () => this.#save(vino, task, text, signal));
       },
     };
   }
@@ -197,9 +198,40 @@ export class VinoMachines implements KeySource {
   ): Promise<void> {
     const isOver = (one: VinoMachine): boolean =>
       one.spec === undefined || mayGo(toEntry(one, one.spec));
-    await forEachAtOnce(this.list(vino).filter(isOver), { atOnce: AT_ONCE, signal }, (one, both) =>
-      this.#explained(vino, one.metadata.name, () => this.#release(one, both, isOver)),
-    );
+    const errors: unknown[] = [];
+    const all = this.list(vino).filter(isOver);
+    await forEachAtOnce(all, { atOnce: AT_ONCE, signal }, async (one, both) => {
+      try {
+        await this.#explained(vino, one.metadata.name, () => this.#release(one, both, isOver));
+      } catch (error) {
+        if (!this.#isHeld(vino, one.metadata.name)) throw error;
+        errors.push(error);
+      }
+    });
+    // The others go all the same.
+    if (errors.length > 0) throw errors[0];
+  }
+
+  /** Whether nothing is to be done for a machine now, because Kubernetes refused its object a moment ago. */
+  isHeld(vino: Vino, machine: MachineKey): boolean {
+    return this.#isHeld(vino, toPath(vino, machine).name);
+  }
+
+  /** What Kubernetes says of the object of a machine, if it refuses that and not only for a moment; no full stop. */
+  findRefusal(vino: Vino, machine: MachineKey): string | undefined {
+    return this.#refusals.get(vino.metadata.uid ?? "")?.get(toPath(vino, machine).name)?.message;
+  }
+
+  /** When the first object of a Vino is tried again that Kubernetes refuses, in milliseconds from now. */
+  toRetryMs({ metadata: { uid = "" } }: Vino): number {
+    const nowMs = this.#options.clock.monotonic();
+    const known = this.#refusals.get(uid)?.values() ?? [];
+    return Math.min(...Array.from(known, ({ untilMs }) => untilMs - nowMs).filter((ms) => ms > 0));
+  }
+
+  #isHeld({ metadata: { uid = "" } }: Vino, name: string): boolean {
+    const { untilMs = -Infinity } = this.#refusals.get(uid)?.get(name) ?? {};
+    return untilMs > this.#options.clock.monotonic();
   }
 
   /**
@@ -233,7 +265,8 @@ export class VinoMachines implements KeySource {
   }
 
   /**
-   * Works on the object of a name.
+   * Works on the object of a name. If Kubernetes refuses it, and not what Landfall does there at all, its machine is
+   * held for a while, and no other one.
    *
    * @throws {MachineObjectError} if Kubernetes refuses it, and not only for a moment
    */
@@ -242,15 +275,19 @@ export class VinoMachines implements KeySource {
     name: string,
     work: () => Promise<void>,
   ): Promise<void> {
-    const known = this.#refusals.get(uid) ?? new Map<string, number>();
+    const known = this.#refusals.get(uid) ?? new Map<string, Refusal>();
     this.#refusals.set(uid, known);
     try {
       await work();
     } catch (error) {
+      if (!isAboutObject(error)) throw error;
       const nowMs = this.#options.clock.monotonic();
-      const sinceMs = known.get(name) ?? nowMs;
-      known.set(name, sinceMs);
-      throw explainRefusal(error, name, nowMs - sinceMs);
+      const { sinceMs = nowMs, times = 0 } = known.get(name) ?? {};
+      const untilMs = nowMs + toBackoffMs(times + 1, BACKOFF);
+      const isLasting = !PASSING.has(error.kind) || nowMs - sinceMs >= LASTING_MS;
+      const message = `the API server refuses VinoMachine ${name}: ${describeError(error)}`;
+      known.set(name, { sinceMs, times: times + 1, untilMs, ...(isLasting && { message }) });
+      throw isLasting ? new MachineObjectError(message, { cause: error }) : error;
     }
     known.delete(name);
   }
@@ -460,18 +497,21 @@ const PASSING: ReadonlySet<KubeErrorKind> = new Set([
   "unavailable",
 ]);
 const LASTING_MS = 15_000;
+const BACKOFF = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 };
 
-/**
- * Says which object Kubernetes refuses.
- *
- * @param name Of the object
- * @param forMs How long it has been refused
- * @returns The error itself if it is of another kind, or may pass
- */
-function explainRefusal(error: unknown, name: string, forMs: number): unknown {
-  if (!(error instanceof KubeError)) return error;
-  const isLasting = PASSING.has(error.kind) ? forMs >= LASTING_MS : error.kind === "invalid";
-  if (!isLasting) return error;
-  const message = `the API server refuses VinoMachine ${name}: ${describeError(error)}`;
-  return new MachineObjectError(message, { cause: error });
+/** An object that Kubernetes refuses. Times are monotonic. */
+interface Refusal {
+  readonly sinceMs: number;
+  /** In a row. */
+  readonly times: number;
+  /** Its machine is held so long. */
+  readonly untilMs: number;
+  /** Without a full stop. Absent: it may pass. */
+  readonly message?: string;
+}
+
+/** Whether an answer is about one object. A right that is missing, or a server that asks for a pause, is about all. */
+function isAboutObject(error: unknown): error is KubeError {
+  if (!(error instanceof KubeError) || lacksRight(error)) return false;
+  return PASSING.has(error.kind) || isRefusal(error);
 }

@@ -97,7 +97,7 @@ const MACHINES_NOT_READY: Readonly<Record<Exclude<MachinesWord, "done" | "waitin
     objectRefused: no(
       "VinoMachineFailure",
       "Kubernetes refuses the VinoMachine of a machine. The message names it, with the answer of the API server. " +
-        "Nothing is changed until that ends.",
+        "Nothing is done for that machine until that ends.",
     ),
     forbidden: no(
       "Forbidden",

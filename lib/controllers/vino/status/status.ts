@@ -41,6 +41,8 @@ export interface MachinesSummary {
   readonly machines: readonly VinoMachine[];
   /** Wanted machines whose objects have no place, with the reason. @default {none} */
   readonly displaced?: readonly MachineLine[];
+  /** What Kubernetes says of objects that it refuses; sentences without a full stop. @default {none} */
+  readonly refusals?: readonly string[];
   /** Names of machines whose objects do not say yet what was decided about them. @default {none} */
   readonly changing?: ReadonlySet<string>;
   readonly shortages: readonly Shortage[];
@@ -180,11 +182,16 @@ export function listWarnings(outcome: Outcome): readonly Warning[] {
     case "served":
       return listServedWarnings(outcome.summary);
     case "deleting": {
-      const { why, obstacle: message } = outcome;
+      const { why, obstacle: message, summary } = outcome;
       const isRefused = why === "poolsRefused" || why === "objectRefused";
-      return isRefused && message !== undefined ? [{ word: why, message }] : [];
+      const whole = isRefused && message !== undefined ? [{ word: why, message }] : [];
+      return [...whole, ...warnOfRefusals(summary)];
     }
   }
+}
+
+function warnOfRefusals({ refusals = [] }: Partial<MachinesSummary> = {}): Warning[] {
+  return refusals.length === 0 ? [] : [{ word: "objectRefused", message: joinSome(refusals) }];
 }
 
 function listServedWarnings(summary: MachinesSummary): Warning[] {
@@ -202,6 +209,7 @@ function listServedWarnings(summary: MachinesSummary): Warning[] {
   });
   const blocked = findBlocked(summary);
   return [
+    ...warnOfRefusals(summary),
     ...first.map(([word, texts]) => ({ word, message: joinSome(texts) })),
     ...(unusable.length > 0
       ? [{ word: "bmcCredentialsUnusable" as const, message: joinSome([...new Set(unusable)]) }]
@@ -343,7 +351,7 @@ interface Judgement {
 }
 
 function judgeMachines(summary: MachinesSummary, machines: readonly Shown[]): Judgement {
-  const { wantedCount, shortages, notices, displaced = [] } = summary;
+  const { wantedCount, shortages, notices, displaced = [], refusals = [] } = summary;
   const { addressProblems, addressDifferences = [] } = summary;
   const wanted = machines.filter(({ isWanted }) => isWanted);
   const ready = wanted.filter(({ state }) => state === "Ready").length;
@@ -352,6 +360,7 @@ function judgeMachines(summary: MachinesSummary, machines: readonly Shown[]): Ju
     word,
     message: addDetails(counts, details),
   });
+  if (refusals.length > 0) return say("objectRefused", refusals);
   const decisions = describeAlike([...displaced, ...listLines(machines, findDecision)]);
   if (decisions.length > 0) return say("blocked", decisions);
   const nowhere = describeShortages(shortages, "noHosts");
@@ -405,7 +414,8 @@ function isSilent(machine: Shown): boolean {
 export function findObstacle(summary: MachinesSummary): string | undefined {
   const blocked = findBlocked(summary);
   if (blocked !== undefined) return blocked.message;
-  const { changing } = summary;
+  const { changing, refusals = [] } = summary;
+  if (refusals.length > 0) return joinSome(refusals);
   const machines = summary.machines.map(toShown).filter(({ name }) => changing?.has(name) !== true);
   const [line] = listLines(machines, (one) => findDecision(one) ?? findFailure(one));
   return line && `${line.name}: ${line.message}`;
