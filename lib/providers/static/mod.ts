@@ -225,7 +225,7 @@ async function parse(
     return await configFile.parse(content, parser);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const message = `Cannot read the inventory file, and keep the last good one: ${describeError(error)}`;
+    const message = `Cannot read the inventory file (the last good one stays in use): ${describeError(error)}`;
     throw new CloudError("protocol", message, { cause: error });
   }
 }

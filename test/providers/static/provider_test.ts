@@ -96,7 +96,9 @@ describe("the static provider", () => {
     const failed = cloud.provider.listInventory([], signal);
     await expect(failed).rejects.toMatchObject({ name: "CloudError", kind: "protocol" });
     const message = String(await failed.catch((error: Error) => error.message));
-    expect(message).toStartWith("Cannot read the inventory file, and keep the last good one: ");
+    expect(message).toStartWith(
+      "Cannot read the inventory file (the last good one stays in use): ",
+    );
     expect(message).not.toMatch(/\n/);
     expect(message.split(`; ${cloud.path}:`)).toHaveLength(3);
     expect(message).toContain(`${cloud.path}:3:5: instances.0.name: must be text`);

@@ -134,7 +134,9 @@ test("a file that was broken leaves the last good inventory in use, until it is 
   await until("an Event says what is wrong with the file", () =>
     rig
       .listEvents("late")
-      .some(({ message = "" }) => message.includes(`last good one: ${cloud.path}:1:`)),
+      .some(({ message = "" }) =>
+        message.includes(`last good one stays in use): ${cloud.path}:1:`),
+      ),
   );
   // Both mistakes are in one line, without signs for line breaks.
   for (const { message } of rig.listEvents("late")) expect(message).not.toMatch(/\n|\\u000a/);
