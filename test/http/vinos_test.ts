@@ -204,6 +204,15 @@ describe("the page of one", () => {
     expect(html.match(/vino-mixed-worker-0: 2 VMs have its name/g)).toHaveLength(1);
   });
 
+  test("says once why the last reconcile failed", async () => {
+    const lastReconcile = { at: "2026-01-02T03:04:05Z", outcome: "error", error: "no answer" };
+    const vino = toVino("a", { state: "failing", lastReconcile, conditions: [] });
+    const html = await readPage(show([vino]), `${LIST}/tenants/a`);
+    expect(html.split("no answer")).toHaveLength(2);
+    const ready = toVino("a", { state: "ready", lastReconcile, conditions: [] });
+    expect(await readPage(show([ready]), `${LIST}/tenants/a`)).toContain("no answer");
+  });
+
   test("compares machines, first those that differ", async () => {
     const html = await readPage(show(), MIXED_PATH);
     const [first] = html.matchAll(/<details class="box" id="parts-([^"]*)"( open)?/g);

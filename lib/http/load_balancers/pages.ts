@@ -125,12 +125,12 @@ function listSections(view: LoadBalancerView, nowMs: number): readonly Section[]
   const since = formatSpan(nowMs - toMs(view.notReadySince));
   const error = failure ?? last?.error;
   // A problem is said above and in its own section.
-  const isSaid = problems.some(({ message }) => message === error);
+  const said = problems.find(({ message }) => message === error)?.message;
   const isFree = view.state === "ready" || view.state === "working";
   const work: readonly Fact[] = [
     ["Ready", since === "" ? "yes" : `not for ${since}`],
     ["Waits for", waitsFor ?? (isFree ? "nothing" : undefined)],
-    ...toReconcileFacts(last, nowMs, isSaid ? "" : error).filter(([, value]) => value !== ""),
+    ...toReconcileFacts(last, nowMs, { ...(error && { error }), ...(said && { said }) }),
   ];
   return [
     { kind: "facts", cards: [work, listAsked(view)] },

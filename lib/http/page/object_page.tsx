@@ -194,17 +194,22 @@ export function toEventTable(
   };
 }
 
-/** Facts about the last reconcile. @param error `undefined`: there is none, or the page says it elsewhere */
+/**
+ * Facts about the last reconcile.
+ *
+ * @param options.error What is wrong. @default {the error of the last reconcile}
+ * @param options.said What the page says already: it stands there once. @default {nothing}
+ */
 export function toReconcileFacts(
   last: ReconcileView | null,
   nowMs: number,
-  error: string | undefined = last?.error,
+  { error = last?.error, said }: { readonly error?: string; readonly said?: string } = {},
 ): readonly Fact[] {
   const what =
     last === null ? "not yet" : `${formatSpan(nowMs - toMs(last.at))} ago: ${last.outcome}`;
   return [
     ["Last reconcile", what],
-    ["Error", error],
+    ["Error", error === said ? undefined : error],
   ];
 }
 

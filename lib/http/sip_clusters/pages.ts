@@ -302,15 +302,16 @@ function listSections(
 ): readonly Section[] {
   const { roles, breaches, conditions, endpoints } = view;
   const ports = [...Map.groupBy(endpoints, ({ service }) => service)];
+  const said = describeSipCluster(view);
   const work: readonly Fact[] = [
-    ...toReconcileFacts(view.lastReconcile, nowMs),
+    ...toReconcileFacts(view.lastReconcile, nowMs, { said }),
     ...ports.map(([service, some]): Fact => [
       service,
       `node ${some.length === 1 ? "port" : "ports"} ${formatNodePorts(some)}`,
     ]),
   ];
   return [
-    { kind: "facts", cards: [work, toConditionFacts(conditions, describeSipCluster(view))] },
+    { kind: "facts", cards: [work, toConditionFacts(conditions, said)] },
     {
       kind: "table",
       id: "roles",

@@ -164,6 +164,7 @@ function listSections(view: VinoView, { cloud, machine, nowMs }: Shown): readonl
   const chosen = machines.filter(({ name }) => machine === "" || name === machine);
   const table = toMachineTable(view, chosen, cloud);
   const isOne = machine !== "";
+  const said = describeVino(view);
   return [
     {
       kind: "facts",
@@ -171,9 +172,9 @@ function listSections(view: VinoView, { cloud, machine, nowMs }: Shown): readonl
         [
           ["Machines", describeReady(view)],
           ["BareMetalHosts", describeHosts(view) || "none yet"],
-          ...toReconcileFacts(view.lastReconcile, nowMs),
+          ...toReconcileFacts(view.lastReconcile, nowMs, { said }),
         ],
-        toConditionFacts(conditions, describeVino(view)),
+        toConditionFacts(conditions, said),
       ],
     },
     isOne ? { ...table, ...toLinkBack(view, chosen) } : table,

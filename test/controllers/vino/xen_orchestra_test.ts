@@ -97,6 +97,8 @@ test("three VMs are made once, published with their addresses, and then left alo
   expect(listChanges()).toEqual(changes);
   const patches = { verb: "patch", resource: "baremetalhosts" };
   expect(stage.kubernetes.requests.count(patches)).toBe(0);
+  // An object says from its first moment on where its machine starts.
+  expect(stage.kubernetes.requests.count({ verb: "patch", resource: "vinomachines" })).toBe(0);
 });
 
 test("a machine that waits for its first start is published with the place where it starts", async () => {

@@ -208,7 +208,7 @@ class MachinePass {
     const { group, input } = this.#work;
     const { objects, work } = this.#options;
     const view = await work.observation.observe(this.#key, task.identity, signal);
-    const { text } = objects.record(input.vino, task);
+    const text = objects.readText(input.vino, { name: task.name, ...task.identity });
     const { plan } = group.tracker.look(task, view, text);
     if (plan.steps.length === 0) return { plan };
     // Only a machine that is not complete reads a seed.
@@ -227,14 +227,15 @@ class MachinePass {
    */
   async #makeSteps(task: MachineTask, plan: MachinePlan, signal: AbortSignal): Promise<boolean> {
     const { clock, machines, objects, fence } = this.#options;
-    const { group, input } = this.#work;
+    const { group, input, snapshot } = this.#work;
+    const host = snapshot.view.hosts.find(({ id }) => id === task.hostId);
     fence.check();
     group.noteSteps(task, plan);
     using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
     try {
       for (const step of listNextSteps(plan)) {
         this.#step = step;
-        const record = objects.record(input.vino, task);
+        const record = objects.record(input.vino, task, host?.name);
         await machines.apply(step, { record, fence }, deadline.signal);
         this.#record(task, step, plan);
       }

@@ -23,6 +23,7 @@ import { lacksRight, nameSome } from "../../kinds/problems.ts";
 import { toHostName } from "../hosts/names.ts";
 import { type Vino, VINOES } from "../resource/vino.ts";
 import {
+  dropAbsent,
   type MachineEntry,
   type MachineKey,
   toEntry,
@@ -54,6 +55,9 @@ const RECORD_BYTES_MAX = 1_024;
 const TRIES_MAX = 8;
 const AT_ONCE = 8;
 const OVERTAKEN = ["alreadyExists", "conflict", "notFound"] as const;
+
+/** A machine, and the name of the host where it starts. */
+type NamedTask = MachineTask & { readonly hostDisplayName: string | undefined };
 
 /** See the module. Every method throws {@linkcode KubeError} if Kubernetes refuses. */
 export class VinoMachines implements KeySource {
@@ -132,8 +136,12 @@ export class VinoMachines implements KeySource {
     return this.find(vino, machine)?.status?.record ?? ending?.get(machine.name);
   }
 
-  /** The record of a machine. It is saved when the API server has it in the status of the object. */
-  record(vino: Vino, task: MachineTask): MachineRecord {
+  /**
+   * The record of a machine. It is saved when the API server has it in the status of the object.
+   *
+   * @param hostDisplayName Of the host where it starts, for an object that is made. @default {not known}
+   */
+  record(vino: Vino, task: MachineTask, hostDisplayName?: string): MachineRecord {
     const { name, identity } = task;
     return {
       text: this.readText(vino, { name, ...identity }),
@@ -143,7 +151,9 @@ export class VinoMachines implements KeySource {
           "a record of a machine must have at most 1 KiB",
         );
         const object = toPath(vino, identity).name;
-        await this.#explained(vino, object, () => this.#save(vino, task, text, signal));
+        await this.#explained(vino, object, () =>
+          this.#save(vino, { ...task, hostDisplayName }, text, signal),
+        );
       },
     };
   }
@@ -294,7 +304,7 @@ export class VinoMachines implements KeySource {
 
   async #save(
     vino: Vino,
-    task: MachineTask,
+    task: NamedTask,
     record: string | undefined,
     signal: AbortSignal,
   ): Promise<void> {
@@ -331,9 +341,10 @@ export class VinoMachines implements KeySource {
     this.#ending.set(uid, records.set(name, text));
   }
 
-  async #create(vino: Vino, task: MachineTask, signal: AbortSignal): Promise<VinoMachine> {
-    const { name, identity, hostId } = task;
-    const entry = { name, ...identity, ...(hostId !== undefined && { host: hostId }) };
+  async #create(vino: Vino, task: NamedTask, signal: AbortSignal): Promise<VinoMachine> {
+    const { name, identity, hostId: host, hostDisplayName } = task;
+    const { role, index } = identity;
+    const entry = { name, role, index, ...dropAbsent({ host, hostDisplayName }) };
     return await this.#writeSpec(
       vino,
       undefined,

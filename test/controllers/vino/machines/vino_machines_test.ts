@@ -319,6 +319,18 @@ describe("VinoMachines.release()", () => {
   });
 });
 
+test("VinoMachines.release() lets the others go if Kubernetes refuses one", async () => {
+  const objects = new MachineObjects(
+    Array.from({ length: 30 }, (_, index) => toObject(toEntry("worker", index))),
+  );
+  objects.onWrite = (write) => {
+    if (write.endsWith(" edge-worker-0")) throw new KubeError("invalid", "no");
+  };
+  const released = open(objects).release(VINO, () => true, signal);
+  await expect(released).rejects.toThrow("refuses VinoMachine edge-worker-0: no");
+  expect([...objects.server.keys()]).toEqual(["edge-worker-0"]);
+});
+
 describe("an object whose Vino is gone", () => {
   /** @param vino What the API server has by its name */
   async function release(object: VinoMachine, vino: Vino | undefined): Promise<MachineObjects> {
