@@ -14,6 +14,7 @@ import { SERVICES } from "../../../lib/kube/kinds/service.ts";
 import type { AddressPool } from "../../../lib/cloud/pools/pool.ts";
 import { parseAddressRange } from "../../../lib/cloud/pools/address_range.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
+import { planAddresses } from "../../../lib/controllers/addresses.ts";
 import { AddressIndex } from "../../../lib/controllers/address_index.ts";
 import { FakeProvider, toInstance as toPlainInstance } from "../../support/cloud/instances.ts";
 import { countQueued, isDone } from "../../support/nodes/node_cloud.ts";
@@ -539,3 +540,19 @@ test.each([
     expect(await stage.readPage("f")).toContain("The Node keeps InternalIP 10.0.0.16");
   },
 );
+
+test("a Node says so, too, if the only address of its machine is in a pool", () => {
+  const instance = toPlainInstance("a", {
+    addresses: [{ type: "ExternalIP", address: "8.8.4.200" }],
+  });
+  const uses = new AddressIndex({
+    getNode: () => undefined,
+    findPresence: () => ({ kind: "present", instance, matchedBy: "name" }),
+    findPools: () => toSettings({ name: "main", addresses: ["8.8.4.200"] }).pools,
+    hasServices: () => true,
+  });
+  expect(planAddresses(toNode("a"), instance, "verified", uses)).toEqual({
+    kind: "keep",
+    conflict: expect.stringContaining('8.8.4.200 of instance "a" is in the address pool main'),
+  });
+});
