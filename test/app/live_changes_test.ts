@@ -13,6 +13,7 @@ import {
   toWorldSettings,
 } from "../simulation/scenarios/stage.ts";
 import { DEFAULT, findPool, type XoStage } from "../simulation/scenarios/xenorchestra/tellings.ts";
+import { longTest } from "../support/long_test.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const HOST_NAME = "topology.k8s.xenorchestra/host_name_label";
@@ -98,7 +99,7 @@ describe("labels of a machine that moves", () => {
     expect(tookMs).toBeLessThanOrEqual(EVENT_PERIOD_MS + 2_000);
   });
 
-  test.each<[string, (stage: XoStage) => unknown]>([
+  longTest.each<[string, (stage: XoStage) => unknown]>([
     ["there are no events", () => undefined],
     ["events are lost", ({ cloud }) => (cloud.events.mode = "lossy")],
     ["the stream is silent", ({ cloud }) => (cloud.events.mode = "silent")],
@@ -153,15 +154,18 @@ describe("a minute of rest", () => {
     expect(read()).toEqual({ "GET /vms": 2, "GET /hosts": 2, "GET /pools": 2 });
   });
 
-  test("without events takes one more every ten minutes, to see whether there are any now", async () => {
-    await using stage = await start(false);
-    const read = watchRequests(stage);
-    await stage.pass(30 * MINUTE_MS);
-    expect(read()["GET /events"]).toBe(3);
-    stage.cloud.events.isOffered = true;
-    await stage.pass(10 * MINUTE_MS);
-    expect(await migrate(stage, "alpha-1")).toBeLessThanOrEqual(EVENT_PERIOD_MS + 2_000);
-  });
+  longTest(
+    "without events takes one more every ten minutes, to see whether there are any now",
+    async () => {
+      await using stage = await start(false);
+      const read = watchRequests(stage);
+      await stage.pass(30 * MINUTE_MS);
+      expect(read()["GET /events"]).toBe(3);
+      stage.cloud.events.isOffered = true;
+      await stage.pass(10 * MINUTE_MS);
+      expect(await migrate(stage, "alpha-1")).toBeLessThanOrEqual(EVENT_PERIOD_MS + 2_000);
+    },
+  );
 });
 
 describe("pools that a changed file names", () => {

@@ -21,6 +21,7 @@ import { readExtent, sample, tries } from "../support/extent.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { startStaticCloud } from "../support/cloud/static_cloud.ts";
 import { runMain } from "./run_main.ts";
+import { longTest } from "../support/long_test.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-bad-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -261,7 +262,7 @@ const OTHER_CLOUD = /is static, but .* has the settings of xenorchestra; set --c
 // What reads YAML is the same for every cloud.
 const CORPUS_CLOUDS = readExtent() === "all" ? ["xenorchestra", "static"] : ["xenorchestra"];
 describe.each(CORPUS_CLOUDS)("the corpus as a file for %s", (cloud) => {
-  test.each(sample(CORPUS))(
+  longTest.each(sample(CORPUS))(
     "%s is told of with its place, by run and by check",
     async (what, text, ownReason) => {
       const isOther = cloud === "static" && OF_XEN_ORCHESTRA.has(what);

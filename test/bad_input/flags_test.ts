@@ -11,6 +11,7 @@ import { ConfigError } from "../../lib/core/errors.ts";
 import { sample, tries } from "../support/extent.ts";
 import { anySecret, anyText, isPolluted } from "../support/net/hostile.ts";
 import { runMain } from "./run_main.ts";
+import { longTest } from "../support/long_test.ts";
 
 const name = fc.oneof(fc.constantFrom(...FLAGS.map((flag) => flag.name)), anyText);
 const dashes = fc.constantFrom("--", "-", "", "---");
@@ -35,7 +36,7 @@ const argument = fc.oneof(
   value,
 );
 
-test("parseFlags() and parseCheckFlags() give settings, or say what is wrong", () => {
+longTest("parseFlags() and parseCheckFlags() give settings, or say what is wrong", () => {
   fc.assert(
     fc.property(fc.array(argument, { maxLength: 6 }), (argv) => {
       for (const parse of [parseFlags, parseCheckFlags]) {

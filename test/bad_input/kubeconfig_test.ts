@@ -14,6 +14,7 @@ import { type CredentialsSource, loadCredentials } from "../../lib/kube/credenti
 import { tries } from "../support/extent.ts";
 import { anyJson, anySecret, isPolluted, makePipe, measureCpuMs } from "../support/net/hostile.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";
+import { longTest } from "../support/long_test.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-kubeconfig-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -195,7 +196,7 @@ const CORPUS: readonly [string, string, RegExp][] = [
 ];
 
 describe("loadCredentials() by the corpus", () => {
-  test.each(CORPUS)("refuses %s", async (_what, text, message) => {
+  longTest.each(CORPUS)("refuses %s", async (_what, text, message) => {
     let said = "";
     const ms = await measureCpuMs(async () => ({ said } = await attempt(fromMemory(text))));
     expect(said).toMatch(message);
@@ -242,7 +243,7 @@ describe("loadCredentials() by the corpus", () => {
     },
   );
 
-  test.each([
+  longTest.each([
     { KUBERNETES_SERVICE_HOST: "a b", KUBERNETES_SERVICE_PORT: "443" },
     { KUBERNETES_SERVICE_HOST: "u:secret@h", KUBERNETES_SERVICE_PORT: "443" },
     { KUBERNETES_SERVICE_HOST: "a", KUBERNETES_SERVICE_PORT: "-1" },

@@ -18,6 +18,7 @@ import { BARE_METAL_HOSTS } from "../../lib/kube/kinds/bare_metal_host.ts";
 import { startWidgets, toWidget } from "../support/kube/widgets.ts";
 import { ScriptedKubeClient, type ScriptStep } from "../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { longTest } from "../support/long_test.ts";
 
 const LARGE = 1024 * 1024;
 /** Twice what has a place. */
@@ -142,19 +143,22 @@ test("what has a place again is whole again, without a change of it", async () =
   expect(stubs()).toBe("0");
 });
 
-test("more small objects than there is room for are names, and kinds of operators are whole", async () => {
-  const small = Array.from({ length: Math.ceil(BUDGET.view / 1_000) }, (_one, at) =>
-    toService(`evil/s${at}`, LONG.slice(0, 1_200)),
-  );
-  const limited = setUp([{ page: { items: small, resourceVersion: "9" } }]);
-  await limited.clock.advance(0);
-  const found = listStubs(limited.services);
-  expect(found.length).toBeGreaterThan(50);
-  expect(limited.services.get(found[0] ?? "")?.spec).toBeUndefined();
-  const whole = setUp([toPage(EVIL)], { ...SERVICES, isAlwaysWhole: true });
-  await whole.clock.advance(0);
-  expect(listStubs(whole.services)).toEqual([]);
-});
+longTest(
+  "more small objects than there is room for are names, and kinds of operators are whole",
+  async () => {
+    const small = Array.from({ length: Math.ceil(BUDGET.view / 1_000) }, (_one, at) =>
+      toService(`evil/s${at}`, LONG.slice(0, 1_200)),
+    );
+    const limited = setUp([{ page: { items: small, resourceVersion: "9" } }]);
+    await limited.clock.advance(0);
+    const found = listStubs(limited.services);
+    expect(found.length).toBeGreaterThan(50);
+    expect(limited.services.get(found[0] ?? "")?.spec).toBeUndefined();
+    const whole = setUp([toPage(EVIL)], { ...SERVICES, isAlwaysWhole: true });
+    await whole.clock.advance(0);
+    expect(listStubs(whole.services)).toEqual([]);
+  },
+);
 
 test("a loop leaves a stub alone, and works on the object once it is whole", async () => {
   await using rig = startWidgets();

@@ -2,7 +2,7 @@
  * Every reader of outside text that is an expression or a loop: long rows of what it looks for take no time.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { findValueProblem } from "../../lib/cli/flags/values.ts";
 import { parseDuration, parseUuid } from "../../lib/core/text/values.ts";
@@ -28,6 +28,7 @@ import {
 import { parseProviderId } from "../../lib/providers/xenorchestra/identity.ts";
 import { readExtent } from "../support/extent.ts";
 import { measureCpuMs } from "../support/net/hostile.ts";
+import { longTest } from "../support/long_test.ts";
 
 /** A quadratic reader needs seconds for so many characters, and minutes for a file as long as files may be. */
 const LENGTH = 100_000;
@@ -84,7 +85,7 @@ const READERS: readonly [string, (text: string) => unknown][] = [
 ];
 
 describe("readers of outside text", () => {
-  test.each(READERS)("%s reads a long row of anything in time", async (_name, read) => {
+  longTest.each(READERS)("%s reads a long row of anything in time", async (_name, read) => {
     const worst = { ms: 0, what: "" };
     for (const unit of UNITS.split("|")) {
       for (const end of ENDS) {

@@ -31,6 +31,7 @@ import { FakeProvider, toInstance, toInventory } from "../support/cloud/instance
 import { PAGE_NOW, toInventoryView } from "../support/page/node_views.ts";
 import { until, startRig } from "../support/nodes/rig.ts";
 import { toNode, toRegistration } from "../support/nodes/nodes.ts";
+import { longTest } from "../support/long_test.ts";
 
 const LABELS =
   "topology.kubernetes.io/region topology.kubernetes.io/zone failure-domain.beta.kubernetes.io/zone " +
@@ -200,7 +201,7 @@ describe("plans of Nodes", () => {
       }),
     ],
   ];
-  test.each(LONG)(
+  longTest.each(LONG)(
     "of a Node with an endless row of %s take no time and are told in few words",
     async (_what, raw) => {
       let said = "";

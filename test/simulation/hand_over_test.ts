@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { settle, SETTINGS } from "./settled.ts";
 import { XenOrchestraWorld } from "./xenorchestra/cloud.ts";
+import { longTest } from "../support/long_test.ts";
 
 const REFRESH_MS = 30_000;
 const STEP_MS = 1_000;
@@ -58,7 +59,7 @@ describe("a hand-over", () => {
     expect(world.invariants.violations).toEqual([]);
   });
 
-  test("starts the count of inventories and the hold-off over", async () => {
+  longTest("starts the count of inventories and the hold-off over", async () => {
     await using world = await start();
     lose(world, "n1");
     // One more look, and the leader would ask.
@@ -70,19 +71,22 @@ describe("a hand-over", () => {
     expect(world.invariants.violations).toEqual([]);
   });
 
-  test("lets no more Nodes go than the limit, those of the leader before included", async () => {
-    await using world = await start();
-    // A third of nine, by the leader; then as many again.
-    for (const name of ["n1", "n2", "n3"]) lose(world, name);
-    for (const name of ["n1", "n2", "n3"]) {
-      expect(await measureDeletion(world, name, 5 * MINUTE_MS)).toBeFinite();
-    }
-    killLeader(world);
-    for (const name of ["n4", "n5"]) lose(world, name);
-    expect(await measureDeletion(world, "n4", 5 * MINUTE_MS)).toBe(Infinity);
-    expect(world.findNode("n5")).toBeDefined();
-    // Once the window has passed.
-    expect(await measureDeletion(world, "n4", 10 * MINUTE_MS)).toBeFinite();
-    expect(world.invariants.violations).toEqual([]);
-  });
+  longTest(
+    "lets no more Nodes go than the limit, those of the leader before included",
+    async () => {
+      await using world = await start();
+      // A third of nine, by the leader; then as many again.
+      for (const name of ["n1", "n2", "n3"]) lose(world, name);
+      for (const name of ["n1", "n2", "n3"]) {
+        expect(await measureDeletion(world, name, 5 * MINUTE_MS)).toBeFinite();
+      }
+      killLeader(world);
+      for (const name of ["n4", "n5"]) lose(world, name);
+      expect(await measureDeletion(world, "n4", 5 * MINUTE_MS)).toBe(Infinity);
+      expect(world.findNode("n5")).toBeDefined();
+      // Once the window has passed.
+      expect(await measureDeletion(world, "n4", 10 * MINUTE_MS)).toBeFinite();
+      expect(world.invariants.violations).toEqual([]);
+    },
+  );
 });

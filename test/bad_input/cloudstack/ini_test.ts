@@ -12,6 +12,7 @@ import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import type { CloudStackSettings } from "../../../lib/providers/cloudstack/settings/config.ts";
 import { sample, tries } from "../../support/extent.ts";
 import { anySecret, anyText, isPolluted, measureCpuMs } from "../../support/net/hostile.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const PATH = "/etc/landfall/cloud-config";
 const SECRET = "Zq-the-secret-of-43-characters_QVtRk3xYpw9";
@@ -107,7 +108,7 @@ describe("the INI file of CloudStack", () => {
     ["50,000 keys", `[Global]\n${"k = T\n".repeat(50_000)}`, /unknown key/],
     ["a long line of blanks", `[Global]\napi-key =${" ".repeat(LARGE)}T`, /required/],
   ];
-  test.each(sample(CORPUS))(
+  longTest.each(sample(CORPUS))(
     "says of %s what is wrong, soon and without a value",
     async (_what, text, reason) => {
       let said = "";

@@ -19,6 +19,7 @@ import { tries } from "../../support/extent.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { bendReply, type Mishap, toMishaps, withText } from "../mishap.ts";
 import { checkWords, CloudStackStage } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const never = new AbortController().signal;
 const { projectId, accountIds } = createDemoWorld();
@@ -123,32 +124,36 @@ describe("CloudStackProvider.listInventory()", () => {
     );
   });
 
-  test("holds out against lists that are huge, deep, or never end", async () => {
-    await using stage = new CloudStackStage();
-    const nodes = stage.listNodes();
-    const page = (count: number): object => ({
-      listvirtualmachinesresponse: {
-        count,
-        virtualmachine: Array.from({ length: 500 }, () => ({})),
-      },
-    });
-    const bodies = [
-      `{"listvirtualmachinesresponse":${"[".repeat(200_000)}${"]".repeat(200_000)}}`,
-      `{"listvirtualmachinesresponse":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
-      JSON.stringify({
-        listvirtualmachinesresponse: { count: 1, virtualmachine: "x".repeat(9e6) },
-      }),
-      JSON.stringify(page(Number.MAX_SAFE_INTEGER)),
-    ];
-    for (const body of bodies) {
-      stage.bend = (_command, reply) => withText(reply, body);
-      const result = await stage.list(nodes);
-      if (result instanceof CloudError) continue;
-      for (const node of nodes) {
-        expect(stage.provider.findInstance(result, node)).toMatchObject({ kind: "unknown" });
+  longTest(
+    "holds out against lists that are huge, deep, or never end",
+    async () => {
+      await using stage = new CloudStackStage();
+      const nodes = stage.listNodes();
+      const page = (count: number): object => ({
+        listvirtualmachinesresponse: {
+          count,
+          virtualmachine: Array.from({ length: 500 }, () => ({})),
+        },
+      });
+      const bodies = [
+        `{"listvirtualmachinesresponse":${"[".repeat(200_000)}${"]".repeat(200_000)}}`,
+        `{"listvirtualmachinesresponse":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
+        JSON.stringify({
+          listvirtualmachinesresponse: { count: 1, virtualmachine: "x".repeat(9e6) },
+        }),
+        JSON.stringify(page(Number.MAX_SAFE_INTEGER)),
+      ];
+      for (const body of bodies) {
+        stage.bend = (_command, reply) => withText(reply, body);
+        const result = await stage.list(nodes);
+        if (result instanceof CloudError) continue;
+        for (const node of nodes) {
+          expect(stage.provider.findInstance(result, node)).toMatchObject({ kind: "unknown" });
+        }
       }
-    }
-  }, 30_000);
+    },
+    30_000,
+  );
 });
 
 describe("CloudStackProvider.readInstance()", () => {

@@ -10,6 +10,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 import { openRaw, type RawConnection, type RawPlace } from "../../support/net/raw_http.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 import { LISTENER_KINDS, ListenerStage } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const ENDLESS = PROBE.replace("/livez", "/endless");
@@ -83,7 +84,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
     await stage.expectWell();
   });
 
-  test(`the ${kind} survives clients that break off, in whatever phase`, async () => {
+  longTest(`the ${kind} survives clients that break off, in whatever phase`, async () => {
     await using stage = await ListenerStage.start(kind);
     for (let round = 0; round < 5; round += 1) {
       reset(toPort(stage.place));
@@ -111,7 +112,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
     expect(stage.logged).toEqual([]);
   });
 
-  test(`the ${kind} answers few of 10,000 requests whose answers nobody reads`, async () => {
+  longTest(`the ${kind} answers few of 10,000 requests whose answers nobody reads`, async () => {
     await using stage = await ListenerStage.start(kind);
     const connection = await stage.open();
     connection.socket.pause();

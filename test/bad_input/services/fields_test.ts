@@ -2,11 +2,12 @@
  * Fields of Services with hostile values, on CloudStack.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { USED_IP } from "../../support/services/site.ts";
 import { isPolluted } from "../../support/net/hostile.ts";
 import { OddStage, pickValues } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const ODD = "odd";
 const PORT = { name: "http", port: 80, nodePort: 30_080, protocol: "TCP", targetPort: 8_080 };
@@ -100,7 +101,7 @@ async function tryCase(odd: OddStage, one: Case): Promise<void> {
 }
 
 describe("hostile fields of a Service", () => {
-  test("are refused by name or do nothing, and come right", async () => {
+  longTest("are refused by name or do nothing, and come right", async () => {
     await using odd = new OddStage();
     for (const one of CASES) {
       await tryCase(odd, one);
@@ -114,7 +115,7 @@ describe("hostile fields of a Service", () => {
     { ip: "fe80::1" },
     { hostname: "constructor" },
   ];
-  test("in its status are replaced once", async () => {
+  longTest("in its status are replaced once", async () => {
     await using odd = new OddStage();
     for (const entry of ENTRIES) {
       for (const ingress of [[entry], Array.from({ length: 100 }, () => entry)]) {

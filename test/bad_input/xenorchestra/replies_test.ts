@@ -16,6 +16,7 @@ import { tries } from "../../support/extent.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { bendReply, toMishaps, withText } from "../mishap.ts";
 import { checkWords, TOKEN, toNode, XoStage } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const never = new AbortController().signal;
 const LISTS = ["vms", "hosts", "pools", "networks", "vifs"] as const;
@@ -136,7 +137,7 @@ describe("XenOrchestraProvider.listInventory()", () => {
     );
   });
 
-  test("takes any capture for any list, and none of them by surprise", async () => {
+  longTest("takes any capture for any list, and none of them by surprise", async () => {
     await using stage = new XoStage(SETTINGS);
     for (const capture of CAPTURE_NAMES) {
       const { response } = JSON.parse(readCaptureText(capture));

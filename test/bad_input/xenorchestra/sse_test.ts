@@ -13,8 +13,9 @@ import { createEventFeed } from "../../../lib/providers/xenorchestra/client.ts";
 import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { tries } from "../../support/extent.ts";
 import { checkWords } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
-test("ChangeHints takes no more room for 200,000 hints than for nine", () => {
+longTest("ChangeHints takes no more room for 200,000 hints than for nine", () => {
   const hints = new ChangeHints();
   for (let at = 0; at < 200_000; at += 1) hints.add(new Set([`${at}`]), () => true);
   expect(hints.due).toBe("everything");

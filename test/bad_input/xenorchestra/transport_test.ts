@@ -9,6 +9,7 @@ import type { CloudError } from "../../../lib/cloud/errors.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { toDeps, toSettings } from "../../providers/xenorchestra/fake_server.ts";
 import { ask, askElsewhere } from "../ask.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const MIB = 1024 * 1024;
 const closers: (() => void)[] = [];
@@ -149,7 +150,7 @@ describe("XenOrchestraProvider, of a server that", () => {
     expect(inventory.instances.size).toBe(0);
   });
 
-  test.each<[string, readonly (string | Uint8Array)[], "close" | "open" | "endless"]>([
+  longTest.each<[string, readonly (string | Uint8Array)[], "close" | "open" | "endless"]>([
     ["an endless head", ["HTTP/1.1 200 OK\r\n", "x-more: y\r\n".repeat(1_000)], "endless"],
     ["an endless line of a head", ["HTTP/1.1 200 OK\r\nx: ", "y".repeat(10_000)], "endless"],
     ["news of an answer for ever", ["HTTP/1.1 100 Continue\r\n\r\n".repeat(100)], "endless"],

@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { demo } from "../../../lib/cli/demo/mod.ts";
 import { VINO_STEPS } from "../../../lib/cli/demo/vino/story.ts";
 import { PacedClock } from "../../support/paced_clock.ts";
+import { longTest } from "../../support/long_test.ts";
 
-test.each<[story: string, steps: number, told: readonly RegExp[]]>([
+longTest.each<[story: string, steps: number, told: readonly RegExp[]]>([
   [
     "sipcluster",
     8,

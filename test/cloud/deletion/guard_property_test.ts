@@ -17,6 +17,7 @@ import {
   observeFleet,
 } from "../../../lib/cloud/deletion/guard.ts";
 import { OLD_GUARD } from "../../support/nodes/nodes.ts";
+import { longTest } from "../../support/long_test.ts";
 
 /** One Node in one look; absent: not in the fleet. */
 type Seen = { readonly isReady: boolean; readonly sighting: Sighting } | undefined;
@@ -205,36 +206,39 @@ class Tally {
   }
 }
 
-test("judge() asks for confirmation exactly after enough observations in a row, within the limit", () => {
-  const tally = new Tally();
-  fc.assert(
-    fc.property(events, settings, fc.boolean(), (list, wanted, isYoung) => {
-      const history = toHistory(list);
-      // No history is nearly as long as what was never seen has to wait.
-      let state = isYoung ? EMPTY_GUARD : OLD_GUARD;
-      history.forEach((entry, at) => {
-        state = applyEntry(state, entry, wanted);
-        const past = history.slice(0, at + 1);
-        const missing = listMissing(past);
-        for (const node of INDEXES) {
-          const row = listObservations(past, node);
-          const spanMs = Math.max(0, (row.at(-1)?.fromMs ?? 0) - (row[0]?.toMs ?? 0));
-          const isProven = row.length >= wanted.confirmations && spanMs >= wanted.holdOffMs;
-          const isWithin = missing.length <= toLimit(past, entry.nowMs, wanted);
-          const isFree = wanted.enabled && isWithin && (!isYoung || wasSeen(past, node));
-          const whole = isProven ? (isFree ? "confirm" : "blocked") : "waiting";
-          const kind = missing.includes(toUid(node)) ? whole : "keep";
-          expect(judge(state, toUid(node), entry.nowMs, wanted).kind).toBe(kind);
-          tally.add(kind);
-        }
-      });
-    }),
-    RUNS,
-  );
-  for (const kind of ["keep", "waiting", "blocked", "confirm"]) {
-    expect([kind, tally.get(kind) > 500]).toEqual([kind, true]);
-  }
-});
+longTest(
+  "judge() asks for confirmation exactly after enough observations in a row, within the limit",
+  () => {
+    const tally = new Tally();
+    fc.assert(
+      fc.property(events, settings, fc.boolean(), (list, wanted, isYoung) => {
+        const history = toHistory(list);
+        // No history is nearly as long as what was never seen has to wait.
+        let state = isYoung ? EMPTY_GUARD : OLD_GUARD;
+        history.forEach((entry, at) => {
+          state = applyEntry(state, entry, wanted);
+          const past = history.slice(0, at + 1);
+          const missing = listMissing(past);
+          for (const node of INDEXES) {
+            const row = listObservations(past, node);
+            const spanMs = Math.max(0, (row.at(-1)?.fromMs ?? 0) - (row[0]?.toMs ?? 0));
+            const isProven = row.length >= wanted.confirmations && spanMs >= wanted.holdOffMs;
+            const isWithin = missing.length <= toLimit(past, entry.nowMs, wanted);
+            const isFree = wanted.enabled && isWithin && (!isYoung || wasSeen(past, node));
+            const whole = isProven ? (isFree ? "confirm" : "blocked") : "waiting";
+            const kind = missing.includes(toUid(node)) ? whole : "keep";
+            expect(judge(state, toUid(node), entry.nowMs, wanted).kind).toBe(kind);
+            tally.add(kind);
+          }
+        });
+      }),
+      RUNS,
+    );
+    for (const kind of ["keep", "waiting", "blocked", "confirm"]) {
+      expect([kind, tally.get(kind) > 500]).toEqual([kind, true]);
+    }
+  },
+);
 
 /** A cluster in which whatever the guard allows is deleted, in the order that each look brings. */
 function runCluster(
@@ -326,26 +330,29 @@ test("judge() gives the same verdicts in whatever order Nodes are deleted", () =
   expect(tally.get("several")).toBeGreaterThan(20);
 });
 
-test("observeFleet() keeps no more than the missing Nodes and what happened within the window", () => {
-  const tally = new Tally();
-  fc.assert(
-    fc.property(events, settings, (list, wanted) => {
-      runCluster(list, wanted, (past, deletions, state) => {
-        const now = past.at(-1);
-        if (now?.event.kind !== "look") return;
-        const startMs = now.nowMs - wanted.fleetWindowMs;
-        const looks = past.filter((e) => e.event.kind === "look" && e.nowMs > startMs);
-        const lately = new Set(deletions.filter((d) => d.atMs >= startMs).map(({ uid }) => uid));
-        expect([...state.missing.keys()].sort()).toEqual(listMissing(past).sort());
-        expect(state.sizes.length).toBeLessThanOrEqual(looks.length + 1);
-        expect(new Set(state.deletions.keys())).toEqual(lately);
-        if (lately.size < deletions.length && state.sizes.length > 1) tally.add("dropped");
-      });
-    }),
-    RUNS,
-  );
-  expect(tally.get("dropped")).toBeGreaterThan(100);
-});
+longTest(
+  "observeFleet() keeps no more than the missing Nodes and what happened within the window",
+  () => {
+    const tally = new Tally();
+    fc.assert(
+      fc.property(events, settings, (list, wanted) => {
+        runCluster(list, wanted, (past, deletions, state) => {
+          const now = past.at(-1);
+          if (now?.event.kind !== "look") return;
+          const startMs = now.nowMs - wanted.fleetWindowMs;
+          const looks = past.filter((e) => e.event.kind === "look" && e.nowMs > startMs);
+          const lately = new Set(deletions.filter((d) => d.atMs >= startMs).map(({ uid }) => uid));
+          expect([...state.missing.keys()].sort()).toEqual(listMissing(past).sort());
+          expect(state.sizes.length).toBeLessThanOrEqual(looks.length + 1);
+          expect(new Set(state.deletions.keys())).toEqual(lately);
+          if (lately.size < deletions.length && state.sizes.length > 1) tally.add("dropped");
+        });
+      }),
+      RUNS,
+    );
+    expect(tally.get("dropped")).toBeGreaterThan(100);
+  },
+);
 
 test("observeFleet() returns the same state for the same look again", () => {
   fc.assert(

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { LoadBalancerSpec } from "../../../lib/cloud/capabilities/load_balancers.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import { PooledServices, settleFirst, toSettings, toSpec } from "../../support/pools/services.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const SMALL = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.12"] });
 const BOTH = toSettings({ name: "a", addresses: ["192.0.2.0/28", "2001:db8::/64"] });
@@ -315,7 +316,7 @@ const FLEETS: readonly [string, string, LoadBalancerSpec["ipFamilies"]][] = [
   ["a huge pool of IPv6", "2001:db8::/32", ["IPv6"]],
 ];
 
-test.each(FLEETS)(
+longTest.each(FLEETS)(
   "5,000 Services get their addresses in a moment, from %s",
   async (_title, addresses, ipFamilies) => {
     const services = new PooledServices(toSettings({ name: "a", addresses: [addresses] }));

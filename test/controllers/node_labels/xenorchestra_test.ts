@@ -16,6 +16,7 @@ import {
 } from "../../support/nodes/label_stage.ts";
 import type { NodeOptions } from "../../support/nodes/nodes.ts";
 import { until } from "../../support/nodes/rig.ts";
+import { longTest } from "../../support/long_test.ts";
 
 /** How long after a change its labels may be wrong. */
 const RIGHT_WITHIN_MS = REFRESH_MS + 1_000;
@@ -184,7 +185,7 @@ describe("nothing is written when", () => {
       ({ cloud, world }) => cloud.state.hideVms(world.poolIds.paris, false),
     ],
   ];
-  test.each(cases)("%s", async (_title, begin, end) => {
+  longTest.each(cases)("%s", async (_title, begin, end) => {
     await using stage = await LabelStage.startWith("worker-2");
     const before = stage.labels("worker-2");
     begin(stage);

@@ -18,6 +18,7 @@ import { runFullPasses } from "../../../lib/controllers/service/passes.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { toSettings } from "../../support/pools/services.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const KEY = "web/shop";
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -313,22 +314,28 @@ describe("network locks", () => {
     expect(["b", "c"].map(read)).toEqual(["take an address", waits("b")]);
   });
 
-  test("are given on after 20 steps: a Service with many ports does not hold up a small one", async () => {
-    await using rig = await startServices();
-    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(1_000, signal);
-    const ports = Array.from({ length: 300 }, (_, at) => ({ port: 1 + at, nodePort: 30_000 + at }));
-    rig.server.add("large", { ...inNetwork("net"), spec: { ports } });
-    await rig.clock.advance(10_000);
-    rig.server.add("small", inNetwork("net"));
-    await rig.clock.advance(20_000);
-    expect([rig.readAddress("web/large"), rig.readAddress("web/small")]).toEqual([
-      undefined,
-      "192.0.2.2",
-    ]);
-    await rig.clock.advance(300_000);
-    expect(rig.readAddress("web/large")).toBe("192.0.2.1");
-    expect([...rig.cloud.running.values()].map(({ most }) => most)).toEqual([1]);
-  });
+  longTest(
+    "are given on after 20 steps: a Service with many ports does not hold up a small one",
+    async () => {
+      await using rig = await startServices();
+      rig.cloud.onStep = (_step, signal) => rig.clock.sleep(1_000, signal);
+      const ports = Array.from({ length: 300 }, (_, at) => ({
+        port: 1 + at,
+        nodePort: 30_000 + at,
+      }));
+      rig.server.add("large", { ...inNetwork("net"), spec: { ports } });
+      await rig.clock.advance(10_000);
+      rig.server.add("small", inNetwork("net"));
+      await rig.clock.advance(20_000);
+      expect([rig.readAddress("web/large"), rig.readAddress("web/small")]).toEqual([
+        undefined,
+        "192.0.2.2",
+      ]);
+      await rig.clock.advance(300_000);
+      expect(rig.readAddress("web/large")).toBe("192.0.2.1");
+      expect([...rig.cloud.running.values()].map(({ most }) => most)).toEqual([1]);
+    },
+  );
 
   test("are given on after a failure", async () => {
     await using rig = await startServices();

@@ -20,6 +20,7 @@ import { Store } from "../../../lib/kube/cache/store.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { toClaimLabels, toHost, toRecording } from "../../support/sipcluster/hosts.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const signal = AbortSignal.timeout(20_000);
 const CLUSTER: SipCluster = { metadata: { namespace: "tenant", name: "a" } };
@@ -129,7 +130,7 @@ describe("choose()", () => {
     await expect(start([down, GOOD]).chooser.choose(CLUSTER, toSpec(1), signal)).rejects.toBe(down);
   });
 
-  test("asks each host once, also if there are more than it remembers", async () => {
+  longTest("asks each host once, also if there are more than it remembers", async () => {
     const { chooser, reads } = start(Array<string>(10_100).fill(GOOD));
     const { schedule } = await chooser.choose(CLUSTER, toSpec(2, "oan"), signal);
     expect([schedule.add, reads.length]).toEqual([[], 10_100]);
@@ -141,7 +142,7 @@ describe("choose()", () => {
     expect(schedule.add.map(({ host }) => host)).toEqual(["metal3/h00200"]);
   });
 
-  test("takes hosts of 3,000 with the same address soon", async () => {
+  longTest("takes hosts of 3,000 with the same address soon", async () => {
     const { chooser, reads } = start([GOOD, ...Array<string>(3_000).fill(SAME), GOOD]);
     const startMs = performance.now();
     const { schedule } = await chooser.choose(CLUSTER, toSpec(4), signal);

@@ -13,6 +13,7 @@ import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double
 import { toEntry, toObject, VINO_OWNER } from "../../support/vino/known.ts";
 import { settle } from "../../support/manual_clock.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
+import { longTest } from "../../support/long_test.ts";
 
 // Twenty minutes of a clock have many turns.
 setDefaultTimeout(20_000);
@@ -826,7 +827,7 @@ const CUTS: readonly DoubleMachineStep["kind"][] = [
 ];
 
 describe("a process that ends", () => {
-  test.each(CUTS.flatMap((kind) => ["onStep", "afterStep"].map((when) => ({ kind, when }))))(
+  longTest.each(CUTS.flatMap((kind) => ["onStep", "afterStep"].map((when) => ({ kind, when }))))(
     "at $kind ($when) leaves nothing that the next one does not finish",
     async ({ kind, when }) => {
       const rig = await startReady(2);

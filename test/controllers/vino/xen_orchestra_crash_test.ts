@@ -3,7 +3,7 @@
  * next process finishes what it began, and nothing is there twice.
  * @module
  */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readExtent } from "../../support/extent.ts";
 import { until } from "../../support/nodes/rig.ts";
 import {
@@ -11,6 +11,7 @@ import {
   toXenOrchestraSpec,
   type XenOrchestraStage,
 } from "../../support/vino/xen_orchestra_stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const READY = "True ReconciliationSucceeded";
 const TIMEOUT_MS = 30_000;
@@ -64,7 +65,7 @@ async function tellStory(call: number): Promise<{ calls: number }> {
   return { calls };
 }
 
-test(
+longTest(
   "a process that ends at a call leaves nothing that the next one does not finish",
   async () => {
     const { calls } = await tellStory(CALLS_MAX);

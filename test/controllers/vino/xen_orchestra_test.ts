@@ -21,6 +21,7 @@ import {
   type XenOrchestraStage,
 } from "../../support/vino/xen_orchestra_stage.ts";
 import { findCondition } from "../../../lib/controllers/kinds/conditions.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const READY = "True ReconciliationSucceeded";
 const TIMEOUT_MS = 20_000;
@@ -157,7 +158,7 @@ test.each(
   4 * TIMEOUT_MS,
 );
 
-test(
+longTest(
   "Vinos whose machines are made at the same time share what is read for them",
   async () => {
     await using rig = await startXenOrchestraStage();
@@ -220,7 +221,7 @@ function forge({ stage }: XenOrchestraStage, entry: MachineEntry, vinoUid?: stri
   objects.patch(VINO_MACHINES.plural, path, { status });
 }
 
-test.each<[string, (prefix: string, victim: XoRecord) => Partial<MachineEntry>]>([
+longTest.each<[string, (prefix: string, victim: XoRecord) => Partial<MachineEntry>]>([
   ["has its name", (_prefix, victim) => ({ name: String(victim["name_label"]) })],
   ["has its ID", (prefix) => ({ name: `${prefix}worker-1` })],
   ["is of another number", (prefix) => ({ name: `${prefix}worker-2` })],
@@ -598,34 +599,37 @@ test("a host with an address that no interface has is named until it is deleted,
   await stage.untilCondition("edge", "MachinesDiffer", "True StopNeeded");
 });
 
-test("a storage that is too small is said, also between attempts, until the spec asks for less", async () => {
-  await using rig = await startXenOrchestraStage();
-  const { stage } = rig;
-  const disks = (size: string): readonly VinoDisk[] => [
-    { name: "root", size: "20Gi" },
-    { name: "data", size, sr: "fast" },
-  ];
-  stage.create("edge", toXenOrchestraSpec(2, { disks: disks("9000Gi") }));
-  const message = await stage.untilCondition("edge", "Ready", "False MachineFailure");
-  expect(message).toContain("could not create");
-  expect(message).toContain("SR_BACKEND_FAILURE_44");
-  const said = new Set<string>();
-  const since = stage.clock.monotonic();
-  const isOver = (): boolean => {
-    const { conditions = [] } = stage.read("edge")?.status ?? {};
-    for (const { type, reason } of conditions) if (type.endsWith("Ready")) said.add(reason);
-    return stage.clock.monotonic() >= since + 120_000;
-  };
-  await until("several inventories and attempts are over", isOver, 15_000);
-  expect([...said]).toEqual(["MachineFailure"]);
-  const isWarned = (one: string): boolean => one.startsWith("MachineFailure Xen Orchestra could");
-  for (const index of [0, 1]) {
-    expect(stage.listEvents(`edge-worker-${index}`).filter(isWarned)).toHaveLength(1);
-  }
-  stage.change("edge", { xenOrchestra: { disks: disks("5Gi") } });
-  await stage.untilCondition("edge", "Ready", READY);
-  expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
-});
+longTest(
+  "a storage that is too small is said, also between attempts, until the spec asks for less",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    const disks = (size: string): readonly VinoDisk[] => [
+      { name: "root", size: "20Gi" },
+      { name: "data", size, sr: "fast" },
+    ];
+    stage.create("edge", toXenOrchestraSpec(2, { disks: disks("9000Gi") }));
+    const message = await stage.untilCondition("edge", "Ready", "False MachineFailure");
+    expect(message).toContain("could not create");
+    expect(message).toContain("SR_BACKEND_FAILURE_44");
+    const said = new Set<string>();
+    const since = stage.clock.monotonic();
+    const isOver = (): boolean => {
+      const { conditions = [] } = stage.read("edge")?.status ?? {};
+      for (const { type, reason } of conditions) if (type.endsWith("Ready")) said.add(reason);
+      return stage.clock.monotonic() >= since + 120_000;
+    };
+    await until("several inventories and attempts are over", isOver, 15_000);
+    expect([...said]).toEqual(["MachineFailure"]);
+    const isWarned = (one: string): boolean => one.startsWith("MachineFailure Xen Orchestra could");
+    for (const index of [0, 1]) {
+      expect(stage.listEvents(`edge-worker-${index}`).filter(isWarned)).toHaveLength(1);
+    }
+    stage.change("edge", { xenOrchestra: { disks: disks("5Gi") } });
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
+  },
+);
 
 test("a role that hides the pools is named as that, and not as a pool that is not connected", async () => {
   const privileges = ROLE.filter(({ resource }) => resource !== "pool");
@@ -638,41 +642,44 @@ test("a role that hides the pools is named as that, and not as a pool that is no
   );
 });
 
-test("a disk that a person renames is named again if the role may, and otherwise said until it is", async () => {
-  await using rig = await startReady(toXenOrchestraSpec(1), {
-    users: [{ ...USER, privileges: ROLE }],
-  });
-  const { stage, simulator } = rig;
-  const { state, auth } = simulator;
-  const findDisk = (): XoRecord | undefined =>
-    state.list("vdis").find((one) => String(one["name_description"]).endsWith("disk=data"));
-  const name = String(findDisk()?.["name_label"]);
-  const rename = (name_label: string): void => {
-    const id = findDisk()?.id ?? "";
-    state.put("vdis", { ...findDisk(), id, name_label });
-    // Only the list of VMs leads to a look.
-    const { vm } = findInterfaces(rig);
-    state.put("vms", { ...vm, blockedOperations: {} });
-  };
-  rename("mine");
-  const message = await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded");
-  expect(message).toContain(
-    `is called "mine", and the user of Landfall has no right to rename it: name it ${name} again`,
-  );
-  const since = stage.clock.monotonic();
-  await until("inventories came", () => stage.clock.monotonic() > since + 120_000);
-  expect(await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded")).toBe(message);
-  await stage.untilCondition("edge", "Ready", READY);
-  expect(simulator.requests.count("PATCH /vdis/{id}")).toBe(1);
-  rename(name);
-  await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
-  auth.setPrivileges(USER.username);
-  rename("mine");
-  await until("it is named again", () => findDisk()?.["name_label"] === name);
-  await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
-});
+longTest(
+  "a disk that a person renames is named again if the role may, and otherwise said until it is",
+  async () => {
+    await using rig = await startReady(toXenOrchestraSpec(1), {
+      users: [{ ...USER, privileges: ROLE }],
+    });
+    const { stage, simulator } = rig;
+    const { state, auth } = simulator;
+    const findDisk = (): XoRecord | undefined =>
+      state.list("vdis").find((one) => String(one["name_description"]).endsWith("disk=data"));
+    const name = String(findDisk()?.["name_label"]);
+    const rename = (name_label: string): void => {
+      const id = findDisk()?.id ?? "";
+      state.put("vdis", { ...findDisk(), id, name_label });
+      // Only the list of VMs leads to a look.
+      const { vm } = findInterfaces(rig);
+      state.put("vms", { ...vm, blockedOperations: {} });
+    };
+    rename("mine");
+    const message = await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded");
+    expect(message).toContain(
+      `is called "mine", and the user of Landfall has no right to rename it: name it ${name} again`,
+    );
+    const since = stage.clock.monotonic();
+    await until("inventories came", () => stage.clock.monotonic() > since + 120_000);
+    expect(await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded")).toBe(message);
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(simulator.requests.count("PATCH /vdis/{id}")).toBe(1);
+    rename(name);
+    await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
+    auth.setPrivileges(USER.username);
+    rename("mine");
+    await until("it is named again", () => findDisk()?.["name_label"] === name);
+    await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
+  },
+);
 
-test(
+longTest(
   "a VM that a person deletes while others are made vanished, and its host did not",
   async () => {
     await using rig = await startReady(toXenOrchestraSpec(1));

@@ -2,12 +2,13 @@
  * Never two leaders, whatever clocks, networks and processes do.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { tries } from "../../support/extent.ts";
 import { Random } from "../../support/random.ts";
 import { MemoryApiServer, Replica, type Trip } from "../../support/kube/election/rig.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const RUNS = tries(40);
 const STEP_MS = 250;
@@ -160,27 +161,31 @@ class World {
 }
 
 describe("LeaderElector", () => {
-  test("is never held by two at once under pauses, drift, delays, losses and outages", async () => {
-    let leaderships = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.integer(), rates, story, async (seed, drift, moments) => {
-        const world = new World(seed, drift);
-        const due = moments.toSorted((a: Moment, b: Moment) => a.atMs - b.atMs);
-        for (let atMs = 0; atMs < STORY_MS; atMs += STEP_MS) {
-          while ((due[0]?.atMs ?? Infinity) <= atMs) {
-            const next = due.shift();
-            if (next) world.apply(next.happening);
+  longTest(
+    "is never held by two at once under pauses, drift, delays, losses and outages",
+    async () => {
+      let leaderships = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.integer(), rates, story, async (seed, drift, moments) => {
+          const world = new World(seed, drift);
+          const due = moments.toSorted((a: Moment, b: Moment) => a.atMs - b.atMs);
+          for (let atMs = 0; atMs < STORY_MS; atMs += STEP_MS) {
+            while ((due[0]?.atMs ?? Infinity) <= atMs) {
+              const next = due.shift();
+              if (next) world.apply(next.happening);
+            }
+            await world.clock.advance(STEP_MS);
+            world.check();
+            world.tidy();
           }
-          await world.clock.advance(STEP_MS);
-          world.check();
-          world.tidy();
-        }
-        leaderships += world.leaderships;
-        expect(world.problems).toEqual([]);
-      }),
-      RUNS,
-    );
-    // A story in which nobody leads proves nothing.
-    expect(leaderships).toBeGreaterThan(RUNS.numRuns);
-  }, 60_000);
+          leaderships += world.leaderships;
+          expect(world.problems).toEqual([]);
+        }),
+        RUNS,
+      );
+      // A story in which nobody leads proves nothing.
+      expect(leaderships).toBeGreaterThan(RUNS.numRuns);
+    },
+    60_000,
+  );
 });

@@ -13,6 +13,7 @@ import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 import { heapStats } from "bun:jsc";
+import { longTest } from "../../support/long_test.ts";
 
 const node: KubeObject = {
   apiVersion: "v1",
@@ -398,7 +399,7 @@ test("V-03: EventSender lets one event pass every five minutes, with the full co
   expect((await feed([...burst, ...later])).slice(-3)).toEqual(["drop", "patch 32 m", "drop"]);
 });
 
-test("EventSender remembers 4,096 events, and forgets the longest unused first", async () => {
+longTest("EventSender remembers 4,096 events, and forgets the longest unused first", async () => {
   const send = createFeed();
   for (let at = 0; at < 4_096; at += 1) await send({ object: `n${at}` });
   expect(await send({ object: "n0" })).toBe("patch 2 m");
@@ -425,7 +426,7 @@ test("EventSender forgets nothing that still has an effect", async () => {
   ).toBe("create (combined from similar events): tenth");
 });
 
-test("EventCorrelator keeps less than a KiB of an Event, whatever its length", () => {
+longTest("EventCorrelator keeps less than a KiB of an Event, whatever its length", () => {
   const measure = (): number => {
     Bun.gc(true);
     return heapStats().heapSize + heapStats().extraMemorySize;

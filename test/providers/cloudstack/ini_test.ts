@@ -13,6 +13,7 @@ import {
   parseCloudStackConfig,
 } from "../../../lib/providers/cloudstack/settings/config.ts";
 import { INI_SYNTAX, readIniLines } from "../../../lib/providers/cloudstack/settings/ini_syntax.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const PARSER = {
   settings: describeSettings(),
@@ -387,7 +388,7 @@ describe("readIniLines()", () => {
     );
   });
 
-  test.each([
+  longTest.each([
     ["blanks", `[a${" ".repeat(300_000)}`],
     ["backslashes", "key = \\\n".repeat(50_000)],
     ["quotes", `key = ${'"'.repeat(300_000)}x`],

@@ -19,6 +19,7 @@ import {
 } from "../../../lib/simulator/cloudstack/mod.ts";
 import { type ChangingProvider, createChanging } from "../../support/cloud/changing_provider.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const { world } = createDemoWorld();
 const ROTATIONS = 4;
@@ -165,7 +166,7 @@ describe("rotation of keys under load", () => {
     }
   };
 
-  test.each([
+  longTest.each([
     ["both in one moment, as in a mounted Secret", "together"],
     ["one after the other", "apart"],
   ] as const)(
@@ -199,28 +200,32 @@ describe("rotation of keys under load", () => {
     60_000,
   );
 
-  test("of a file that is torn, empty or gone for a moment, the last good keys stay in use", async () => {
-    const [apiKeyFile, secretKeyFile] = [mount.path("plain-api"), mount.path("plain-secret")];
-    const write = (path: string, text: string): void => {
-      writeFileSync(`${path}.new`, text);
-      renameSync(`${path}.new`, path);
-    };
-    const { apiKey, secretKey } = toKeys(0);
-    write(apiKeyFile, apiKey);
-    write(secretKeyFile, secretKey);
-    const load = new Load(create({ apiKeyFile, secretKeyFile }).provider, listNodes(), 20);
-    for (const wrong of ["", apiKey.slice(0, 5), "\u0000"]) {
-      write(apiKeyFile, wrong);
-      // Longer than the files are trusted without another look.
-      await Bun.sleep(1_100);
-      await load.settle();
+  longTest(
+    "of a file that is torn, empty or gone for a moment, the last good keys stay in use",
+    async () => {
+      const [apiKeyFile, secretKeyFile] = [mount.path("plain-api"), mount.path("plain-secret")];
+      const write = (path: string, text: string): void => {
+        writeFileSync(`${path}.new`, text);
+        renameSync(`${path}.new`, path);
+      };
+      const { apiKey, secretKey } = toKeys(0);
       write(apiKeyFile, apiKey);
-      await load.settle();
-    }
-    const outcomes = await load.stop();
-    expect(outcomes.filter(({ error }) => error !== undefined)).toEqual([]);
-    expectNoLeak(outcomes);
-  }, 60_000);
+      write(secretKeyFile, secretKey);
+      const load = new Load(create({ apiKeyFile, secretKeyFile }).provider, listNodes(), 20);
+      for (const wrong of ["", apiKey.slice(0, 5), "\u0000"]) {
+        write(apiKeyFile, wrong);
+        // Longer than the files are trusted without another look.
+        await Bun.sleep(1_100);
+        await load.settle();
+        write(apiKeyFile, apiKey);
+        await load.settle();
+      }
+      const outcomes = await load.stop();
+      expect(outcomes.filter(({ error }) => error !== undefined)).toEqual([]);
+      expectNoLeak(outcomes);
+    },
+    60_000,
+  );
 
   test("of settings that change, only what the old keys signed fails", async () => {
     const { provider, change } = create(toKeys(0));

@@ -3,6 +3,7 @@ import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { listUntrue } from "../judges/calm.ts";
 import { findLeader, readNode, settle, SETTINGS } from "../settled.ts";
 import { CloudStackWorld } from "./cloud.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const MINUTE_MS = 60_000;
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
@@ -49,7 +50,7 @@ describe("a story of CloudStack", () => {
     expect(world.invariants.violations).toEqual([]);
   });
 
-  test.each(["expunge", "purge"] as const)(
+  longTest.each(["expunge", "purge"] as const)(
     "sees the Node of a VM go, with proof, unless the server forgot the VM at once: %s",
     async (how) => {
       world.cloud.state[how](world.machines.get("n1") ?? "");

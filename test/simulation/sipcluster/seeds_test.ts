@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { isOfTurn, readExtent } from "../../support/extent.ts";
 import { describeFailure } from "../ending.ts";
 import { runSipStory } from "./story.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const SEEDS_PER_TEST = 2;
 /** A seed takes about 0.3 s. */
@@ -36,7 +37,7 @@ test.skipIf(readExtent() === "some").each([76, 197, 431, 1114])(
   },
 );
 
-test("runSipStory() tells the same story of a seed each time", async () => {
+longTest("runSipStory() tells the same story of a seed each time", async () => {
   const [one, other] = [await runSipStory(4), await runSipStory(4)];
   expect(one.hash).toBe(other.hash);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { calm, restart } from "./story.ts";
 import { type Act, RightWorld, VINO } from "./judges/right_world.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -17,7 +18,7 @@ const work: Act = (right) => {
 
 const LATE = "Error: not right in time: ";
 
-test.each([
+longTest.each([
   ["calm()", "all is right and at rest", nothing, "in time"],
   ["calm()", "a VM is missing", removeVm, `${LATE}core has 1 VMs and wants 2`],
   ["calm()", "changes go on although all is right", work, `${LATE}writes or retries go on`],

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ALONE } from "../scenarios/stage.ts";
 import { rest } from "../timeline.ts";
 import { VinoWorld } from "./world.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const RIGHT = { rate: 1, skewMs: 0 } as const;
 const WORLDS = 5;
@@ -20,7 +21,7 @@ async function live(): Promise<WeakRef<VinoWorld>> {
   return new WeakRef(world);
 }
 
-test("nothing of a world is kept after leave(), although a process died in it", async () => {
+longTest("nothing of a world is kept after leave(), although a process died in it", async () => {
   const worlds: WeakRef<VinoWorld>[] = [];
   for (let number = 0; number < WORLDS; number += 1) worlds.push(await live());
   await rest();

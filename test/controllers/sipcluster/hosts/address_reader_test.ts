@@ -22,6 +22,7 @@ import {
   toHost,
 } from "../../../support/sipcluster/hosts.ts";
 import { connect } from "../../../support/kube/connect.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const signal = AbortSignal.timeout(30_000);
 const PERIOD_MS = 600_000;
@@ -274,18 +275,21 @@ test.each<[string, Record<string, string> | undefined, string[], string | undefi
   expect(stage.server.takeRequests()).toEqual([]);
 });
 
-test("readAll() of 100 clusters with 10 hosts sends 1,000 requests, and none when asked again", async () => {
-  await using stage = await start();
-  stage.write({ networkData: TEXT }, "shared");
-  const toCluster = (cluster: number): BareMetalHost[] =>
-    Array.from({ length: 10 }, (_, at) =>
-      toHost(`h${cluster}-${at}`, { spec: { networkData: { name: "shared" } } }),
-    );
-  const clusters = Array.from({ length: 100 }, (_, at) => toCluster(at));
-  const counts: number[] = [];
-  for (let round = 0; round < 2; round += 1) {
-    for (const hosts of clusters) await stage.reader.readAll(hosts, signal);
-    counts.push(stage.server.takeRequests().length);
-  }
-  expect(counts).toEqual([1_000, 0]);
-});
+longTest(
+  "readAll() of 100 clusters with 10 hosts sends 1,000 requests, and none when asked again",
+  async () => {
+    await using stage = await start();
+    stage.write({ networkData: TEXT }, "shared");
+    const toCluster = (cluster: number): BareMetalHost[] =>
+      Array.from({ length: 10 }, (_, at) =>
+        toHost(`h${cluster}-${at}`, { spec: { networkData: { name: "shared" } } }),
+      );
+    const clusters = Array.from({ length: 100 }, (_, at) => toCluster(at));
+    const counts: number[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      for (const hosts of clusters) await stage.reader.readAll(hosts, signal);
+      counts.push(stage.server.takeRequests().length);
+    }
+    expect(counts).toEqual([1_000, 0]);
+  },
+);

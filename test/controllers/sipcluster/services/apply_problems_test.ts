@@ -11,6 +11,7 @@ import {
   startApplier,
   toPlan,
 } from "../../../support/sipcluster/applier_rig.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const JUMP = toPlan();
 const DEX = toPlan({ service: "auth", name: "dex-a", nodePort: 30002 });
@@ -111,7 +112,7 @@ describe("a crash at any request", () => {
     );
   const nTimes = (objects: string[]): string[][] => REQUESTS.map(() => objects);
 
-  test.each(cases)("%s effect leads to the same objects as none", async (_what, isDone) => {
+  longTest.each(cases)("%s effect leads to the same objects as none", async (_what, isDone) => {
     await using calm = await startApplier();
     await calm.apply(JUMP, DEX);
     const wanted = calm.list();
@@ -123,7 +124,7 @@ describe("a crash at any request", () => {
     expect(found).toEqual(nTimes(wanted));
   });
 
-  test.each(cases)(
+  longTest.each(cases)(
     "%s effect leaves nothing of a service and a cluster that go then",
     async (_what, isDone) => {
       const found = await atEach(isDone, async (rig) => {

@@ -29,6 +29,7 @@ import {
   toIndex,
 } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import { toSpan } from "../../../../lib/controllers/vino/addresses/subnets.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const { signal } = new AbortController();
 const MANAGEMENT_POOL = "ippool-192-168-0-0-20";
@@ -334,32 +335,35 @@ describe("ip pools", () => {
     expect(await ended).toEqual(new Error("stopped"));
   });
 
-  test("processes that write at the same time never give an address twice, and lose none", async () => {
-    await using second = await rig.start();
-    await using third = await rig.start();
-    const processes = [process, second, third];
-    const wide = { ...MANAGEMENT, staticAllocationStop: "192.168.3.200" };
-    const rounds = 4;
-    for (let round = 0; round < rounds; round += 1) {
-      const all = processes.flatMap((one, at) =>
-        [0, 1].map(async (half) => {
-          const machines = toNames(5, 1000 * at + 100 * round + 10 * half);
-          const request = toRequest([wide, STORAGE], machines);
-          return await allocate(request, one);
-        }),
-      );
-      const given = await Promise.all(all);
-      expect(given.flatMap(listIps)).toHaveLength(6 * 5 * 2);
-    }
-    const count = processes.length * 2 * rounds * 5;
-    for (const name of [MANAGEMENT_POOL, STORAGE_POOL]) {
-      const stored = readAllocations(name);
-      expect(stored).toHaveLength(count);
-      expect(new Set(stored.map(({ ip }) => ip)).size).toBe(count);
-      expect(new Set(stored.map(({ mac }) => mac)).size).toBe(count);
-      expect(new Set(stored.map(({ allocatedTo }) => allocatedTo)).size).toBe(count);
-    }
-  });
+  longTest(
+    "processes that write at the same time never give an address twice, and lose none",
+    async () => {
+      await using second = await rig.start();
+      await using third = await rig.start();
+      const processes = [process, second, third];
+      const wide = { ...MANAGEMENT, staticAllocationStop: "192.168.3.200" };
+      const rounds = 4;
+      for (let round = 0; round < rounds; round += 1) {
+        const all = processes.flatMap((one, at) =>
+          [0, 1].map(async (half) => {
+            const machines = toNames(5, 1000 * at + 100 * round + 10 * half);
+            const request = toRequest([wide, STORAGE], machines);
+            return await allocate(request, one);
+          }),
+        );
+        const given = await Promise.all(all);
+        expect(given.flatMap(listIps)).toHaveLength(6 * 5 * 2);
+      }
+      const count = processes.length * 2 * rounds * 5;
+      for (const name of [MANAGEMENT_POOL, STORAGE_POOL]) {
+        const stored = readAllocations(name);
+        expect(stored).toHaveLength(count);
+        expect(new Set(stored.map(({ ip }) => ip)).size).toBe(count);
+        expect(new Set(stored.map(({ mac }) => mac)).size).toBe(count);
+        expect(new Set(stored.map(({ allocatedTo }) => allocatedTo)).size).toBe(count);
+      }
+    },
+  );
 });
 
 const SPEC = { subnet: "192.0.2.0/24" };

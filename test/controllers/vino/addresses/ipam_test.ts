@@ -22,6 +22,7 @@ import {
   toNames,
   toRequest,
 } from "../../../support/vino/address_requests.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const [WORKER_0 = "", WORKER_1 = ""] = toNames(2);
 const MANAGEMENT_POOL = "ippool-192-168-0-0-20";
@@ -609,21 +610,24 @@ test("releaseAddresses() takes back only what is gone, and lists only pools that
   ]);
 });
 
-test("planAddresses() gives 8,000 addresses, although others have a half of a subnet with 2^64", () => {
-  const half = {
-    allocatedTo: "node01",
-    start: "2001:db8:0:1::",
-    stop: "2001:db8:0:1:7fff:ffff:ffff:ffff",
-  };
-  const request = toRequest([STORAGE], toNames(8000));
-  const first = plan(request, {
-    pools: new Map([["old", { subnet: "2001:db8:0:1::/64", allocatedRanges: [half] }]]),
-  });
-  expect(new Set(listIps(first)).size + first.problems.size).toBe(8000);
-  expect(listIps(first)[0]).toBe("2001:db8:0:1:8000::");
-  const again = plan(request, { pools: first.changed });
-  expect(again.machines).toEqual(first.machines);
-});
+longTest(
+  "planAddresses() gives 8,000 addresses, although others have a half of a subnet with 2^64",
+  () => {
+    const half = {
+      allocatedTo: "node01",
+      start: "2001:db8:0:1::",
+      stop: "2001:db8:0:1:7fff:ffff:ffff:ffff",
+    };
+    const request = toRequest([STORAGE], toNames(8000));
+    const first = plan(request, {
+      pools: new Map([["old", { subnet: "2001:db8:0:1::/64", allocatedRanges: [half] }]]),
+    });
+    expect(new Set(listIps(first)).size + first.problems.size).toBe(8000);
+    expect(listIps(first)[0]).toBe("2001:db8:0:1:8000::");
+    const again = plan(request, { pools: first.changed });
+    expect(again.machines).toEqual(first.machines);
+  },
+);
 
 test("isIn() counts both ends", () => {
   const spans = [{ first: 5n, last: 9n }];

@@ -47,6 +47,7 @@ import {
   startPublisher,
 } from "../../../support/vino/publisher_rig.ts";
 import type { HostOutcome, WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const { signal } = new AbortController();
 
@@ -567,7 +568,7 @@ async function play(rig: PublisherRig, story: readonly Partial<PublishRequest>[]
   return crashes;
 }
 
-test.each(Object.entries(STORIES))("%s: every crash ends the same", async (_title, story) => {
+longTest.each(Object.entries(STORIES))("%s: every crash ends the same", async (_title, story) => {
   await using whole = await startPublisher();
   await play(whole, story);
   const expected = picture(whole);

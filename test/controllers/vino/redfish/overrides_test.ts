@@ -21,6 +21,7 @@ import {
 import { loginOf, ManagementRig } from "../../../support/vino/management_rig.ts";
 import { ALONE, Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
 import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 type Seen = Parameters<typeof planOverride>[1];
 type Step = ReturnType<typeof planOverride>;
@@ -432,23 +433,30 @@ async function finish({ rig, startsBefore }: Run): Promise<void> {
 }
 
 for (const scenario of SCENARIOS) {
-  test(`VinoManagement finishes a device that was set once, at any end of the process: ${scenario.title}`, async () => {
-    const { points } = await runUntil(scenario, Infinity);
-    expect(points).toBeGreaterThan(12);
-    let answered = 0;
-    for (let cut = 1; cut <= points; cut += 1) {
-      const run = await runUntil(scenario, cut);
-      await finish(run);
-      const { rig, startsBefore } = run;
-      const { bootOrder } = rig.power.get("a");
-      const override = rig.secrets.override("a");
-      expect({ cut, bootOrder, override }).toEqual({ cut, bootOrder: ORDER, override: undefined });
-      if (startsBefore === undefined) continue;
-      answered += 1;
-      expect([cut, rig.power.starts[startsBefore]]).toEqual([cut, "a network"]);
-      rig.power.start("a");
-      expect([cut, rig.power.starts.at(-1)]).toEqual([cut, "a disk"]);
-    }
-    expect(answered).toBeGreaterThan(0);
-  });
+  longTest(
+    `VinoManagement finishes a device that was set once, at any end of the process: ${scenario.title}`,
+    async () => {
+      const { points } = await runUntil(scenario, Infinity);
+      expect(points).toBeGreaterThan(12);
+      let answered = 0;
+      for (let cut = 1; cut <= points; cut += 1) {
+        const run = await runUntil(scenario, cut);
+        await finish(run);
+        const { rig, startsBefore } = run;
+        const { bootOrder } = rig.power.get("a");
+        const override = rig.secrets.override("a");
+        expect({ cut, bootOrder, override }).toEqual({
+          cut,
+          bootOrder: ORDER,
+          override: undefined,
+        });
+        if (startsBefore === undefined) continue;
+        answered += 1;
+        expect([cut, rig.power.starts[startsBefore]]).toEqual([cut, "a network"]);
+        rig.power.start("a");
+        expect([cut, rig.power.starts.at(-1)]).toEqual([cut, "a disk"]);
+      }
+      expect(answered).toBeGreaterThan(0);
+    },
+  );
 }

@@ -8,6 +8,7 @@ import {
   toToken,
 } from "../../../support/redfish/client.ts";
 import { makeSystem } from "../../../support/redfish/memory_backend.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const A = credentialsOf("a");
 const WRONG = { ...A, password: "guess" };
@@ -54,7 +55,7 @@ test("Access keeps at most 32 sessions of one user, the newest ones", async () =
   expect((await rig.ask(SYSTEMS, tokens[1])).status).toBe(200);
 });
 
-test("Access keeps at most 2048 sessions", async () => {
+longTest("Access keeps at most 2048 sessions", async () => {
   const systems = Array.from({ length: 80 }, (_one, at) => makeSystem(`s${at}`));
   const rig = createRig(systems);
   const first = toToken(await signIn(rig, credentialsOf("s0")));

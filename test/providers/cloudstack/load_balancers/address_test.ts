@@ -25,6 +25,7 @@ import { SIGNER } from "./objects.ts";
 import { formatRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import type { ChangeOf } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const rig = useApply();
 const { signal } = new AbortController();
@@ -351,7 +352,7 @@ describe("releaseAddress", () => {
     expect(rig.simulator.requests.count("disassociateIpAddress")).toBe(1);
   });
 
-  test.each(["reset", "resetAfter", "hang", "hangAfter"] as const)(
+  longTest.each(["reset", "resetAfter", "hang", "hangAfter"] as const)(
     "%s of each of its requests: the next process releases it, or finds it released",
     async (kind) => {
       for (const at of [1, 2, 3]) {

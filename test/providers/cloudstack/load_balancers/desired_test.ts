@@ -22,6 +22,7 @@ import {
   toNotice,
   toWaiting,
 } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const UDP: LoadBalancerPort = { name: "dns", protocol: "UDP", port: 53, nodePort: 30_053 };
 
@@ -147,7 +148,7 @@ for (const [outer, inner, is] of COVERED) {
   });
 }
 
-test("lists of thousands of blocks are compared in a moment", () => {
+longTest("lists of thousands of blocks are compared in a moment", () => {
   const list = Array.from({ length: 20_000 }, (_, at) => `10.${at >> 8}.${at & 255}.0/24`);
   const startedMs = performance.now();
   expect(intersect(list, [...list, "192.0.2.0/24"])).toEqual(list.toSorted());

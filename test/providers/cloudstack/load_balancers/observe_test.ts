@@ -30,6 +30,7 @@ import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/word
 import { CLUSTER } from "./cloud/cloud_model.ts";
 import { createCloud, DESCRIPTION, LB_NAME, OWNER, toSpec } from "./cloud/services.ts";
 import { toStickinessPolicy } from "../../../support/cloud/cloudstack_rules.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";
@@ -552,7 +553,7 @@ function createLarge(): {
   };
 }
 
-test("a Service with a port for each node port is planned in a moment", () => {
+longTest("a Service with a port for each node port is planned in a moment", () => {
   const { observation, spec } = createLarge();
   const startedMs = performance.now();
   const counts = [plan(observation, spec), planRelease(observation, spec)].map(

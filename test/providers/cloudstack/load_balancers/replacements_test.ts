@@ -30,6 +30,7 @@ import { listClients } from "../../../simulation/cloudstack/services/router.ts";
 import { toDeps } from "../fake_server.ts";
 import { annotate, LB_NAME, toSpec } from "./cloud/services.ts";
 import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const signal = new AbortController().signal;
 const STEPS_MAX = 40;
@@ -519,7 +520,7 @@ function listTables(): readonly Table[] {
   return [["a sample of all", cases, SAMPLE_ENDINGS]];
 }
 
-test.each([...listTables()])(
+longTest.each([...listTables()])(
   "no edit leaves less service than before, unless the next request makes it again: %s",
   async (_name, cases, endings) => {
     const count = { nothing: 0, inPlace: 0, replaced: 0, moved: 0, refused: 0 };

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { MachineSpec } from "../../../../lib/cloud/capabilities/machines.ts";
 import { Rig, SEED, summarise } from "./rig.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 let rig: Rig;
 
@@ -346,45 +347,50 @@ describe("a machine that a person changed", () => {
   });
 });
 
-test("a hundred machines are made once, with few requests each, although reads are as late as can be", async () => {
-  await rig.stop();
-  rig = await Rig.start(undefined, { lag: { minMs: 250, maxMs: 250, seed: 1 } });
-  const specs = Array.from({ length: 100 }, (_, index) =>
-    rig.spec({
-      index,
-      seed: SEED,
-      interfaces: [
-        {
-          name: "oam",
-          network: "oam",
-          mac: `02:00:00:00:01:${index.toString(16).padStart(2, "0")}`,
-        },
-      ],
-      disks: [
-        { name: "root", sizeBytes: 10 * 1024 ** 3, ...(index % 2 === 0 && { storage: "fast" }) },
-      ],
-    }),
-  );
-  rig.simulator.requests.reset();
-  for (let round = 0; round < 30; round += 1) {
-    const cloud = await rig.look(specs);
-    const plans = specs.map(
-      (spec) => [spec, rig.machines.plan(cloud, spec, rig.record(spec))] as const,
+longTest(
+  "a hundred machines are made once, with few requests each, although reads are as late as can be",
+  async () => {
+    await rig.stop();
+    rig = await Rig.start(undefined, { lag: { minMs: 250, maxMs: 250, seed: 1 } });
+    const specs = Array.from({ length: 100 }, (_, index) =>
+      rig.spec({
+        index,
+        seed: SEED,
+        interfaces: [
+          {
+            name: "oam",
+            network: "oam",
+            mac: `02:00:00:00:01:${index.toString(16).padStart(2, "0")}`,
+          },
+        ],
+        disks: [
+          { name: "root", sizeBytes: 10 * 1024 ** 3, ...(index % 2 === 0 && { storage: "fast" }) },
+        ],
+      }),
     );
-    if (plans.every(([, { steps, againMs }]) => steps.length === 0 && againMs === undefined)) break;
-    await Promise.all(plans.map(([spec, plan]) => rig.step(plan, spec)));
-    // Real looks followed each other that quickly.
-    const isMoving = plans.some(([, { steps }]) => steps.length > 0);
-    const waitMs = Math.min(...plans.map(([, { againMs = Infinity }]) => againMs));
-    await rig.clock.advance(isMoving ? 20 : waitMs);
-  }
-  const { requests } = rig.simulator;
-  const made = ["POST /pools/{id}/actions/create_vm", "POST /srs/{id}/vdis", "POST /vbds"];
-  expect(made.map((route) => requests.count(route))).toEqual([100, 100, 100]);
-  const perMachine = requests.total / specs.length;
-  expect(perMachine).toBeLessThanOrEqual(9);
-  expect(rig.list("vms").filter((vm) => vm["power_state"] === "Running")).toHaveLength(101);
-}, 60_000);
+    rig.simulator.requests.reset();
+    for (let round = 0; round < 30; round += 1) {
+      const cloud = await rig.look(specs);
+      const plans = specs.map(
+        (spec) => [spec, rig.machines.plan(cloud, spec, rig.record(spec))] as const,
+      );
+      if (plans.every(([, { steps, againMs }]) => steps.length === 0 && againMs === undefined))
+        break;
+      await Promise.all(plans.map(([spec, plan]) => rig.step(plan, spec)));
+      // Real looks followed each other that quickly.
+      const isMoving = plans.some(([, { steps }]) => steps.length > 0);
+      const waitMs = Math.min(...plans.map(([, { againMs = Infinity }]) => againMs));
+      await rig.clock.advance(isMoving ? 20 : waitMs);
+    }
+    const { requests } = rig.simulator;
+    const made = ["POST /pools/{id}/actions/create_vm", "POST /srs/{id}/vdis", "POST /vbds"];
+    expect(made.map((route) => requests.count(route))).toEqual([100, 100, 100]);
+    const perMachine = requests.total / specs.length;
+    expect(perMachine).toBeLessThanOrEqual(9);
+    expect(rig.list("vms").filter((vm) => vm["power_state"] === "Running")).toHaveLength(101);
+  },
+  60_000,
+);
 
 describe("a seed that was just attached", () => {
   const spec = (): MachineSpec => rig.spec({ seed: SEED });

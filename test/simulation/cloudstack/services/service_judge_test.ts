@@ -10,6 +10,7 @@ import { type CloudStackBalancing, drawSite } from "./balancing.ts";
 import { listRules } from "./service_judge.ts";
 import { RECORD } from "./wishes.ts";
 import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const SEED = findSeed();
 const WEB = { name: "web", namespace: "default" } as const;
@@ -205,7 +206,7 @@ test("judges let people open a port by hand, and then it must be closed again", 
   expect(untrue(scene)).toBe("");
 });
 
-test.each([
+longTest.each([
   { story: "asks before people change the Service", asks: "before", isTold: false },
   { story: "asks after it has seen their change", asks: "after", isTold: true },
   { story: "had its answer before", asks: "before", isAnswered: true, isTold: true },
@@ -250,7 +251,7 @@ test.each([
   },
 );
 
-test.each([
+longTest.each([
   { record: "from a clock that is half an hour ahead", aheadMs: 1_800_000, leadMs: 1_800_000 },
   { record: "from a clock that is half an hour behind", aheadMs: -1_800_000, leadMs: 0 },
   { record: "that people spoilt", leadMs: 0 },

@@ -12,6 +12,7 @@ import {
   toProblem,
 } from "../../../../support/sipcluster/matching_problems.ts";
 import { tries } from "../../../../support/extent.ts";
+import { longTest } from "../../../../support/long_test.ts";
 
 const ENOUGH = { maxSteps: 1_000_000, maxGroups: 10_000 };
 
@@ -24,7 +25,7 @@ function nameHosts(problem: Problem): readonly string[] {
 }
 
 describe("findMatching()", () => {
-  test("agrees with a search that tries every choice", () => {
+  longTest("agrees with a search that tries every choice", () => {
     const seeds = tries(10_000).numRuns;
     let full = 0;
     for (let seed = 1; seed <= seeds; seed += 1) {
