@@ -204,6 +204,18 @@ describe("the page of one", () => {
     expect(html.match(/vino-mixed-worker-0: 2 VMs have its name/g)).toHaveLength(1);
   });
 
+  test("names the host as the machine does while the cloud shows none", async () => {
+    const machine = toVinoMachine("a", 0, { host: "id-9", hostDisplayName: "xcp-9" });
+    const html = await readPage(
+      show([toVino("a", { machines: [machine] })], {
+        cloud: { pools: [], hosts: [], machines: [] },
+      }),
+      `${LIST}/tenants/a`,
+    );
+    expect(html).toContain("xcp-9");
+    expect(html).not.toContain("id-9");
+  });
+
   test("says once why the last reconcile failed", async () => {
     const lastReconcile = { at: "2026-01-02T03:04:05Z", outcome: "error", error: "no answer" };
     const vino = toVino("a", { state: "failing", lastReconcile, conditions: [] });

@@ -200,7 +200,11 @@ function toMachineTable(
   machines: readonly VinoMachineView[],
   cloud: CloudView,
 ): TableSection {
-  const hosts = new Map(cloud.hosts.map(({ id, name }) => [id, name]));
+  // The cloud may show no hosts, for example while xo-server starts.
+  const hosts = new Map([
+    ...machines.map(({ host = "", hostDisplayName = host }) => [host, hostDisplayName] as const),
+    ...cloud.hosts.map(({ id, name }) => [id, name] as const),
+  ]);
   const shown = new Map(cloud.machines.map((one) => [one.name, one]));
   const likes = findLikes(machines);
   return {

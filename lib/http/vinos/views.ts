@@ -39,6 +39,8 @@ export interface VinoMachineView {
   readonly power?: string;
   /** ID of the host in the cloud where it starts. */
   readonly host?: string;
+  /** Name of that host, as the cloud showed it last. */
+  readonly hostDisplayName?: string;
   /** The cloud's ID. */
   readonly machineId?: string;
   readonly address?: string;

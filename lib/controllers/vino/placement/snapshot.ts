@@ -94,7 +94,7 @@ export function takeSnapshot(input: SnapshotInput): SnapshotResult {
 
 /** Why nothing can be done for a machine without a host; a sentence without a full stop that names the pool. */
 export function describeLostHost(
-  { hostId }: Pick<PlacedMachine, "hostId">,
+  { hostId, known }: Pick<PlacedMachine, "hostId" | "known">,
   { view: { pools }, poolId = "" }: Pick<Snapshot, "poolId" | "view">,
 ): string {
   const lost = pools.filter(({ isComplete }) => !isComplete).map(({ name }) => name);
@@ -102,7 +102,9 @@ export function describeLostHost(
     const pool = pools.find(({ id }) => id === poolId);
     return `Pool ${pool?.name ?? poolId} shows no host where it can start`;
   }
-  const host = hostId === undefined ? "its host" : `its host ${hostId}`;
+  const { host: id, hostDisplayName = hostId } = known?.entry ?? {};
+  const name = id === hostId ? hostDisplayName : hostId;
+  const host = name === undefined ? "its host" : `its host ${name}`;
   return lost.length === 1
     ? `The cloud does not show ${host}: pool ${nameSome(lost)} is disconnected or still loading`
     : `The cloud does not show ${host}: pools ${nameSome(lost)} are disconnected or still loading`;

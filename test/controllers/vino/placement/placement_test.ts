@@ -811,12 +811,26 @@ test("HostSlots gives each enabled host only so many machines of the role", () =
 
 const LYON = { id: "pool-1", name: "lyon", isComplete: true };
 const PARIS = { id: "pool-2", name: "paris", isComplete: false };
+const knownOn = (host: string, hostDisplayName: string): KnownMachine =>
+  toKnown("worker", 0, host, { entry: toEntry("worker", 0, { host, hostDisplayName }) });
 const LOST_NICE = { id: "pool-3", name: "nice", isComplete: false };
 
 test.each([
   [
     "the pool that may have it, and the host's ID",
     { hostId: "h9" },
+    [LYON, PARIS],
+    "The cloud does not show its host h9: pool paris is disconnected or still loading",
+  ],
+  [
+    "the host as its object does",
+    { hostId: "h9", known: knownOn("h9", "xcp-9") },
+    [LYON, PARIS],
+    "The cloud does not show its host xcp-9: pool paris is disconnected or still loading",
+  ],
+  [
+    "no host for another one",
+    { hostId: "h9", known: knownOn("h8", "xcp-8") },
     [LYON, PARIS],
     "The cloud does not show its host h9: pool paris is disconnected or still loading",
   ],
