@@ -24,6 +24,7 @@ import {
   deleteHopeless,
   nameBack,
   publishAgain,
+  deleteDisksLeft,
   deleteMachinesInTheWay,
   PEOPLE_STEPS,
 } from "./steps/people.ts";
@@ -109,6 +110,7 @@ function toRules(world: VinoWorld): RestRules {
       supervise(world);
       confirmRemovals(world);
       deleteHopeless(world);
+      deleteDisksLeft(world);
       publishAgain(world);
       askForLargerDisks(world);
       deleteMachinesInTheWay(world);

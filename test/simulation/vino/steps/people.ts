@@ -146,6 +146,19 @@ export function deleteHopeless(world: VinoWorld): void {
   }
 }
 
+/** How Landfall says that only a person knows whether a disk has data. */
+const DISK_LEFT = /is gone, but its disk (\S+) \(([^)]+)\) exists/g;
+
+/** Deletes disks of VMs that people deleted, of which Landfall says that a person must. */
+export function deleteDisksLeft({ vinoes, cloud: { state }, trace }: VinoWorld): void {
+  const status = JSON.stringify(vinoes.map(({ status: one = null }) => one));
+  for (const [, name = "", id = ""] of status.matchAll(DISK_LEFT)) {
+    if (!state.all("vdis").has(id)) continue;
+    trace.note("PERSON", `deletes disk ${name}`);
+    state.remove("vdis", id);
+  }
+}
+
 /** Deletes a VM with its disks. */
 function deleteMachine({ cloud: { state }, cloudJudge }: VinoWorld, vm: XoRecord): void {
   const birth = cloudJudge.machines.findBirth(vm.id);
