@@ -28,7 +28,7 @@ import {
   PRIVILEGES,
   USER_ID as USER_ID_WORD,
 } from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
-import type { ManualClock } from "../../../support/manual_clock.ts";
+import { type ManualClock, passUntil } from "../../../support/manual_clock.ts";
 import { shorten } from "../../../support/net/short_way.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 
@@ -198,7 +198,8 @@ export class Rig {
     for (const step of listNextSteps(plan)) {
       this.done.push(step.summary);
       const record = { text: this.records.get(name), save };
-      await this.machines.apply(step, { record, fence: this.fence }, this.signal);
+      const applied = this.machines.apply(step, { record, fence: this.fence }, this.signal);
+      await passUntil(this.clock, applied);
     }
   }
 

@@ -149,20 +149,31 @@ async function deleteThing(
   await changes.deleteVm(id);
 }
 
+/** Xen Orchestra knows a disk that it made only some 200 ms later. */
+const DISK_LAG_MS = 250;
+const DISK_TRIES = 4;
+
 /** Its description follows last: a disk without one was never used. */
-async function addDisk(change: ChangeOf<"addDisk">, { changes, save }: Acting): Promise<void> {
+async function addDisk(
+  change: ChangeOf<"addDisk">,
+  { changes, clock, save, signal }: Acting,
+): Promise<void> {
   const { vmId, poolId, storageId, sizeBytes, position, names, record } = change;
   if (change.diskId === undefined) await save(record);
   const storage = { id: storageId, poolId };
   const disk = { name: names.name_label, sizeBytes };
   const diskId = change.diskId ?? (await changes.makeDisk(storage, disk));
-  try {
-    await changes.attachDisk(vmId, diskId, { position, mode: "RW" });
-    await changes.patchDisk(diskId, names);
-  } catch (error) {
-    // Xen Orchestra knows a disk that it made only some 200 ms later. The next observation goes on with it.
-    if (!(error instanceof ChangeRefusal && error.isMissing)) throw error;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await changes.attachDisk(vmId, diskId, { position, mode: "RW" });
+      break;
+    } catch (error) {
+      const isLate = error instanceof ChangeRefusal && error.isMissing;
+      if (!isLate || tries === DISK_TRIES) throw error;
+    }
+    await clock.sleep(DISK_LAG_MS, signal);
   }
+  await changes.patchDisk(diskId, names);
 }
 
 /** Uploads the seed, and attaches it. A crash in between leaves a disk that nothing uses: it is deleted later. */
