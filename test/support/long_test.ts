@@ -5,5 +5,8 @@
 import { test } from "bun:test";
 import { readExtent } from "./extent.ts";
 
-/** A test that takes long: of thousands of things, of endless answers, or of every point at which a process can end. */
+/**
+ * A test that takes long: of thousands of things, of endless answers, of every point at which a process can end; and
+ * tests of what judges tests.
+ */
 export const longTest: typeof test = test.skipIf(readExtent() === "some");

@@ -2,7 +2,7 @@
  * Connections that keep a listener waiting, break off, or flood it.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
@@ -39,7 +39,7 @@ function reset(socket: Socket): void {
 }
 
 describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) => {
-  test(`the ${kind} waits ten seconds for the rest of a head, wherever it stops`, async () => {
+  longTest(`the ${kind} waits ten seconds for the rest of a head, wherever it stops`, async () => {
     await using stage = await ListenerStage.start(kind);
     const heads = Array.from({ length: PROBE.length }, (_, at) => PROBE.slice(0, at));
     const bodies = [`${PROBE.slice(0, -2)}X: ${"a".repeat(16_000)}`, "\r\n".repeat(100)];
@@ -57,32 +57,38 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
     await stage.expectWell();
   });
 
-  test(`the ${kind} answers a head that comes byte by byte in time, and a client that then says no more`, async () => {
-    await using stage = await ListenerStage.start(kind);
-    const connection = await stage.open();
-    connection.socket.setNoDelay(true);
-    for (const byte of PROBE) {
-      connection.send(byte);
-      await Bun.sleep(0);
-    }
-    await connection.untilAnswers(1);
-    connection.socket.end(PROBE);
-    await connection.closed;
-    expect(connection.statuses).toEqual([200, 200]);
-    await stage.expectWell();
-  });
+  longTest(
+    `the ${kind} answers a head that comes byte by byte in time, and a client that then says no more`,
+    async () => {
+      await using stage = await ListenerStage.start(kind);
+      const connection = await stage.open();
+      connection.socket.setNoDelay(true);
+      for (const byte of PROBE) {
+        connection.send(byte);
+        await Bun.sleep(0);
+      }
+      await connection.untilAnswers(1);
+      connection.socket.end(PROBE);
+      await connection.closed;
+      expect(connection.statuses).toEqual([200, 200]);
+      await stage.expectWell();
+    },
+  );
 
-  test(`the ${kind} answers as many requests on a connection as come one after another`, async () => {
-    await using stage = await ListenerStage.start(kind);
-    const connection = await stage.open();
-    for (let count = 1; count <= 100; count += 1) {
-      connection.send(PROBE);
-      await connection.untilAnswers(count);
-    }
-    expect(new Set(connection.statuses)).toEqual(new Set([200]));
-    connection.socket.destroy();
-    await stage.expectWell();
-  });
+  longTest(
+    `the ${kind} answers as many requests on a connection as come one after another`,
+    async () => {
+      await using stage = await ListenerStage.start(kind);
+      const connection = await stage.open();
+      for (let count = 1; count <= 100; count += 1) {
+        connection.send(PROBE);
+        await connection.untilAnswers(count);
+      }
+      expect(new Set(connection.statuses)).toEqual(new Set([200]));
+      connection.socket.destroy();
+      await stage.expectWell();
+    },
+  );
 
   longTest(`the ${kind} survives clients that break off, in whatever phase`, async () => {
     await using stage = await ListenerStage.start(kind);
@@ -125,7 +131,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
     await stage.expectWell();
   });
 
-  test(`the ${kind} answers probes while 200 connections come and stay`, async () => {
+  longTest(`the ${kind} answers probes while 200 connections come and stay`, async () => {
     await using stage = await ListenerStage.start(kind);
     const held: Socket[] = [];
     for (let count = 0; count < 200; count += 1) {
@@ -171,7 +177,7 @@ async function startEndless(isTls: boolean, clock: ManualClock): Promise<Endless
 }
 
 describe.each([[false], [true]])("startHttpServer() with TLS: %p", (isTls) => {
-  test("startHttpServer() answers a probe while clients take no answers", async () => {
+  longTest("startHttpServer() answers a probe while clients take no answers", async () => {
     const clock = new ManualClock();
     const { place, asked, stop } = await startEndless(isTls, clock);
     const held: RawConnection[] = [];
@@ -189,7 +195,7 @@ describe.each([[false], [true]])("startHttpServer() with TLS: %p", (isTls) => {
     await stop();
   });
 
-  test("startHttpServer() cuts off after 30 s who takes an answer byte by byte", async () => {
+  longTest("startHttpServer() cuts off after 30 s who takes an answer byte by byte", async () => {
     const clock = new ManualClock();
     const { place, asked, stop } = await startEndless(isTls, clock);
     const { socket, send, closed } = await openRaw(place);

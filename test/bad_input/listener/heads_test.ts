@@ -2,10 +2,11 @@
  * Headers that lie: who is asked, who asks, and what a browser may do with the answer; and what is given back of them.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { tries } from "../../support/extent.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED, useListener } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 /** Names by which a page of somebody else could reach a listener on this machine: the debug port must refuse all. */
 const FOREIGN_HOSTS: readonly string[] = [
@@ -105,7 +106,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
   };
 
   const verb = kind === "debug port" ? "refuses" : "takes";
-  test(`the ${kind} ${verb} hosts of others, and refuses what is no host`, async () => {
+  longTest(`the ${kind} ${verb} hosts of others, and refuses what is no host`, async () => {
     const foreign = kind === "debug port" ? 421 : 200;
     const found: [string, number][] = [];
     const wanted: [string, number][] = [];
@@ -127,25 +128,28 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
     await use().expectWell();
   });
 
-  test(`the ${kind} gives a page of somebody else in a browser nothing to read or to run`, async () => {
-    const stage = use();
-    const origin = `Origin: https://evil.example\r\nAccept: text/html\r\nAccess-Control-Request-Method: GET\r\n`;
-    for (const path of [
-      "/livez",
-      "/debug/",
-      `/debug/nodes/${MARK}%3Cscript%3E`,
-      "/configz",
-      "/none",
-    ]) {
-      const { text } = await stage.get(path, origin);
-      expect(text).not.toMatch(/^access-control-/im);
-      expect(text).not.toContain("<script>alert");
-      expect(text).not.toContain(`${MARK}<`);
-    }
-    await stage.expectWell();
-  });
+  longTest(
+    `the ${kind} gives a page of somebody else in a browser nothing to read or to run`,
+    async () => {
+      const stage = use();
+      const origin = `Origin: https://evil.example\r\nAccept: text/html\r\nAccess-Control-Request-Method: GET\r\n`;
+      for (const path of [
+        "/livez",
+        "/debug/",
+        `/debug/nodes/${MARK}%3Cscript%3E`,
+        "/configz",
+        "/none",
+      ]) {
+        const { text } = await stage.get(path, origin);
+        expect(text).not.toMatch(/^access-control-/im);
+        expect(text).not.toContain("<script>alert");
+        expect(text).not.toContain(`${MARK}<`);
+      }
+      await stage.expectWell();
+    },
+  );
 
-  test(`the ${kind} gives HEAD the head that GET has, and no body`, async () => {
+  longTest(`the ${kind} gives HEAD the head that GET has, and no body`, async () => {
     const stage = use();
     for (const path of ["/livez", "/metrics", "/debug/nodes", "/debug/", "/none"]) {
       const connection = await stage.ask(
@@ -160,7 +164,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
   });
 });
 
-test("the HTTPS port takes a token in one place and one form alone", async () => {
+longTest("the HTTPS port takes a token in one place and one form alone", async () => {
   await using stage = await ListenerStage.start("HTTPS port");
   for (const head of NO_TOKENS) {
     const { status, text } = await stage.get("/configz", head);
@@ -191,27 +195,30 @@ test("the HTTPS port takes a token in one place and one form alone", async () =>
   await stage.expectWell();
 });
 
-test("the HTTPS port reads hostile values of headers, and gives back and logs none of them", async () => {
-  await using stage = await ListenerStage.start("HTTPS port");
-  const value = fc
-    .array(
-      fc.integer({ min: 0x20, max: 0xff }).filter((code) => code !== 0x7f),
-      { maxLength: 60 },
-    )
-    .map((codes) => MARK + String.fromCharCode(...codes));
-  const names =
-    "X-A User-Agent Referer Cookie Accept Origin Authorization Via If-None-Match X-Request-Id " +
-    "Accept-Encoding If-Modified-Since Range Forwarded Content-Type";
-  const name = fc.constantFrom(...names.split(" "));
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(name, value), { maxLength: 6 }), async (pairs) => {
-      const head = pairs.map(([one, text]) => `${one}: ${text}\r\n`).join("");
-      const { status, text } = await stage.get("/debug/nodes", head);
-      if (![400, 401].includes(status)) throw new Error(`status ${status}`);
-      expect(text).not.toContain(MARK);
-    }),
-    tries(40),
-  );
-  expect(stage.logged).toEqual([]);
-  await stage.expectWell();
-});
+longTest(
+  "the HTTPS port reads hostile values of headers, and gives back and logs none of them",
+  async () => {
+    await using stage = await ListenerStage.start("HTTPS port");
+    const value = fc
+      .array(
+        fc.integer({ min: 0x20, max: 0xff }).filter((code) => code !== 0x7f),
+        { maxLength: 60 },
+      )
+      .map((codes) => MARK + String.fromCharCode(...codes));
+    const names =
+      "X-A User-Agent Referer Cookie Accept Origin Authorization Via If-None-Match X-Request-Id " +
+      "Accept-Encoding If-Modified-Since Range Forwarded Content-Type";
+    const name = fc.constantFrom(...names.split(" "));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(name, value), { maxLength: 6 }), async (pairs) => {
+        const head = pairs.map(([one, text]) => `${one}: ${text}\r\n`).join("");
+        const { status, text } = await stage.get("/debug/nodes", head);
+        if (![400, 401].includes(status)) throw new Error(`status ${status}`);
+        expect(text).not.toContain(MARK);
+      }),
+      tries(40),
+    );
+    expect(stage.logged).toEqual([]);
+    await stage.expectWell();
+  },
+);

@@ -2,7 +2,7 @@
  * Paths that try to be taken for others: what may be read is judged by the path that is served, always.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import fc from "fast-check";
@@ -14,6 +14,7 @@ import type { Handler } from "../../../lib/http/sockets/server.ts";
 import { tries } from "../../support/extent.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED, useListener } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 /** Ways to write a path that nobody may read without a token, or another that looks like one that everybody may. */
 const TRICKS: readonly string[] = [
@@ -103,7 +104,7 @@ const toPath = (text: string): string => Buffer.from(text, "utf8").toString("lat
 describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) => {
   const use = useListener(kind);
 
-  test(`the ${kind} shows a stranger nothing, however he writes the path`, async () => {
+  longTest(`the ${kind} shows a stranger nothing, however he writes the path`, async () => {
     const stage = use();
     const wrong: unknown[] = [];
     for (const path of TRICKS) {
@@ -120,7 +121,7 @@ describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) =>
   });
 });
 
-test("the HTTPS port asks the cluster about the path that it then serves", async () => {
+longTest("the HTTPS port asks the cluster about the path that it then serves", async () => {
   await using stage = await ListenerStage.start("HTTPS port");
   const token = `Authorization: Bearer ${GOOD_TOKEN}\r\n`;
   for (const [path, status] of [
@@ -172,7 +173,7 @@ function createRoutes(served: string[]): Handler {
   return routes;
 }
 
-test("guardAccess() asks about the very path that the routes see", async () => {
+longTest("guardAccess() asks about the very path that the routes see", async () => {
   const asked: string[] = [];
   const served: string[] = [];
   const reviewer = {
@@ -205,31 +206,34 @@ test("guardAccess() asks about the very path that the routes see", async () => {
   expect(seen).toBeGreaterThan(60);
 });
 
-test("guardAccess() without a token lets through no path to a route that is not open", async () => {
-  const never = (): Promise<never> => Promise.reject(new Error("nobody is asked"));
-  const reviewer = { authenticate: never, authorize: never };
-  const patterns = ["/healthz", "/debug/nodes", "/debug/*", "/debug/nodes/x*", "/metrics", "/*"];
-  const log = silentLogger;
-  const clock = new ManualClock();
-  const { signal } = new AbortController();
-  const statuses = new Set<number>();
-  await fc.assert(
-    fc.asyncProperty(anyPath, fc.subarray(patterns), async (path, alwaysAllowPaths) => {
-      const request = toRequest(path);
-      if (request === undefined) return;
-      const served: string[] = [];
-      const options = { reviewer, alwaysAllowPaths, clock, log, signal };
-      const { status } = await guardAccess(createRoutes(served), options).fetch(request);
-      statuses.add(status);
-      const [shown] = served;
-      expect(shown === undefined).toBe(status !== 200);
-      if (shown !== undefined)
-        expect(alwaysAllowPaths.filter((one) => opens(one, shown))).not.toEqual([]);
-    }),
-    tries(1_000),
-  );
-  expect([...statuses].sort()).toEqual([200, 400, 401]);
-});
+longTest(
+  "guardAccess() without a token lets through no path to a route that is not open",
+  async () => {
+    const never = (): Promise<never> => Promise.reject(new Error("nobody is asked"));
+    const reviewer = { authenticate: never, authorize: never };
+    const patterns = ["/healthz", "/debug/nodes", "/debug/*", "/debug/nodes/x*", "/metrics", "/*"];
+    const log = silentLogger;
+    const clock = new ManualClock();
+    const { signal } = new AbortController();
+    const statuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(anyPath, fc.subarray(patterns), async (path, alwaysAllowPaths) => {
+        const request = toRequest(path);
+        if (request === undefined) return;
+        const served: string[] = [];
+        const options = { reviewer, alwaysAllowPaths, clock, log, signal };
+        const { status } = await guardAccess(createRoutes(served), options).fetch(request);
+        statuses.add(status);
+        const [shown] = served;
+        expect(shown === undefined).toBe(status !== 200);
+        if (shown !== undefined)
+          expect(alwaysAllowPaths.filter((one) => opens(one, shown))).not.toEqual([]);
+      }),
+      tries(1_000),
+    );
+    expect([...statuses].sort()).toEqual([200, 400, 401]);
+  },
+);
 
 /** Whether a pattern opens a path, in the words of the flag's documentation. */
 function opens(pattern: string, path: string): boolean {

@@ -2,11 +2,12 @@
  * Requests that are none, or more than one, or not what they seem, at every listener.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { tries } from "../../support/extent.ts";
 import type { RawConnection } from "../../support/net/raw_http.ts";
 import { LISTENER_KINDS, type ListenerStage, PROTECTED, useListener } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const HOST = "Host: localhost\r\n";
 const PROBE = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
@@ -219,32 +220,38 @@ const soup: fc.Arbitrary<Buffer> = fc.oneof(
 describe.each(LISTENER_KINDS.map((kind) => [kind] as const))("the %s", (kind) => {
   const use = useListener(kind);
 
-  test(`the ${kind} gives each of ${CASES.length} strange requests the answer that it deserves`, async () => {
-    const stage = use();
-    const found: Record<string, string> = {};
-    for (const [title, text] of CASES) found[title] = await findAnswer(stage, text);
-    expect(found).toEqual(Object.fromEntries(CASES.map(([title, , answer]) => [title, answer])));
-    expect(stage.logged).toEqual([]);
-    await stage.expectWell();
-  });
+  longTest(
+    `the ${kind} gives each of ${CASES.length} strange requests the answer that it deserves`,
+    async () => {
+      const stage = use();
+      const found: Record<string, string> = {};
+      for (const [title, text] of CASES) found[title] = await findAnswer(stage, text);
+      expect(found).toEqual(Object.fromEntries(CASES.map(([title, , answer]) => [title, answer])));
+      expect(stage.logged).toEqual([]);
+      await stage.expectWell();
+    },
+  );
 
-  test(`the ${kind} answers soup of bytes and spoilt requests with a status or an end`, async () => {
-    const stage = use();
-    await fc.assert(
-      fc.asyncProperty(fc.array(soup, { minLength: 1, maxLength: 10 }), async (many) => {
-        await Promise.all(
-          many.map(async (bytes) => {
-            const connection = await stage.open();
-            connection.socket.end(bytes);
-            await within(connection.closed);
-            if (!connection.socket.closed) throw new Error("it stays open");
-            checkAnswers(stage, connection);
-          }),
-        );
-      }),
-      tries(15),
-    );
-    expect(stage.logged).toEqual([]);
-    await stage.expectWell();
-  });
+  longTest(
+    `the ${kind} answers soup of bytes and spoilt requests with a status or an end`,
+    async () => {
+      const stage = use();
+      await fc.assert(
+        fc.asyncProperty(fc.array(soup, { minLength: 1, maxLength: 10 }), async (many) => {
+          await Promise.all(
+            many.map(async (bytes) => {
+              const connection = await stage.open();
+              connection.socket.end(bytes);
+              await within(connection.closed);
+              if (!connection.socket.closed) throw new Error("it stays open");
+              checkAnswers(stage, connection);
+            }),
+          );
+        }),
+        tries(15),
+      );
+      expect(stage.logged).toEqual([]);
+      await stage.expectWell();
+    },
+  );
 });

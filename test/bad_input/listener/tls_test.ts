@@ -2,13 +2,14 @@
  * Handshakes that are none, too old, too long, or never end, at the HTTPS port.
  * @module
  */
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import fc from "fast-check";
 import { tries } from "../../support/extent.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 import { useListener } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const RECORD_MAX = 16_384;
@@ -91,7 +92,7 @@ async function say(bytes: Uint8Array, isLast = false): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test.each<[title: string, toBytes: () => Buffer]>([
+longTest.each<[title: string, toBytes: () => Buffer]>([
   ["plain HTTP", () => Buffer.from(PROBE)],
   ["a proxy's preface", () => Buffer.from(`PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n${PROBE}`)],
   ["zeros", () => Buffer.alloc(70_000)],
@@ -120,7 +121,7 @@ test.each<[title: string, toBytes: () => Buffer]>([
   expect(use().logged).toEqual([]);
 });
 
-test.each([0x0301, 0x0302])(
+longTest.each([0x0301, 0x0302])(
   "the HTTPS port tells a client of version %p that it is too old",
   async (version) => {
     // An alert: fatal, protocol_version (RFC 5246 section 7.2).
@@ -128,7 +129,7 @@ test.each([0x0301, 0x0302])(
   },
 );
 
-test("the HTTPS port ends handshakes that stop anywhere, or are spoilt anywhere", async () => {
+longTest("the HTTPS port ends handshakes that stop anywhere, or are spoilt anywhere", async () => {
   const bytes = fc.oneof(
     fc.nat().map((at) => hello.subarray(0, at % hello.length)),
     fc.tuple(fc.nat(), fc.nat(255)).map(([at, value]) => {
@@ -151,28 +152,36 @@ test("the HTTPS port ends handshakes that stop anywhere, or are spoilt anywhere"
   await use().expectWell();
 });
 
-test("the HTTPS port serves who shows a certificate that nobody asked for, and who leaves early", async () => {
-  const { place } = use();
-  const shake = (options: ConnectionOptions): Promise<string> =>
-    new Promise((resolve) => {
-      const port = "port" in place ? place.port : 0;
-      const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
-      let text = "";
-      socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      socket.on("error", () => {});
-      socket.on("close", () => resolve(text.slice(0, 12)));
-      socket.write(PROBE.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
-    });
-  const client = { cert: readTls("client.crt"), key: readTls("client.key") };
-  expect(await shake(client)).toBe("HTTP/1.1 200");
-  expect(await shake({ maxVersion: "TLSv1.2", ...client })).toBe("HTTP/1.1 200");
-  expect(await shake({ ALPNProtocols: ["h2", "spdy/3"] })).not.toContain("HTTP/2");
-  expect(await shake({ servername: "evil.example" })).toBe("HTTP/1.1 200");
-  for (let count = 0; count < 10; count += 1) {
-    const socket = await open();
-    socket.write(hello);
-    socket.once("data", () => socket.resetAndDestroy());
-    await new Promise((resolve) => socket.once("close", resolve));
-  }
-  await use().expectWell();
-});
+longTest(
+  "the HTTPS port serves who shows a certificate that nobody asked for, and who leaves early",
+  async () => {
+    const { place } = use();
+    const shake = (options: ConnectionOptions): Promise<string> =>
+      new Promise((resolve) => {
+        const port = "port" in place ? place.port : 0;
+        const socket = connectTls({
+          port,
+          host: "127.0.0.1",
+          rejectUnauthorized: false,
+          ...options,
+        });
+        let text = "";
+        socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        socket.on("error", () => {});
+        socket.on("close", () => resolve(text.slice(0, 12)));
+        socket.write(PROBE.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+      });
+    const client = { cert: readTls("client.crt"), key: readTls("client.key") };
+    expect(await shake(client)).toBe("HTTP/1.1 200");
+    expect(await shake({ maxVersion: "TLSv1.2", ...client })).toBe("HTTP/1.1 200");
+    expect(await shake({ ALPNProtocols: ["h2", "spdy/3"] })).not.toContain("HTTP/2");
+    expect(await shake({ servername: "evil.example" })).toBe("HTTP/1.1 200");
+    for (let count = 0; count < 10; count += 1) {
+      const socket = await open();
+      socket.write(hello);
+      socket.once("data", () => socket.resetAndDestroy());
+      await new Promise((resolve) => socket.once("close", resolve));
+    }
+    await use().expectWell();
+  },
+);

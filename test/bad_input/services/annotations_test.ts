@@ -2,11 +2,12 @@
  * Annotations of Services with hostile values, on CloudStack.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { ANNOTATIONS } from "../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { sample } from "../../support/extent.ts";
 import { isPolluted } from "../../support/net/hostile.ts";
 import { OddStage, pickValues } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const RECORD = "landfall.dev/load-balancer";
@@ -79,7 +80,7 @@ async function tryValue(odd: OddStage, one: Case, value: string): Promise<void> 
 }
 
 describe("hostile annotations of a Service", () => {
-  test.each(sample(CASES))("$annotation", async (one) => {
+  longTest.each(sample(CASES))("$annotation", async (one) => {
     await using odd = new OddStage();
     for (const value of ["", ...pickValues(CASES.indexOf(one))]) await tryValue(odd, one, value);
     expect(isPolluted()).toBe(false);

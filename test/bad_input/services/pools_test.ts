@@ -2,7 +2,7 @@
  * Services with hostile values that ask for addresses of pools.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import {
   ADDRESS_POOL,
@@ -17,6 +17,7 @@ import { tries } from "../../support/extent.ts";
 import { anyText, HOSTILE_TEXTS, isPolluted } from "../../support/net/hostile.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
 import { checkMessage, pickValues } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const RECORD = "landfall.dev/load-balancer";
 const KEY = "web/odd";
@@ -93,7 +94,7 @@ async function addFirst(rig: ServiceRig): Promise<string> {
 }
 
 describe("a Service with hostile values and address pools", () => {
-  test.each(CASES)("in $annotation is told by name, and comes right", async (one) => {
+  longTest.each(CASES)("in $annotation is told by name, and comes right", async (one) => {
     const { annotation, announce, isRefused, told } = one;
     await using rig = await startServices({ pools: toSettings(announce) });
     const first = await addFirst(rig);
@@ -117,7 +118,7 @@ describe("a Service with hostile values and address pools", () => {
     expect(isPolluted()).toBe(false);
   });
 
-  test("in spec.loadBalancerIP is told by name, and comes right", async () => {
+  longTest("in spec.loadBalancerIP is told by name, and comes right", async () => {
     await using rig = await startServices({ pools: toSettings() });
     const first = await addFirst(rig);
     for (const loadBalancerIP of [...HOSTILE_TEXTS, ...pickValues(1), first]) {
@@ -133,7 +134,7 @@ describe("a Service with hostile values and address pools", () => {
     }
   });
 
-  test("in several places takes nothing from others, and can be deleted", async () => {
+  longTest("in several places takes nothing from others, and can be deleted", async () => {
     await using rig = await startServices({ pools: toSettings("kubeVip") });
     const first = await addFirst(rig);
     const anyAddress = fc.oneof(anyText, fc.constantFrom(first, "192.0.2.12", `${first},::1`));

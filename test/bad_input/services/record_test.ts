@@ -2,11 +2,12 @@
  * Records of load balancers that somebody else wrote: they prove nothing.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { formatTime } from "../../../lib/core/clock.ts";
 import { LB_COMMANDS } from "../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { PINNED_IP, USED_IP } from "../../support/services/site.ts";
 import { OddStage } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const RECORD = "landfall.dev/load-balancer";
 const ODD = "odd";
@@ -39,7 +40,7 @@ describe("a forged record", () => {
     ["nests deep", () => "[".repeat(10_000) + "]".repeat(10_000)],
     ["nests deep in few characters", () => "[".repeat(500) + "]".repeat(500)],
   ];
-  test.each(FORGED)("that %s takes nothing away", async (_what, toRecord) => {
+  longTest.each(FORGED)("that %s takes nothing away", async (_what, toRecord) => {
     await using odd = new OddStage();
     odd.create(ODD);
     const uid = odd.find(ODD)?.metadata.uid ?? "";
@@ -70,7 +71,7 @@ describe("a forged record of an unused address of the user", () => {
     return odd;
   }
 
-  test("takes it neither while the Service is there nor when it is deleted", async () => {
+  longTest("takes it neither while the Service is there nor when it is deleted", async () => {
     await using odd = await open();
     const uid = odd.find(ODD)?.metadata.uid ?? "";
     odd.change(ODD, {

@@ -2,7 +2,7 @@
  * Fields of Services with values that an API server refuses. Another one, or an older one, may let them through.
  * @module
  */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
@@ -12,6 +12,7 @@ import { tries } from "../../support/extent.ts";
 import { anyText, HOSTILE_TEXTS, isPolluted } from "../../support/net/hostile.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
 import { checkMessage, pickValues } from "./stage.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const KEY = "web/odd";
 const PORT = { port: 80, protocol: "TCP", nodePort: 30_080 };
@@ -133,7 +134,7 @@ async function tryOne(rig: ServiceRig, spec: Partial<Spec>, { field, isRefused }
 }
 
 describe("a Service with values that an API server refuses", () => {
-  test.each(CASES)("in $field is told by name, and comes right", async (one) => {
+  longTest.each(CASES)("in $field is told by name, and comes right", async (one) => {
     await using rig = await startServices();
     for (const spec of one.specs) await tryOne(rig, spec, one);
     expect(rig.isEnded).toBe(false);
@@ -179,7 +180,7 @@ describe("a Service with values that an API server refuses", () => {
     }),
   );
 
-  test("leaves the one beside it alone, whatever it asks for, and can be deleted", async () => {
+  longTest("leaves the one beside it alone, whatever it asks for, and can be deleted", async () => {
     await using rig = await startServices();
     await fc.assert(
       fc.asyncProperty(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { listUntrue } from "../judges/calm.ts";
 import { findLeader, readNode, settle, SETTINGS } from "../settled.ts";
@@ -42,13 +42,16 @@ function pretendDeletion(name: string): string {
 }
 
 describe("a story of CloudStack", () => {
-  test("is right, and asks for one list in each interval, while nothing goes wrong", async () => {
-    expect(listUntrue(world)).toEqual([]);
-    const before = world.cloud.requests;
-    await world.timeline.advance(MINUTE_MS);
-    expect(world.cloud.requests - before).toBeLessThanOrEqual(world.cloud.toBudget(7, MINUTE_MS));
-    expect(world.invariants.violations).toEqual([]);
-  });
+  longTest(
+    "is right, and asks for one list in each interval, while nothing goes wrong",
+    async () => {
+      expect(listUntrue(world)).toEqual([]);
+      const before = world.cloud.requests;
+      await world.timeline.advance(MINUTE_MS);
+      expect(world.cloud.requests - before).toBeLessThanOrEqual(world.cloud.toBudget(7, MINUTE_MS));
+      expect(world.invariants.violations).toEqual([]);
+    },
+  );
 
   longTest.each(["expunge", "purge"] as const)(
     "sees the Node of a VM go, with proof, unless the server forgot the VM at once: %s",
@@ -64,31 +67,34 @@ describe("a story of CloudStack", () => {
 });
 
 describe("CloudStackEvidence", () => {
-  test("tells of a deletion of a Node whose VM exists", () => {
+  longTest("tells of a deletion of a Node whose VM exists", () => {
     expect(pretendDeletion("n1")).toContain("whose VM exists");
   });
 
-  test("tells of a deletion before CloudStack answered without the VM", () => {
+  longTest("tells of a deletion before CloudStack answered without the VM", () => {
     world.cloud.state.expunge(world.machines.get("n1") ?? "");
     world.noteChange();
     expect(pretendDeletion("n1")).toContain("CloudStack did not answer without the VM");
   });
 
-  test("takes no answer that another process was given, nor one of before other keys", async () => {
-    const vmId = world.machines.get("n1") ?? "";
-    const node = readNode(world, "n1");
-    const listDoubts = (author: string): string[] =>
-      world.invariants.evidence.listDoubts(author, node, vmId, true);
-    const { name } = findLeader(world);
-    expect(listDoubts("b1").join()).toContain("it never saw the VM");
-    expect(listDoubts(name).join()).not.toContain("it never saw the VM");
-    const sinceMs = world.timeline.monotonic() + 1;
-    world.findProcess(name).uses.push({ sinceMs, said: { ...world.said, token: "another" } });
-    expect(listDoubts(name).join()).toContain("it never saw the VM with these keys");
-    await world.timeline.advance(1);
-  });
+  longTest(
+    "takes no answer that another process was given, nor one of before other keys",
+    async () => {
+      const vmId = world.machines.get("n1") ?? "";
+      const node = readNode(world, "n1");
+      const listDoubts = (author: string): string[] =>
+        world.invariants.evidence.listDoubts(author, node, vmId, true);
+      const { name } = findLeader(world);
+      expect(listDoubts("b1").join()).toContain("it never saw the VM");
+      expect(listDoubts(name).join()).not.toContain("it never saw the VM");
+      const sinceMs = world.timeline.monotonic() + 1;
+      world.findProcess(name).uses.push({ sinceMs, said: { ...world.said, token: "another" } });
+      expect(listDoubts(name).join()).toContain("it never saw the VM with these keys");
+      await world.timeline.advance(1);
+    },
+  );
 
-  test("excuses a deletion only of a VM that the user could not see", async () => {
+  longTest("excuses a deletion only of a VM that the user could not see", async () => {
     const vmId = world.machines.get("n1") ?? "";
     const isExcused = (): boolean => world.invariants.evidence.isExcused("a1", vmId);
     const before = isExcused();
@@ -101,7 +107,7 @@ describe("CloudStackEvidence", () => {
     expect([before, hidden, isExcused()]).toEqual([false, true, false]);
   });
 
-  test("tells of a shutdown taint on the Node of a VM that was not off", () => {
+  longTest("tells of a shutdown taint on the Node of a VM that was not off", () => {
     const before = readNode(world, "n1");
     const taints = [{ key: SHUTDOWN, effect: "NoSchedule" as const }];
     const after: Node = { ...before, spec: { ...before.spec, taints } };

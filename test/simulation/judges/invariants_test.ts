@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { LEASE } from "../world/api_server.ts";
 import { listUntrue } from "./calm.ts";
 import { listLacks } from "./writes.ts";
 import { findLeader, readNode, settle, SETTINGS } from "../settled.ts";
 import { type Said, type Saying, toSaying } from "../world/settings_file.ts";
 import { XenOrchestraWorld } from "../xenorchestra/cloud.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const LEASES_URL = "http://memory/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const ZONE = "topology.kubernetes.io/zone";
@@ -93,7 +94,7 @@ const outlive: Act = async (world) => {
   await world.timeline.advance(1_000);
 };
 
-test.each<readonly [what: string, act: Act, ...said: string[]]>([
+longTest.each<readonly [what: string, act: Act, ...said: string[]]>([
   ["nothing", () => undefined],
   ["a leader that was frozen for longer than its Lease, and finds work", outlive],
   ["a write by a process that does not hold the Lease", sendAsOther, "holds the Lease"],
@@ -120,7 +121,7 @@ test.each<readonly [what: string, act: Act, ...said: string[]]>([
   for (const part of said) expect(violations.join()).toContain(part);
 });
 
-test.each([
+longTest.each([
   ["PATCH", { spec: { taints: [] } }, "a list without the resourceVersion"],
   ["PATCH", { status: { addresses: [] } }, "a list without the resourceVersion"],
   ["PATCH", { metadata: { resourceVersion: "1" }, spec: { taints: [] } }, ""],
@@ -133,7 +134,7 @@ test.each([
   expect(listLacks(write)).toEqual(lack === "" ? [] : [expect.stringContaining(lack)]);
 });
 
-test.each([
+longTest.each([
   ["deleted", undefined],
   ["emptied", ""],
 ] as const)("a Lease that was %s by hand is not taken before its time", async (_how, holder) => {
@@ -148,23 +149,26 @@ test.each([
   expect(world.invariants.violations).toEqual([]);
 });
 
-test("ApiServer.mayAct() is true of each leader that lost the Lease to a person, for its time", async () => {
-  await using world = await start();
-  const { server, timeline } = world;
-  const first = findLeader(world);
-  first.pause();
-  server.editLease(undefined);
-  await timeline.advance(7_000);
-  const stranger = { metadata: LEASE, spec: { holderIdentity: "z9_", leaseDurationSeconds: 15 } };
-  const headers = { "content-type": "application/json" };
-  const body = JSON.stringify(stranger);
-  await server.answer("z9", new Request(LEASES_URL, { method: "POST", body, headers }));
-  server.editLease(undefined);
-  const mayAct = () => ["z9", first.name, "nobody"].map((name) => server.mayAct(name));
-  expect(mayAct()).toEqual([true, true, false]);
-  await timeline.advance(15_000);
-  expect(mayAct()).toEqual([false, false, false]);
-});
+longTest(
+  "ApiServer.mayAct() is true of each leader that lost the Lease to a person, for its time",
+  async () => {
+    await using world = await start();
+    const { server, timeline } = world;
+    const first = findLeader(world);
+    first.pause();
+    server.editLease(undefined);
+    await timeline.advance(7_000);
+    const stranger = { metadata: LEASE, spec: { holderIdentity: "z9_", leaseDurationSeconds: 15 } };
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify(stranger);
+    await server.answer("z9", new Request(LEASES_URL, { method: "POST", body, headers }));
+    server.editLease(undefined);
+    const mayAct = () => ["z9", first.name, "nobody"].map((name) => server.mayAct(name));
+    expect(mayAct()).toEqual([true, true, false]);
+    await timeline.advance(15_000);
+    expect(mayAct()).toEqual([false, false, false]);
+  },
+);
 
 /** A process that leads, and how many of its lists lacked the VM of a Node, which is gone: whether it is in doubt. */
 async function lose(world: XenOrchestraWorld) {
@@ -179,21 +183,24 @@ async function lose(world: XenOrchestraWorld) {
   return { name, node, proofs, isDoubted };
 }
 
-test("DeletionProofs counts again after a failed inventory, and while the Node is Ready", async () => {
-  await using world = await start();
-  const { name, proofs, isDoubted } = await lose(world);
-  // The Node is Ready all the time.
-  expect(isDoubted()).toBe(false);
-  world.setReady("n1", false);
-  await world.timeline.advance(1_000);
-  expect(isDoubted()).toBe(true);
-  await world.timeline.advance(45_000);
-  expect(isDoubted()).toBe(false);
-  proofs.noteFailure(name);
-  expect(isDoubted()).toBe(true);
-});
+longTest(
+  "DeletionProofs counts again after a failed inventory, and while the Node is Ready",
+  async () => {
+    await using world = await start();
+    const { name, proofs, isDoubted } = await lose(world);
+    // The Node is Ready all the time.
+    expect(isDoubted()).toBe(false);
+    world.setReady("n1", false);
+    await world.timeline.advance(1_000);
+    expect(isDoubted()).toBe(true);
+    await world.timeline.advance(45_000);
+    expect(isDoubted()).toBe(false);
+    proofs.noteFailure(name);
+    expect(isDoubted()).toBe(true);
+  },
+);
 
-test("DeletionProofs learns from a list, too, that a Node is not Ready any more", async () => {
+longTest("DeletionProofs learns from a list, too, that a Node is not Ready any more", async () => {
   await using world = await start();
   const { name, node, proofs, isDoubted } = await lose(world);
   const conditions = [{ type: "Ready", status: "Unknown" }];
@@ -208,62 +215,71 @@ test("DeletionProofs learns from a list, too, that a Node is not Ready any more"
   expect(isDoubted()).toBe(false);
 });
 
-test("Invariants.checkChange() takes a name that the process knows, and not one of before", async () => {
-  await using world = await start();
-  const { name: author } = findLeader(world);
-  const { invariants, cloud, machines } = world;
-  const before = readNode(world, "n1");
-  const rename = (label: string): void => {
-    cloud.state.setVm(machines.get("n1") ?? "", { name_label: label });
-    world.noteChange();
-  };
-  const write = (value: string): number => {
-    const labels = { ...before.metadata.labels, [VM_NAME]: value };
-    invariants.known.noteSent(author, "n1", value);
-    const after = { ...before, metadata: { ...before.metadata, labels } };
-    invariants.checkChange({ author, before, after });
-    return invariants.violations.length;
-  };
-  rename("second");
-  expect(write("n1")).toBe(0);
-  await world.timeline.advance(30_000);
-  rename("third");
-  expect(write("second")).toBe(0);
-  expect(write("first")).toBe(1);
-});
+longTest(
+  "Invariants.checkChange() takes a name that the process knows, and not one of before",
+  async () => {
+    await using world = await start();
+    const { name: author } = findLeader(world);
+    const { invariants, cloud, machines } = world;
+    const before = readNode(world, "n1");
+    const rename = (label: string): void => {
+      cloud.state.setVm(machines.get("n1") ?? "", { name_label: label });
+      world.noteChange();
+    };
+    const write = (value: string): number => {
+      const labels = { ...before.metadata.labels, [VM_NAME]: value };
+      invariants.known.noteSent(author, "n1", value);
+      const after = { ...before, metadata: { ...before.metadata, labels } };
+      invariants.checkChange({ author, before, after });
+      return invariants.violations.length;
+    };
+    rename("second");
+    expect(write("n1")).toBe(0);
+    await world.timeline.advance(30_000);
+    rename("third");
+    expect(write("second")).toBe(0);
+    expect(write("first")).toBe(1);
+  },
+);
 
-test("Invariants.checkSettings() reports wrong settings that are used, and good ones that are refused", async () => {
-  await using world = await start();
-  const { invariants, incarnations } = world;
-  const [one] = incarnations;
-  if (one === undefined) throw new Error("Nobody runs");
-  invariants.checkSettings(one, true);
-  expect(invariants.violations).toEqual([]);
-  invariants.checkSettings(one, false);
-  one.seen = { text: "", said: undefined };
-  invariants.checkSettings(one, false);
-  invariants.checkSettings(one, true);
-  expect(invariants.violations).toEqual([
-    `${one.process.name} refuses good settings`,
-    `${one.process.name} uses wrong settings`,
-  ]);
-});
+longTest(
+  "Invariants.checkSettings() reports wrong settings that are used, and good ones that are refused",
+  async () => {
+    await using world = await start();
+    const { invariants, incarnations } = world;
+    const [one] = incarnations;
+    if (one === undefined) throw new Error("Nobody runs");
+    invariants.checkSettings(one, true);
+    expect(invariants.violations).toEqual([]);
+    invariants.checkSettings(one, false);
+    one.seen = { text: "", said: undefined };
+    invariants.checkSettings(one, false);
+    invariants.checkSettings(one, true);
+    expect(invariants.violations).toEqual([
+      `${one.process.name} refuses good settings`,
+      `${one.process.name} uses wrong settings`,
+    ]);
+  },
+);
 
-test("a settings file that changes is in use within 20 s, and a wrong one never is", async () => {
-  await using world = await start();
-  const next: Said = { ...world.said, labels: { zoneFrom: "pool" }, refreshIntervalMs: 5_000 };
-  const write = (saying: Saying): void => {
-    for (const { file } of world.replicas) file.write(saying);
-  };
-  const listUsed = () => world.incarnations.map(({ uses }) => uses.at(-1)?.said);
-  world.said = next;
-  write(toSaying(world.cloud, next));
-  await world.timeline.advance(20_000);
-  expect(listUsed()).toEqual([next, next]);
-  await world.timeline.advance(5_000);
-  expect(listUntrue(world)).toEqual([]);
-  write({ text: "refreshInterval: soon", said: undefined });
-  await world.timeline.advance(30_000);
-  expect(listUsed()).toEqual([next, next]);
-  expect(world.invariants.violations).toEqual([]);
-});
+longTest(
+  "a settings file that changes is in use within 20 s, and a wrong one never is",
+  async () => {
+    await using world = await start();
+    const next: Said = { ...world.said, labels: { zoneFrom: "pool" }, refreshIntervalMs: 5_000 };
+    const write = (saying: Saying): void => {
+      for (const { file } of world.replicas) file.write(saying);
+    };
+    const listUsed = () => world.incarnations.map(({ uses }) => uses.at(-1)?.said);
+    world.said = next;
+    write(toSaying(world.cloud, next));
+    await world.timeline.advance(20_000);
+    expect(listUsed()).toEqual([next, next]);
+    await world.timeline.advance(5_000);
+    expect(listUntrue(world)).toEqual([]);
+    write({ text: "refreshInterval: soon", said: undefined });
+    await world.timeline.advance(30_000);
+    expect(listUsed()).toEqual([next, next]);
+    expect(world.invariants.violations).toEqual([]);
+  },
+);

@@ -20,7 +20,7 @@ const RIGHT = { rate: 1, skewMs: 0 } as const;
 const SMALL = { controlPlanes: 1, workers: 2, standby: 1, spreadsWorkers: false };
 const LARGE = { controlPlanes: 3, workers: 3, standby: 1, spreadsWorkers: false };
 /** One of so many writes is tried, before and after the server does it. */
-const STRIDE = { some: 29, all: 1 } as const;
+const STRIDE = { some: 97, all: 1 } as const;
 
 /** One cluster is made, grows, loses a broken host, shrinks and is deleted, the other stays. */
 const CHAPTERS: readonly ((world: SipWorld) => void)[] = [

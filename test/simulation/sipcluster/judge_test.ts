@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { breakHost, changeNetworks, OAM_NETWORK } from "../../../lib/simulator/metal3/hosts.ts";
@@ -6,6 +6,7 @@ import { clusterOf, isFree, LABELS, labelOf, type Role } from "./hosts.ts";
 import { ERROR_GRACE_MS, keyOf } from "./judge.ts";
 import { listUntrue } from "./truth.ts";
 import { SipWorld, TENANTS } from "./world.ts";
+import { longTest } from "../../support/long_test.ts";
 
 const RED = "red";
 const HOSTS = "/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts";
@@ -52,7 +53,7 @@ async function giveBack({ server }: SipWorld, { metadata: { name } }: ApiObject)
   );
 }
 
-test.each([
+longTest.each([
   { what: "a host that broke just now is replaced", controlPlanes: 2, brokenMs: 1, isTold: true },
   { what: "another host came for it", controlPlanes: 2, hasOther: true, brokenMs: 1, isTold: true },
   { what: "it is in error for long", controlPlanes: 2, brokenMs: ERROR_GRACE_MS, isTold: false },
@@ -80,7 +81,7 @@ test.each([
   },
 );
 
-test("judges see that the status shows the address of before of a host", async () => {
+longTest("judges see that the status shows the address of before of a host", async () => {
   await using scene = await start(2, "Worker");
   const { world, host } = scene;
   expect(listUntrue(world)).toEqual([]);

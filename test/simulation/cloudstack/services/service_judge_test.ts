@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { dropRule, free } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
 import { applyRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
@@ -154,7 +154,7 @@ const unprotect: Act = ({ world: { server } }) =>
 
 const remove: Act = ({ world: { server } }) => server.objects.delete("services", WEB);
 
-test.each<readonly [what: string, acts: readonly Act[], by: typeof broken, ...said: string[]]>([
+longTest.each<readonly [what: string, acts: readonly Act[], by: typeof broken, ...said: string[]]>([
   ["a rule of people is changed", [editTheirs], broken, "rule THEIRS of somebody else is"],
   ["a rule of people is gone", [dropTheirs], broken, "rule THEIRS of somebody else is gone"],
   ["an address of people gets a tag", [tagTheirs], broken, "address OTHER of somebody else is"],
@@ -189,14 +189,17 @@ test.each<readonly [what: string, acts: readonly Act[], by: typeof broken, ...sa
     expect(found).toContain(part.replace("THEIRS", theirs).replace("OTHER", other));
 });
 
-test("judges let a destroyed machine stay behind a rule, which no list of members shows", async () => {
-  await using scene = await start();
-  const { balancing, world } = scene;
-  balancing.cloud.state.setState(toRule(balancing).members[0]?.vmId ?? "", "Destroyed");
-  expect(balancing.listUntrue(world)).toEqual([]);
-});
+longTest(
+  "judges let a destroyed machine stay behind a rule, which no list of members shows",
+  async () => {
+    await using scene = await start();
+    const { balancing, world } = scene;
+    balancing.cloud.state.setState(toRule(balancing).members[0]?.vmId ?? "", "Destroyed");
+    expect(balancing.listUntrue(world)).toEqual([]);
+  },
+);
 
-test("judges let people open a port by hand, and then it must be closed again", async () => {
+longTest("judges let people open a port by hand, and then it must be closed again", async () => {
   await using scene = await start();
   await openWide(scene);
   scene.balancing.judge.accept();
@@ -270,7 +273,7 @@ longTest.each([
   },
 );
 
-test.each([
+longTest.each([
   { when: "before", isTold: true },
   { when: "after", isTold: false },
 ])(

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { HOST_TAG } from "../orders.ts";
 import { tagHypervisor } from "../steps/cloud.ts";
 import { isReady } from "./machines.ts";
@@ -15,6 +15,7 @@ import {
   RightWorld,
   VINO,
 } from "./right_world.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 /** For so long a process may not know what changed. */
 const OLD = pass(300_000);
@@ -177,16 +178,19 @@ testCases("CloudJudge judges", [
   ["the deletion of a VM that was never complete", callUnfinished("VM.destroy", [])],
 ]);
 
-test("CloudJudge judges a change by a process that does not hold the Lease, and no question", async () => {
-  await using right = await RightWorld.create();
-  const { cloudJudge } = right.world;
-  const url = "http://a1.memory/rest/v0/vms/1";
-  cloudJudge.noteSent("a1", new Request(url));
-  cloudJudge.noteSent("a1", new Request("http://a1.memory/rest/v0/events", { method: "POST" }));
-  expect([cloudJudge.violations, cloudJudge.changes]).toEqual([[], 0]);
-  cloudJudge.noteSent("a1", new Request(url, { method: "DELETE" }));
-  expect(cloudJudge.violations).toEqual(["a1 changes the cloud without the Lease"]);
-});
+longTest(
+  "CloudJudge judges a change by a process that does not hold the Lease, and no question",
+  async () => {
+    await using right = await RightWorld.create();
+    const { cloudJudge } = right.world;
+    const url = "http://a1.memory/rest/v0/vms/1";
+    cloudJudge.noteSent("a1", new Request(url));
+    cloudJudge.noteSent("a1", new Request("http://a1.memory/rest/v0/events", { method: "POST" }));
+    expect([cloudJudge.violations, cloudJudge.changes]).toEqual([[], 0]);
+    cloudJudge.noteSent("a1", new Request(url, { method: "DELETE" }));
+    expect(cloudJudge.violations).toEqual(["a1 changes the cloud without the Lease"]);
+  },
+);
 
 const POOL = `/apis/airship.airshipit.org/v1/namespaces/${VINO.namespace}/ippools/pool`;
 

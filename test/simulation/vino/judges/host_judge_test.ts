@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { PAUSED } from "../../../../lib/simulator/metal3/kinds.ts";
 import { type Act, type Case, RightWorld, testCases, VINO } from "./right_world.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const HOSTS = `/apis/metal3.io/v1alpha1/namespaces/${VINO.namespace}/baremetalhosts`;
 const SECRETS = `/api/v1/namespaces/${VINO.namespace}/secrets`;
@@ -89,14 +90,17 @@ const CASES: readonly Case[] = [
 
 testCases("HostJudge judges", CASES);
 
-test("HostJudge judges a write by a process that does not hold the Lease, but not one of a Lease", async () => {
-  await using right = await RightWorld.create();
-  const { hostJudge } = right.world;
-  const headers = {};
-  const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/landfall-vino";
-  hostJudge.noteSent("a1", { method: "GET", path: HOST, headers });
-  hostJudge.noteSent("a1", { method: "PATCH", path: leases, headers });
-  expect([hostJudge.violations, hostJudge.writes]).toEqual([[], 0]);
-  hostJudge.noteSent("a1", { method: "PATCH", path: HOST, headers });
-  expect(hostJudge.violations).toEqual([`a1 writes without the Lease: ${HOST}`]);
-});
+longTest(
+  "HostJudge judges a write by a process that does not hold the Lease, but not one of a Lease",
+  async () => {
+    await using right = await RightWorld.create();
+    const { hostJudge } = right.world;
+    const headers = {};
+    const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/landfall-vino";
+    hostJudge.noteSent("a1", { method: "GET", path: HOST, headers });
+    hostJudge.noteSent("a1", { method: "PATCH", path: leases, headers });
+    expect([hostJudge.violations, hostJudge.writes]).toEqual([[], 0]);
+    hostJudge.noteSent("a1", { method: "PATCH", path: HOST, headers });
+    expect(hostJudge.violations).toEqual([`a1 writes without the Lease: ${HOST}`]);
+  },
+);

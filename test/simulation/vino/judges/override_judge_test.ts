@@ -1,6 +1,7 @@
 import { type Act, call, type Case, testCases, VINO } from "./right_world.ts";
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { type Override, waitsForStart } from "./override_judge.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 const SECRET = { namespace: VINO.namespace, name: "core-worker-0-boot-override" };
 const PATH = `/api/v1/namespaces/${VINO.namespace}/secrets/${SECRET.name}`;
@@ -137,7 +138,7 @@ testCases("OverrideJudge finds in the end", LEFT, ({ overrideJudge }) =>
   overrideJudge.listUntrue(),
 );
 
-test.each<[string, Override["since"], object, boolean]>([
+longTest.each<[string, Override["since"], object, boolean]>([
   ["which may not have its order yet", undefined, { power_state: "Halted" }, false],
   ["which is off as before", { isRunning: false }, { power_state: "Halted" }, true],
   ["which was off and runs", { isRunning: false }, { power_state: "Running" }, false],

@@ -2,7 +2,7 @@
  * A world made by hand in which everything is right, for tests that make one thing in it wrong.
  * @module
  */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { ApiObject, Json, JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { isArray, isObject, objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
@@ -10,6 +10,7 @@ import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/stora
 import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/disks.ts";
 import type { Order } from "../orders.ts";
 import { METAL, VinoWorld } from "../world.ts";
+import { longTest } from "../../../support/long_test.ts";
 
 /** What the Vino of the world asks for. */
 const ORDER: Order = {
@@ -46,7 +47,7 @@ export function testCases(
   cases: readonly Case[],
   list: (world: VinoWorld) => readonly string[] = ({ violations }) => violations,
 ): void {
-  test.each(cases.map(([what, acts, ...said]) => ({ what, acts: [acts].flat(), said })))(
+  longTest.each(cases.map(([what, acts, ...said]) => ({ what, acts: [acts].flat(), said })))(
     `${title} $what`,
     async ({ acts, said }) => {
       await using right = await RightWorld.create();
