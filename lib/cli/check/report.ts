@@ -66,8 +66,7 @@ export interface PermissionsStep extends CheckStep {
   /** The user of `--as`; absent: the user of the credentials. */
   readonly user?: string;
   readonly permissions: readonly PermissionAnswer[];
-  /** How to grant what is missing. */
-  /** What to do; a line that begins with {@linkcode COMMAND_MARK} is a command. */
+  /** How to grant what is missing; a line that begins with {@linkcode COMMAND_MARK} is a command. */
   readonly advice?: string;
 }
 

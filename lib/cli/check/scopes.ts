@@ -55,9 +55,7 @@ export async function reviewScopes(
   const hosts = named.delete(EVERY_NAMESPACE)
     ? await listNamespaces(client, BARE_METAL_HOSTS, signal)
     : new Set<string>();
-  const leftOut = new Set<string>();
-  const toPlaced = toPlacer(leftOut);
-  const wanted = missing.flatMap((right) => {
+  const placed = missing.flatMap((right) => {
     const tenants = new Set(
       (right.controllers ?? []).flatMap((name) => [...(places.get(name) ?? [])]),
     );
@@ -65,32 +63,43 @@ export async function reviewScopes(
     const sure = tenants.union(named);
     return [...toPlaced(right, sure), ...toPlaced(right, hosts.difference(sure), true)];
   });
+  const wanted = placed.filter(({ isLeftOut }) => !isLeftOut);
+  const leftOut = placed.flatMap(({ isLeftOut, right }) =>
+    isLeftOut ? (right.access.namespace ?? []) : [],
+  );
   const answers = await reviewAccess(
     client,
     wanted.map(({ right }) => right.access),
     signal,
   );
   return {
-    answers: wanted.map((one, at) => ({ ...one, answer: answers[at] ?? { allowed: "unknown" } })),
-    leftOut: leftOut.size,
+    answers: wanted.map(({ right, isOfHosts }, at) => ({
+      right,
+      isOfHosts,
+      answer: answers[at] ?? { allowed: "unknown" },
+    })),
+    leftOut: new Set(leftOut).size,
     hasNoPlace: [...places.values()].every(({ size }) => size === 0),
   };
 }
 
-/** Returns what places a right in the first namespaces. @param leftOut Gets the others */
-function toPlacer(leftOut: Set<string>) {
-  return (
-    right: NeededRight,
-    namespaces: ReadonlySet<string>,
-    isOfHosts = false,
-  ): { readonly right: NeededRight; readonly isOfHosts: boolean }[] => {
-    const sorted = [...namespaces].toSorted();
-    for (const namespace of sorted.slice(NAMESPACES_MAX)) leftOut.add(namespace);
-    return sorted.slice(0, NAMESPACES_MAX).map((namespace) => ({
-      right: { ...right, access: { ...right.access, namespace } },
-      isOfHosts,
-    }));
-  };
+interface PlacedRight {
+  readonly right: NeededRight;
+  readonly isOfHosts: boolean;
+  /** Whether Landfall does not ask about it, because there are too many namespaces. */
+  readonly isLeftOut: boolean;
+}
+
+function toPlaced(
+  right: NeededRight,
+  namespaces: ReadonlySet<string>,
+  isOfHosts = false,
+): readonly PlacedRight[] {
+  return [...namespaces].toSorted().map((namespace, at) => ({
+    right: { ...right, access: { ...right.access, namespace } },
+    isOfHosts,
+    isLeftOut: at >= NAMESPACES_MAX,
+  }));
 }
 
 /** The namespaces with objects of a kind; none if the API server does not show them, which is said elsewhere. */

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { demo } from "../../../lib/cli/demo/mod.ts";
 import { VINO_STEPS } from "../../../lib/cli/demo/vino/story.ts";
 import { PacedClock } from "../../support/paced_clock.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 longTest.each<[story: string, steps: number, told: readonly RegExp[]]>([
   [
