@@ -13,7 +13,7 @@ import {
   toWorldSettings,
 } from "../simulation/scenarios/stage.ts";
 import { DEFAULT, findPool, type XoStage } from "../simulation/scenarios/xenorchestra/tellings.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const HOST_NAME = "topology.k8s.xenorchestra/host_name_label";

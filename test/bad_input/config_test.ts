@@ -21,7 +21,7 @@ import { readExtent, sample, tries } from "../support/extent.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { startStaticCloud } from "../support/cloud/static_cloud.ts";
 import { runMain } from "./run_main.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-bad-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));

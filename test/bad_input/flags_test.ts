@@ -11,7 +11,7 @@ import { ConfigError } from "../../lib/core/errors.ts";
 import { sample, tries } from "../support/extent.ts";
 import { anySecret, anyText, isPolluted } from "../support/net/hostile.ts";
 import { runMain } from "./run_main.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const name = fc.oneof(fc.constantFrom(...FLAGS.map((flag) => flag.name)), anyText);
 const dashes = fc.constantFrom("--", "-", "", "---");

@@ -14,7 +14,7 @@ import { type CredentialsSource, loadCredentials } from "../../lib/kube/credenti
 import { tries } from "../support/extent.ts";
 import { anyJson, anySecret, isPolluted, makePipe, measureCpuMs } from "../support/net/hostile.ts";
 import { MemoryDisk } from "../support/memory_disk.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-kubeconfig-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -18,7 +18,7 @@ import { BARE_METAL_HOSTS } from "../../lib/kube/kinds/bare_metal_host.ts";
 import { startWidgets, toWidget } from "../support/kube/widgets.ts";
 import { ScriptedKubeClient, type ScriptStep } from "../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const LARGE = 1024 * 1024;
 /** Twice what has a place. */

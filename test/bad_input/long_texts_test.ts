@@ -28,7 +28,7 @@ import {
 import { parseProviderId } from "../../lib/providers/xenorchestra/identity.ts";
 import { readExtent } from "../support/extent.ts";
 import { measureCpuMs } from "../support/net/hostile.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 /** A quadratic reader needs seconds for so many characters, and minutes for a file as long as files may be. */
 const LENGTH = 100_000;

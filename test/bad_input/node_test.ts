@@ -31,7 +31,7 @@ import { FakeProvider, toInstance, toInventory } from "../support/cloud/instance
 import { PAGE_NOW, toInventoryView } from "../support/page/node_views.ts";
 import { until, startRig } from "../support/nodes/rig.ts";
 import { toNode, toRegistration } from "../support/nodes/nodes.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const LABELS =
   "topology.kubernetes.io/region topology.kubernetes.io/zone failure-domain.beta.kubernetes.io/zone " +

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { findYamlPlaces } from "../../lib/config/yaml_places.ts";
 import { measureCpuMs } from "../support/net/hostile.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const TEXT = `url: x
 addresses:

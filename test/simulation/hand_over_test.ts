@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { settle, SETTINGS } from "./settled.ts";
 import { XenOrchestraWorld } from "./xenorchestra/cloud.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const REFRESH_MS = 30_000;
 const STEP_MS = 1_000;

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { readExtent } from "../support/extent.ts";
 import { runStory } from "./story.ts";
-import { longTest } from "../support/long_test.ts";
+import { longTest } from "../support/long_tests.ts";
 
 const SEEDS = { some: [1], all: [1, 2, 7] } as const;
 /** Told in between, and another story. */

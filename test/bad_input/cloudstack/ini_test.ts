@@ -12,7 +12,7 @@ import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import type { CloudStackSettings } from "../../../lib/providers/cloudstack/settings/config.ts";
 import { sample, tries } from "../../support/extent.ts";
 import { anySecret, anyText, isPolluted, measureCpuMs } from "../../support/net/hostile.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const PATH = "/etc/landfall/cloud-config";
 const SECRET = "Zq-the-secret-of-43-characters_QVtRk3xYpw9";

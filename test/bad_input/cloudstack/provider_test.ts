@@ -19,7 +19,7 @@ import { tries } from "../../support/extent.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { bendReply, type Mishap, toMishaps, withText } from "../mishap.ts";
 import { checkWords, CloudStackStage } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const never = new AbortController().signal;
 const { projectId, accountIds } = createDemoWorld();

@@ -10,7 +10,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 import { openRaw, type RawConnection, type RawPlace } from "../../support/net/raw_http.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 import { LISTENER_KINDS, ListenerStage } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const ENDLESS = PROBE.replace("/livez", "/endless");

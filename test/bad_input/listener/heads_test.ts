@@ -6,7 +6,7 @@ import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { tries } from "../../support/extent.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED, useListener } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 /** Names by which a page of somebody else could reach a listener on this machine: the debug port must refuse all. */
 const FOREIGN_HOSTS: readonly string[] = [

@@ -14,7 +14,7 @@ import type { Handler } from "../../../lib/http/sockets/server.ts";
 import { tries } from "../../support/extent.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { GOOD_TOKEN, LISTENER_KINDS, ListenerStage, PROTECTED, useListener } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 /** Ways to write a path that nobody may read without a token, or another that looks like one that everybody may. */
 const TRICKS: readonly string[] = [

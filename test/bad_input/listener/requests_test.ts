@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { tries } from "../../support/extent.ts";
 import type { RawConnection } from "../../support/net/raw_http.ts";
 import { LISTENER_KINDS, type ListenerStage, PROTECTED, useListener } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const HOST = "Host: localhost\r\n";
 const PROBE = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;

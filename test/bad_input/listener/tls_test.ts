@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { tries } from "../../support/extent.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 import { useListener } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const RECORD_MAX = 16_384;

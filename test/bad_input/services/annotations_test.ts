@@ -7,7 +7,7 @@ import { ANNOTATIONS } from "../../../lib/providers/cloudstack/load_balancers/wo
 import { sample } from "../../support/extent.ts";
 import { isPolluted } from "../../support/net/hostile.ts";
 import { OddStage, pickValues } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const RECORD = "landfall.dev/load-balancer";

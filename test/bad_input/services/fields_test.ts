@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { USED_IP } from "../../support/services/site.ts";
 import { isPolluted } from "../../support/net/hostile.ts";
 import { OddStage, pickValues } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const ODD = "odd";
 const PORT = { name: "http", port: 80, nodePort: 30_080, protocol: "TCP", targetPort: 8_080 };

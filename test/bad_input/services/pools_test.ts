@@ -17,7 +17,7 @@ import { tries } from "../../support/extent.ts";
 import { anyText, HOSTILE_TEXTS, isPolluted } from "../../support/net/hostile.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
 import { checkMessage, pickValues } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const RECORD = "landfall.dev/load-balancer";
 const KEY = "web/odd";

@@ -7,7 +7,7 @@ import { formatTime } from "../../../lib/core/clock.ts";
 import { LB_COMMANDS } from "../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { PINNED_IP, USED_IP } from "../../support/services/site.ts";
 import { OddStage } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const RECORD = "landfall.dev/load-balancer";
 const ODD = "odd";

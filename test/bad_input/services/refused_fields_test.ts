@@ -12,7 +12,7 @@ import { tries } from "../../support/extent.ts";
 import { anyText, HOSTILE_TEXTS, isPolluted } from "../../support/net/hostile.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
 import { checkMessage, pickValues } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const KEY = "web/odd";
 const PORT = { port: 80, protocol: "TCP", nodePort: 30_080 };

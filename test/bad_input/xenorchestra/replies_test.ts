@@ -16,7 +16,7 @@ import { tries } from "../../support/extent.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { bendReply, toMishaps, withText } from "../mishap.ts";
 import { checkWords, TOKEN, toNode, XoStage } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const never = new AbortController().signal;
 const LISTS = ["vms", "hosts", "pools", "networks", "vifs"] as const;

@@ -13,7 +13,7 @@ import { createEventFeed } from "../../../lib/providers/xenorchestra/client.ts";
 import { toDeps, WORKER_1 } from "../../providers/xenorchestra/fake_server.ts";
 import { tries } from "../../support/extent.ts";
 import { checkWords } from "./stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 longTest("ChangeHints takes no more room for 200,000 hints than for nine", () => {
   const hints = new ChangeHints();

@@ -9,7 +9,7 @@ import type { CloudError } from "../../../lib/cloud/errors.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { toDeps, toSettings } from "../../providers/xenorchestra/fake_server.ts";
 import { ask, askElsewhere } from "../ask.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const MIB = 1024 * 1024;
 const closers: (() => void)[] = [];

@@ -17,7 +17,7 @@ import {
   observeFleet,
 } from "../../../lib/cloud/deletion/guard.ts";
 import { OLD_GUARD } from "../../support/nodes/nodes.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 /** One Node in one look; absent: not in the fleet. */
 type Seen = { readonly isReady: boolean; readonly sighting: Sighting } | undefined;

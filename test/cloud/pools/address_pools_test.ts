@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { LoadBalancerSpec } from "../../../lib/cloud/capabilities/load_balancers.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import { PooledServices, settleFirst, toSettings, toSpec } from "../../support/pools/services.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const SMALL = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.12"] });
 const BOTH = toSettings({ name: "a", addresses: ["192.0.2.0/28", "2001:db8::/64"] });

@@ -16,7 +16,7 @@ import {
 } from "../../support/nodes/label_stage.ts";
 import type { NodeOptions } from "../../support/nodes/nodes.ts";
 import { until } from "../../support/nodes/rig.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 /** How long after a change its labels may be wrong. */
 const RIGHT_WITHIN_MS = REFRESH_MS + 1_000;

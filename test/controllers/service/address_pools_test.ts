@@ -8,7 +8,7 @@ import { readExtent } from "../../support/extent.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import { toSettings } from "../../support/pools/services.ts";
 import { type ServiceRig, startServices, startShop } from "../../support/services/service_rig.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const KEY = "web/shop";
 const SMALL = toSettings({ name: "a", addresses: ["192.0.2.10"] });

@@ -18,7 +18,7 @@ import { runFullPasses } from "../../../lib/controllers/service/passes.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { toSettings } from "../../support/pools/services.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const KEY = "web/shop";
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";

@@ -20,7 +20,7 @@ import { Store } from "../../../lib/kube/cache/store.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { toClaimLabels, toHost, toRecording } from "../../support/sipcluster/hosts.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const signal = AbortSignal.timeout(20_000);
 const CLUSTER: SipCluster = { metadata: { namespace: "tenant", name: "a" } };

@@ -13,7 +13,7 @@ import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double
 import { toEntry, toObject, VINO_OWNER } from "../../support/vino/known.ts";
 import { settle } from "../../support/manual_clock.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 // Twenty minutes of a clock have many turns.
 setDefaultTimeout(20_000);

@@ -11,7 +11,7 @@ import {
   toXenOrchestraSpec,
   type XenOrchestraStage,
 } from "../../support/vino/xen_orchestra_stage.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const READY = "True ReconciliationSucceeded";
 const TIMEOUT_MS = 30_000;

@@ -21,7 +21,7 @@ import {
   type XenOrchestraStage,
 } from "../../support/vino/xen_orchestra_stage.ts";
 import { findCondition } from "../../../lib/controllers/kinds/conditions.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const READY = "True ReconciliationSucceeded";
 const TIMEOUT_MS = 20_000;

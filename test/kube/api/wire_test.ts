@@ -20,7 +20,7 @@ import { trimObject } from "../../../lib/kube/kinds/resource.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import type { WatchEvent } from "../../../lib/kube/api/client.ts";
 import { tries } from "../../support/extent.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 describe("toListSearch()", () => {
   test.each([

@@ -8,7 +8,7 @@ import { tries } from "../../support/extent.ts";
 import { Random } from "../../support/random.ts";
 import { MemoryApiServer, Replica, type Trip } from "../../support/kube/election/rig.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const RUNS = tries(40);
 const STEP_MS = 250;

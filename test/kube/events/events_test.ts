@@ -13,7 +13,7 @@ import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 import { heapStats } from "bun:jsc";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const node: KubeObject = {
   apiVersion: "v1",

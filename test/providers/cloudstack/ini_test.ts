@@ -13,7 +13,7 @@ import {
   parseCloudStackConfig,
 } from "../../../lib/providers/cloudstack/settings/config.ts";
 import { INI_SYNTAX, readIniLines } from "../../../lib/providers/cloudstack/settings/ini_syntax.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const PARSER = {
   settings: describeSettings(),

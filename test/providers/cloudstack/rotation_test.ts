@@ -19,7 +19,7 @@ import {
 } from "../../../lib/simulator/cloudstack/mod.ts";
 import { type ChangingProvider, createChanging } from "../../support/cloud/changing_provider.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const { world } = createDemoWorld();
 const ROTATIONS = 4;

@@ -3,7 +3,7 @@ import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { listUntrue } from "../judges/calm.ts";
 import { findLeader, readNode, settle, SETTINGS } from "../settled.ts";
 import { CloudStackWorld } from "./cloud.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const MINUTE_MS = 60_000;
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";

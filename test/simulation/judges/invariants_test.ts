@@ -5,7 +5,7 @@ import { listLacks } from "./writes.ts";
 import { findLeader, readNode, settle, SETTINGS } from "../settled.ts";
 import { type Said, type Saying, toSaying } from "../world/settings_file.ts";
 import { XenOrchestraWorld } from "../xenorchestra/cloud.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const LEASES_URL = "http://memory/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const ZONE = "topology.kubernetes.io/zone";

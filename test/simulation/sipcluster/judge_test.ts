@@ -6,7 +6,7 @@ import { clusterOf, isFree, LABELS, labelOf, type Role } from "./hosts.ts";
 import { ERROR_GRACE_MS, keyOf } from "./judge.ts";
 import { listUntrue } from "./truth.ts";
 import { SipWorld, TENANTS } from "./world.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const RED = "red";
 const HOSTS = "/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts";

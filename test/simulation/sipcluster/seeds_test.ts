@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { isOfTurn, readExtent } from "../../support/extent.ts";
 import { describeFailure } from "../ending.ts";
 import { runSipStory } from "./story.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 /** A seed takes about 0.3 s. */
 const SEEDS = { some: 1, all: 300 } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { calm, restart } from "./story.ts";
 import { type Act, RightWorld, VINO } from "./judges/right_world.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { ALONE } from "../scenarios/stage.ts";
 import { rest } from "../timeline.ts";
 import { VinoWorld } from "./world.ts";
-import { longTest } from "../../support/long_test.ts";
+import { longTest } from "../../support/long_tests.ts";
 
 const RIGHT = { rate: 1, skewMs: 0 } as const;
 const WORLDS = 5;

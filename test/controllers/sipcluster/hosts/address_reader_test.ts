@@ -22,7 +22,7 @@ import {
   toHost,
 } from "../../../support/sipcluster/hosts.ts";
 import { connect } from "../../../support/kube/connect.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const signal = AbortSignal.timeout(30_000);
 const PERIOD_MS = 600_000;

@@ -11,7 +11,7 @@ import {
   startApplier,
   toPlan,
 } from "../../../support/sipcluster/applier_rig.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const JUMP = toPlan();
 const DEX = toPlan({ service: "auth", name: "dex-a", nodePort: 30002 });

@@ -29,7 +29,7 @@ import {
   toIndex,
 } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import { toSpan } from "../../../../lib/controllers/vino/addresses/subnets.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const { signal } = new AbortController();
 const MANAGEMENT_POOL = "ippool-192-168-0-0-20";

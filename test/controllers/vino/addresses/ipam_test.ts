@@ -22,7 +22,7 @@ import {
   toNames,
   toRequest,
 } from "../../../support/vino/address_requests.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const [WORKER_0 = "", WORKER_1 = ""] = toNames(2);
 const MANAGEMENT_POOL = "ippool-192-168-0-0-20";

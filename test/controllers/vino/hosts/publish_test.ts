@@ -47,7 +47,7 @@ import {
   startPublisher,
 } from "../../../support/vino/publisher_rig.ts";
 import type { HostOutcome, WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const { signal } = new AbortController();
 

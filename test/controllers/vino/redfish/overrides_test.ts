@@ -21,7 +21,7 @@ import {
 import { loginOf, ManagementRig } from "../../../support/vino/management_rig.ts";
 import { ALONE, Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
 import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 type Seen = Parameters<typeof planOverride>[1];
 type Step = ReturnType<typeof planOverride>;

@@ -9,7 +9,7 @@ import { readExtent } from "../../../support/extent.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { openRedfish, SecretsDouble } from "../../../support/vino/management_rig.ts";
 import { OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const { signal } = new AbortController();
 const [OLD, NEW] = ["old", "new"].map((password) => ({ username: "admin", password }));

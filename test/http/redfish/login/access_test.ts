@@ -8,7 +8,7 @@ import {
   toToken,
 } from "../../../support/redfish/client.ts";
 import { makeSystem } from "../../../support/redfish/memory_backend.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const A = credentialsOf("a");
 const WRONG = { ...A, password: "guess" };

@@ -25,7 +25,7 @@ import { SIGNER } from "./objects.ts";
 import { formatRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import type { ChangeOf } from "../../../../lib/providers/cloudstack/load_balancers/steps.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const rig = useApply();
 const { signal } = new AbortController();

@@ -22,7 +22,7 @@ import {
   toNotice,
   toWaiting,
 } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const UDP: LoadBalancerPort = { name: "dns", protocol: "UDP", port: 53, nodePort: 30_053 };
 

@@ -30,7 +30,7 @@ import { toTags } from "../../../../lib/providers/cloudstack/load_balancers/word
 import { CLUSTER } from "./cloud/cloud_model.ts";
 import { createCloud, DESCRIPTION, LB_NAME, OWNER, toSpec } from "./cloud/services.ts";
 import { toStickinessPolicy } from "../../../support/cloud/cloudstack_rules.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";

@@ -30,7 +30,7 @@ import { listClients } from "../../../simulation/cloudstack/services/router.ts";
 import { toDeps } from "../fake_server.ts";
 import { annotate, LB_NAME, toSpec } from "./cloud/services.ts";
 import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const signal = new AbortController().signal;
 const STEPS_MAX = 40;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { MachineSpec } from "../../../../lib/cloud/capabilities/machines.ts";
 import { Rig, SEED, summarise } from "./rig.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 let rig: Rig;
 

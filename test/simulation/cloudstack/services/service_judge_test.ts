@@ -10,7 +10,7 @@ import { type CloudStackBalancing, drawSite } from "./balancing.ts";
 import { listRules } from "./service_judge.ts";
 import { RECORD } from "./wishes.ts";
 import { toLoadBalancerRule, toPortForwarding } from "../../../support/cloud/cloudstack_rules.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const SEED = findSeed();
 const WEB = { name: "web", namespace: "default" } as const;

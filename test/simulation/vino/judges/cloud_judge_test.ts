@@ -15,7 +15,7 @@ import {
   RightWorld,
   VINO,
 } from "./right_world.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 /** For so long a process may not know what changed. */
 const OLD = pass(300_000);

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { PAUSED } from "../../../../lib/simulator/metal3/kinds.ts";
 import { type Act, type Case, RightWorld, testCases, VINO } from "./right_world.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const HOSTS = `/apis/metal3.io/v1alpha1/namespaces/${VINO.namespace}/baremetalhosts`;
 const SECRETS = `/api/v1/namespaces/${VINO.namespace}/secrets`;

@@ -1,7 +1,7 @@
 import { type Act, call, type Case, testCases, VINO } from "./right_world.ts";
 import { expect } from "bun:test";
 import { type Override, waitsForStart } from "./override_judge.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 const SECRET = { namespace: VINO.namespace, name: "core-worker-0-boot-override" };
 const PATH = `/api/v1/namespaces/${VINO.namespace}/secrets/${SECRET.name}`;

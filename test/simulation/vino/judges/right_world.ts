@@ -10,7 +10,7 @@ import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/stora
 import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/disks.ts";
 import type { Order } from "../orders.ts";
 import { METAL, VinoWorld } from "../world.ts";
-import { longTest } from "../../../support/long_test.ts";
+import { longTest } from "../../../support/long_tests.ts";
 
 /** What the Vino of the world asks for. */
 const ORDER: Order = {

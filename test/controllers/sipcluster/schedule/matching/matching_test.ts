@@ -12,7 +12,7 @@ import {
   toProblem,
 } from "../../../../support/sipcluster/matching_problems.ts";
 import { tries } from "../../../../support/extent.ts";
-import { longTest } from "../../../../support/long_test.ts";
+import { longTest } from "../../../../support/long_tests.ts";
 
 const ENOUGH = { maxSteps: 1_000_000, maxGroups: 10_000 };
 
