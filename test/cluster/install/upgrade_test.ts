@@ -182,7 +182,7 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
       await rig.addHosts([rack("r1"), rack("r2")]);
       await rig.applyCluster(
         "prod",
-        toRackSpec({ controlPlanes: 1, workers: 1, nodePort: 31_001 }),
+        toRackSpec({ controlPlanes: 1, workers: 1, nodePort: 30_051 }),
       );
       await replace(before);
       await rig.untilCondition("prod", "Ready", READY_CLUSTER);

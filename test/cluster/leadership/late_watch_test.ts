@@ -117,7 +117,7 @@ describe.skipIf(kubectl === undefined)("hosts behind a late watch", () => {
     "a cluster has as many as it asks for, also when the leader dies right after it took them",
     async () => {
       const resize = (workers: number): Promise<void> =>
-        rig.applyCluster("a", toRackSpec({ controlPlanes: 0, workers, nodePort: 31_001 }));
+        rig.applyCluster("a", toRackSpec({ controlPlanes: 0, workers, nodePort: 30_001 }));
       const leader = await rig.startController({ server: gate.url, args: ELECTION });
       await resize(2);
       await rig.startController({ server: gate.url, args: ELECTION });

@@ -25,7 +25,7 @@ const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 const ASSOCIATED =
   "service.beta.kubernetes.io/cloudstack-load-balancer-ip-associated-by-controller";
 const HTTP = { name: "http", port: 80, nodePort: 30_080 };
-const HTTPS = { name: "https", port: 443, nodePort: 30_443 };
+const HTTPS = { name: "https", port: 443, nodePort: 30_043 };
 const OTHER = { name: "other", port: 80, nodePort: 30_081 };
 const NAMED = { name: "named", port: 80, nodePort: 30_082 };
 /** Addresses that the Apache provider took: for `web`, for `named`, which names it, and for a Service that is gone. */
@@ -84,7 +84,7 @@ describe.skipIf(skipsCluster())(`on a real API server, ${program?.name} takes ov
     // for 443 is older and has the name that the provider inside Kubernetes gave it.
     await createServed("web", taken.web, { spec: { ports: [HTTP, HTTPS] } }, [
       { suffix: "tcp-80", vms: first === undefined ? [] : [first] },
-      { suffix: "443", publicPort: 443, privatePort: 30_443 },
+      { suffix: "443", publicPort: 443, privatePort: 30_043 },
       { suffix: "tcp-8080", publicPort: 8080, privatePort: 30_880 },
     ]);
     await createServed(

@@ -79,7 +79,7 @@ describe.skipIf(kubectl === undefined)("on a real API server, a process killed",
     running ??= await rig.startController({ server: gate.url });
   };
   const create = (): Promise<void> =>
-    rig.applyCluster("a", toRackSpec({ controlPlanes: 2, workers: 2, nodePort: 31_101 }));
+    rig.applyCluster("a", toRackSpec({ controlPlanes: 2, workers: 2, nodePort: 30_011 }));
   const show = async (): Promise<Shown> => {
     const { metadata, status } = (await rig.read("a")) ?? {};
     return {

@@ -72,7 +72,7 @@ describe.skipIf(kubectl === undefined)("beside another program that takes hosts"
     for (const host of (await listWorkers()).filter(isRivals)) await label(host, false);
   };
   const resize = (workers: number): Promise<void> =>
-    rig.applyCluster("a", toRackSpec({ controlPlanes: 0, workers, nodePort: 31_001 }));
+    rig.applyCluster("a", toRackSpec({ controlPlanes: 0, workers, nodePort: 30_001 }));
   /** Changes of owner that the API server agreed to although the host had another owner. */
   const listThefts = async (): Promise<string[]> => {
     const events = await rig.cluster.listAudit();

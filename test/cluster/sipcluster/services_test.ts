@@ -61,7 +61,7 @@ const SERVICES: SipServices = {
     },
   ],
   auth: [
-    { nodePort: 30_556, issuerURL: "https://dex.example.com", configSecret: "c", tlsSecret: "t" },
+    { nodePort: 30_056, issuerURL: "https://dex.example.com", configSecret: "c", tlsSecret: "t" },
   ],
 };
 
@@ -217,11 +217,11 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
   test("name a node port that is taken", async () => {
     await server.create("/api/v1/namespaces/default/services", {
       metadata: { name: "theirs" },
-      spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30_099 }] },
+      spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30_059 }] },
     });
     const before = cluster;
     const [jumpHost] = SERVICES.jumpHost ?? [];
-    const services = { ...SERVICES, jumpHost: jumpHost ? [{ ...jumpHost, nodePort: 30_099 }] : [] };
+    const services = { ...SERVICES, jumpHost: jumpHost ? [{ ...jumpHost, nodePort: 30_059 }] : [] };
     cluster = { ...before, spec: { services } };
     const { problems } = await apply();
     cluster = before;
@@ -230,7 +230,7 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
         service: "jumpHost",
         reason: "NodePortUnavailable",
         message:
-          "Service jumphost-a cannot have node port 30099: Invalid value: 30099: provided port is already allocated",
+          "Service jumphost-a cannot have node port 30059: Invalid value: 30059: provided port is already allocated",
       },
     ]);
     expect((await apply()).problems).toEqual([]);

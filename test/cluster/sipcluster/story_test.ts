@@ -23,7 +23,7 @@ const SHORT = "False Unschedulable";
 const OLD = "sipcluster-system";
 const LB = "loadbalancer-controlplane";
 /** A cluster without hosts. */
-const NONE = toRackSpec({ controlPlanes: 0, workers: 0, nodePort: 31_101 });
+const NONE = toRackSpec({ controlPlanes: 0, workers: 0, nodePort: 30_061 });
 
 describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
   let rig: SipClusterRig;
@@ -83,7 +83,7 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
     async () => {
       await rig.applyCluster(
         "rival",
-        toRackSpec({ controlPlanes: 1, workers: 2, nodePort: 31_001 }),
+        toRackSpec({ controlPlanes: 1, workers: 2, nodePort: 30_051 }),
       );
       const message = await rig.untilCondition("rival", "Scheduled", SHORT);
       expect(message).toContain("Worker: want 2, have 0, eligible 1");
@@ -158,7 +158,7 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
       const name = `${LB}-${OLD}`;
       await rig.run("scale", "deployment", name, "-n", OLD, "--replicas=0");
       await rig.run("set", "image", `deployment/${name}`, "-n", OLD, "*=example.org/other:1");
-      const ports = [{ port: 6443, nodePort: 32_000, name: "http" }];
+      const ports = [{ port: 6443, nodePort: 30_071, name: "http" }];
       const patch = JSON.stringify({ spec: { ports } });
       await rig.run("patch", "service", name, "-n", OLD, "--type=merge", `--patch=${patch}`);
       await rig.run("delete", "service", `loadbalancer-worker-${OLD}`, "-n", OLD);
@@ -202,7 +202,7 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
     "a node port that is taken is named, and the cluster is ready once it is free",
     async () => {
       const service = { apiVersion: "v1", kind: "Service" };
-      const spec = { type: "NodePort", ports: [{ port: 80, nodePort: 31_101 }] };
+      const spec = { type: "NodePort", ports: [{ port: 80, nodePort: 30_061 }] };
       const metadata = { name: "squatter", namespace: "default" };
       await rig.apply({ ...service, metadata, spec });
       await rig.applyCluster("late", NONE);
@@ -211,7 +211,7 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
         "ServicesReady",
         "False NodePortUnavailable",
       );
-      expect(message).toContain("31101");
+      expect(message).toContain("30061");
       expect(message).toContain("already allocated");
       await rig.untilCondition("late", "Ready", "False InfraServiceFailure");
       await rig.run("delete", "service", "squatter");
@@ -226,7 +226,7 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
     "a spec that breaks a rule is refused by the API server, which says which rule",
     async () => {
       const before = await rig.listAll("late");
-      const twice = { nodeInterfaceId: "oam-ipv4", nodePort: 31_101 };
+      const twice = { nodeInterfaceId: "oam-ipv4", nodePort: 30_061 };
       const apply = rig.applyCluster("late", {
         services: { loadBalancerControlPlane: [twice, twice] },
       });

@@ -67,7 +67,7 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
     async () => {
       await rig.sip.applyCluster(
         CLUSTER,
-        toRackSpec({ controlPlanes: 3, workers: 2, nodePort: 30_101 }),
+        toRackSpec({ controlPlanes: 3, workers: 2, nodePort: 30_011 }),
       );
       await rig.sip.untilCondition(CLUSTER, "Ready", READY);
       const taken = await rig.sip.listHosts(CLUSTER);

@@ -150,23 +150,23 @@ export function addWorkloadCases(use: () => ContractContext): void {
       });
 
     test("gets the node port that it asks for, keeps its address, and is not written again", async () => {
-      const first = await applyService("wanted", 30_771);
+      const first = await applyService("wanted", 30_071);
       expect([first.status, first.body.spec]).toMatchObject([
         201,
-        { ports: [{ nodePort: 30_771 }] },
+        { ports: [{ nodePort: 30_071 }] },
       ]);
-      const again = await applyService("wanted", 30_771);
+      const again = await applyService("wanted", 30_071);
       expect(again.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion);
-      const moved = await applyService("wanted", 30_772);
+      const moved = await applyService("wanted", 30_072);
       expect(moved.body.spec).toMatchObject({
         clusterIP: first.body.spec?.["clusterIP"],
-        ports: [{ nodePort: 30_772 }],
+        ports: [{ nodePort: 30_072 }],
       });
     });
 
     test("is refused when another Service has the node port", async () => {
-      await applyService("first", 30_773);
-      const { status, body } = await applyService("second", 30_773);
+      await applyService("first", 30_073);
+      const { status, body } = await applyService("second", 30_073);
       expect([status, body.reason]).toEqual([422, "Invalid"]);
       expect(body.message).toContain("provided port is already allocated");
       const field = "spec.ports[0].nodePort";
