@@ -13,7 +13,6 @@ import { toInventory } from "../support/cloud/instances.ts";
 import { isDone, toProvider } from "../support/nodes/node_cloud.ts";
 import { toNode, toRegistration } from "../support/nodes/nodes.ts";
 import { startRig, until } from "../support/nodes/rig.ts";
-import { PacedClock } from "../support/paced_clock.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 
 const BARE = { "example.com/bare-metal": "" };
@@ -30,13 +29,10 @@ async function toConfiguration(path: string): Promise<Configuration> {
 describe("nodes.selector", () => {
   test("leaves Nodes out of everything, and takes them in as soon as the file says so", async () => {
     using mount = new SecretMount({ "config.yaml": toText("!example.com/bare-metal") });
-    const clock = new PacedClock(20);
     const provider = toProvider("vm", "left");
-    provider.clock = () => clock.monotonic();
     provider.refreshIntervalMs = 5_000;
     await using rig = await startRig({
       provider,
-      clock,
       controllers: ["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle"],
       configuration: await toConfiguration(mount.path("config.yaml")),
     });

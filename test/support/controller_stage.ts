@@ -9,7 +9,6 @@ import {
   type FlagValues,
   loadControllers,
 } from "../../lib/controllers/definition.ts";
-import type { Clock } from "../../lib/core/clock.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { BARE_METAL_HOSTS } from "../../lib/kube/kinds/bare_metal_host.ts";
@@ -24,6 +23,7 @@ import {
 import { until } from "./nodes/rig.ts";
 import { connect } from "./kube/connect.ts";
 import { toMemoryTransport } from "./kube/memory_transport.ts";
+import type { PacedClock } from "./paced_clock.ts";
 
 /** What a {@linkcode ControllerStage} is of. */
 interface StageOptions {
@@ -33,7 +33,7 @@ interface StageOptions {
   /** The namespaces of the resources and of the hosts. */
   readonly namespace: string;
   readonly hosts: string;
-  readonly clock: Clock;
+  readonly clock: PacedClock;
   readonly provider?: Provider;
   /** @default {those that the flags have} */
   readonly flags?: FlagValues;
@@ -58,6 +58,7 @@ const WRITE = /^(create|update|patch|delete) (?!events$)/;
 /** A running controller and its world. */
 export class ControllerStage<Spec extends object, One extends Resource> implements AsyncDisposable {
   readonly kubernetes: KubernetesSimulator;
+  readonly clock: PacedClock;
   /** Of the process that runs now. */
   metrics: MetricsRegistry = new MetricsRegistry();
   readonly #options: StageOptions;
@@ -71,6 +72,7 @@ export class ControllerStage<Spec extends object, One extends Resource> implemen
   constructor(options: StageOptions) {
     const { clock, kinds, namespace, hosts, step } = options;
     this.#options = options;
+    this.clock = clock;
     this.#flags = options.flags ?? {};
     this.kubernetes = startKubernetesSimulator({ clock });
     const { objects } = this.kubernetes;

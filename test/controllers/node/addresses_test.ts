@@ -25,7 +25,6 @@ import { findFreePort } from "../../support/process/server_process.ts";
 import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { loadProviderConfig, toSectionParser } from "../../../lib/config/provider_config.ts";
 import { requireProvider } from "../../../lib/providers/mod.ts";
-import { PacedClock } from "../../support/paced_clock.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
 import { toSettings } from "../../support/pools/services.ts";
 
@@ -83,7 +82,6 @@ class Stage implements AsyncDisposable {
     const provider = new FakeProvider();
     provider.providedNodeIps = toInstance === toStatic ? "verified" : "trusted";
     provider.refreshIntervalMs = 20;
-    provider.clock = () => performance.now();
     const loadBalancers = toSettings({ name: "main", addresses: ["10.0.0.200/29", "8.8.4.200"] });
     const port = await findFreePort();
     const debugAddress = { kind: "tcp", host: "127.0.0.1", port } as const;
@@ -395,11 +393,8 @@ test("a changed file gives an address to a pool at once, with an Event, and back
     { type: "ExternalIP", address: "8.8.4.8" },
   ] as const;
   provider.instances.set("a", toPlainInstance("a", { addresses }));
-  const clock = new PacedClock(20);
-  provider.clock = () => clock.monotonic();
   await using rig = await startRig({
     provider,
-    clock,
     // Neither a full pass nor a refresh comes to help.
     fullPassIntervalMs: 86_400_000,
     configuration: { ...file, current: await loadProviderConfig(file) },

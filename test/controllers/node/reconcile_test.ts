@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { NODE_SELECTION } from "../../../lib/cloud/settings/sections.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
-import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
 import {
   countQueued,
   countWrites,
@@ -11,7 +11,7 @@ import {
   toProvider,
 } from "../../support/nodes/node_cloud.ts";
 import { toNode, toRegistration } from "../../support/nodes/nodes.ts";
-import { startRig, until } from "../../support/nodes/rig.ts";
+import { PACE, startRig, until } from "../../support/nodes/rig.ts";
 import { PacedClock } from "../../support/paced_clock.ts";
 import { describeNode } from "../../../lib/controllers/node_view.ts";
 import { toCondition } from "../../../lib/http/page/state.ts";
@@ -20,15 +20,6 @@ import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/l
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { SERVICES } from "../../../lib/kube/kinds/service.ts";
-
-const PACE = 20;
-
-/** Time of a cluster and its controller that fly by, where a test waits for tries that get ever rarer. */
-function hasten(provider: FakeProvider): PacedClock {
-  const clock = new PacedClock(PACE);
-  provider.clock = () => clock.monotonic();
-  return clock;
-}
 
 function toPresent(name: string): Presence {
   return { kind: "present", instance: toInstance(name, INSTANCE), matchedBy: "name" };
@@ -89,7 +80,7 @@ test("N-02 an initialised Node costs no write and no cloud call", async () => {
 
 test("N-19 a conflict is retried on the newest Node, and nobody's fields are lost", async () => {
   const provider = toProvider("a");
-  await using rig = await startRig({ provider, clock: hasten(provider) });
+  await using rig = await startRig({ provider });
   rig.kubernetes.faults.refuse({ verb: "patch", resource: "nodes", status: 409, times: 2 });
   rig.kubernetes.objects.createNode(toRegistration("a"));
   await until("the first try was refused", () =>
@@ -104,7 +95,7 @@ test("N-19 a Node that changed behind a silent watch is a conflict, and keeps wh
   const provider = toProvider("a");
   const inventory = Promise.withResolvers<void>();
   provider.gate = inventory.promise;
-  await using rig = await startRig({ provider, clock: hasten(provider) });
+  await using rig = await startRig({ provider });
   const { kubernetes } = rig;
   const applied = { "kubectl.kubernetes.io/last-applied-configuration": '{"big": [1, 2.50]}' };
   const rest = {
@@ -138,7 +129,7 @@ test("N-20 a Node that is deleted while its cloud is asked is forgotten", async 
   const provider = toProvider("b");
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
-  await using rig = await startRig({ provider, clock: hasten(provider) });
+  await using rig = await startRig({ provider });
   provider.readInstance = async () => {
     asked.resolve();
     await answer.promise;
@@ -158,7 +149,7 @@ test("a Node that comes again under its name while its cloud is asked gets nothi
   const provider = toProvider("last");
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
-  await using rig = await startRig({ provider, clock: hasten(provider) });
+  await using rig = await startRig({ provider });
   const ids = ["old", "new"];
   provider.readInstance = async () => {
     const id = ids.shift() ?? "late";
@@ -194,7 +185,7 @@ test("N-22 a Node whose cloud call hangs holds up no other", async () => {
 test("N-13 N-25 a cloud that refuses leaves the taint, says why in an Event, and is asked again", async () => {
   const provider = toProvider("a");
   provider.failure = new CloudError("denied", "Xen Orchestra answered 401: check the token");
-  await using rig = await startRig({ provider, clock: hasten(provider) });
+  await using rig = await startRig({ provider });
   rig.kubernetes.objects.createNode(toRegistration("a"));
   await until(
     "an Event says why",
@@ -212,7 +203,7 @@ test("N-13 N-25 a cloud that refuses leaves the taint, says why in an Event, and
 
 test("N-21 a Node event retries at once, whatever the back-off says", async () => {
   const provider = toProvider();
-  const clock = hasten(provider);
+  const clock = new PacedClock(PACE);
   await using rig = await startRig({ provider, clock });
   rig.kubernetes.objects.createNode(toRegistration("a"));
   // After the fifth failure the back-off is at least sixteen seconds.
@@ -282,7 +273,7 @@ test("N-12 a Node of another cloud is left to that cloud's controller", async ()
 
 test("a Node whose machine is nowhere is asked for ever less often", async () => {
   const provider = toProvider();
-  await using rig = await startRig({ provider, clock: hasten(provider) });
+  await using rig = await startRig({ provider });
   rig.kubernetes.objects.createNode(toRegistration("a"));
   await until("it failed twice", () => provider.reads >= 2);
   const { outcomes } = toOutcomes(rig.metrics.render());
@@ -305,7 +296,7 @@ test("a Node whose machine is nowhere is asked for ever less often", async () =>
 
 test("Nodes that waited for a cloud in trouble are looked at as soon as it answers", async () => {
   const provider = toProvider("a");
-  const clock = hasten(provider);
+  const clock = new PacedClock(PACE);
   provider.failure = new CloudError("unreachable", "away");
   await using rig = await startRig({ provider, clock });
   rig.kubernetes.objects.createNode(toRegistration("a"));
@@ -323,7 +314,7 @@ test("Nodes that waited for a cloud in trouble are looked at as soon as it answe
 
 test("a machine that two Nodes claim is nobody's until one of them is deleted", async () => {
   const provider = toProvider("a");
-  await using rig = await startRig({ provider, clock: hasten(provider) });
+  await using rig = await startRig({ provider });
   rig.kubernetes.objects.createNode(toRegistration("a", { systemUuid: "11" }));
   await until("the first is initialised", () => isDone(rig.readNode("a")));
   rig.kubernetes.objects.createNode(toRegistration("b", { providerId: "test://a" }));
@@ -346,7 +337,7 @@ test("a Node whose addresses took two tries is announced all the same", async ()
 
 test("a new Node of another cloud is told once what to do, if no other controller initialises it", async () => {
   const provider = toProvider("last");
-  const clock = hasten(provider);
+  const clock = new PacedClock(PACE);
   const sections = NODE_SELECTION.parse({ selector: "!bare" }).settings;
   await using rig = await startRig({
     provider,
@@ -391,7 +382,7 @@ test("a new Node of another cloud is told once what to do, if no other controlle
 
 test("a Node that was there before Landfall is told once what to do, and is not touched", async () => {
   const provider = toProvider("old", "last");
-  const clock = hasten(provider);
+  const clock = new PacedClock(PACE);
   await using rig = await startRig({ provider, clock, fullPassIntervalMs: 301_000 });
   const { objects, requests } = rig.kubernetes;
   objects.createNode(toRegistration("old", { uninitialized: false, ready: "True" }));

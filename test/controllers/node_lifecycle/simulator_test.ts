@@ -3,14 +3,14 @@ import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.
 import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import { INSTANCE, toProvider } from "../../support/nodes/node_cloud.ts";
 import { type NodeOptions, toRegistration } from "../../support/nodes/nodes.ts";
-import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
+import { PACE, type Rig, startRig, until } from "../../support/nodes/rig.ts";
 
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 /** Everything as by default but the pace. */
 const QUICK = {
   controllers: ["cloud-node-lifecycle"],
-  monitorPeriodMs: 20,
-  deletion: { holdOffMs: 50 },
+  monitorPeriodMs: 20 * PACE,
+  deletion: { holdOffMs: 50 * PACE },
 };
 
 /** A cloud that is listed every 20 ms at the soonest; the source itself keeps a second between two lists. */

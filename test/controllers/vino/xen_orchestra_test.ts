@@ -465,7 +465,7 @@ test("a pool that is lost while VMs are made loses none of them and makes none t
   stage.create("edge", toXenOrchestraSpec(3, { deletionPolicy: "Delete" }));
   await until("a VM is there", () => rig.listVms().length > 0, 15_000);
   simulator.state.losePool(site.poolIds.paris, {});
-  await Bun.sleep(1_000);
+  await stage.clock.sleep(25_000, AbortSignal.timeout(10_000));
   simulator.state.restorePool(site.poolIds.paris);
   await stage.untilCondition("edge", "Ready", READY, 25_000);
   expect(rig.listVms()).toHaveLength(3);

@@ -18,7 +18,6 @@ export const INSTANCE = {
 /** A cloud of instances of these names. */
 export function toProvider(...names: readonly string[]): FakeProvider {
   const provider = new FakeProvider();
-  provider.clock = () => performance.now();
   for (const [at, name] of names.entries()) {
     const address = `10.0.0.${at + 1}`;
     const addresses = [{ type: "InternalIP", address } as const];

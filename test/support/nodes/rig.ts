@@ -21,13 +21,21 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
+import { FakeProvider } from "../cloud/instances.ts";
 import { connect } from "../kube/connect.ts";
 import { toMemoryTransport } from "../kube/memory_transport.ts";
+import { PacedClock } from "../paced_clock.ts";
+
+/** How fast the time of a double is. */
+export const PACE = 20;
 
 /** What a test may choose. */
 interface RigOptions {
   readonly provider: Provider;
-  /** Time for all but the provider. @default {systemClock} */
+  /**
+   * Time for all, and for a provider that is a double. Another provider has its own, which must be the same.
+   * @default {with a double, one that flies by, so that no test waits as the controller does; else systemClock}
+   */
   readonly clock?: Clock;
   /** @default {16} */
   readonly workers?: number;
@@ -65,7 +73,9 @@ export interface Rig extends AsyncDisposable {
 
 /** Starts everything; `await using` ends it. */
 export async function startRig(options: RigOptions): Promise<Rig> {
-  const { clock = systemClock } = options;
+  const isDouble = options.provider instanceof FakeProvider;
+  const { clock = isDouble ? new PacedClock(PACE) : systemClock } = options;
+  if (options.provider instanceof FakeProvider) options.provider.clock = () => clock.monotonic();
   const kubernetes = startKubernetesSimulator({ clock });
   const metrics = new MetricsRegistry();
   const transport = toMemoryTransport(kubernetes);

@@ -2,7 +2,6 @@
  * The whole SIPCluster controller on a simulated API server, with hosts in racks and Pods that start by themselves.
  * @module
  */
-import { systemClock } from "../../../lib/core/clock.ts";
 import type { FlagValues } from "../../../lib/controllers/definition.ts";
 import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
 import {
@@ -15,6 +14,9 @@ import { rollOutDeployments } from "../../../lib/simulator/kubernetes/controller
 import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { createHost, planHosts, type RackPlan } from "../../../lib/simulator/metal3/hosts.ts";
 import { ControllerStage } from "../controller_stage.ts";
+import { PacedClock } from "../paced_clock.ts";
+
+const PACE = 20;
 
 /** The namespace of the hosts. */
 export const HOSTS = "metal3";
@@ -30,7 +32,7 @@ export class SipStage extends ControllerStage<SipClusterSpec, SipCluster> {
       kinds: [SIP_CLUSTERS],
       namespace: TENANT,
       hosts: HOSTS,
-      clock: systemClock,
+      clock: new PacedClock(PACE),
       flags: { "sip-host-namespaces": HOSTS, ...flags },
       step: (objects) => {
         rollOutDeployments(objects, { now: new Date().toISOString() });

@@ -26,7 +26,6 @@ const CONDITION_MS = 15_000;
 
 /** A running controller and its world. */
 export class VinoStage<P extends Provider> extends ControllerStage<VinoSpec, Vino> {
-  readonly clock: PacedClock;
   readonly provider: P;
 
   private constructor(clock: PacedClock, provider: P) {
@@ -39,7 +38,6 @@ export class VinoStage<P extends Provider> extends ControllerStage<VinoSpec, Vin
       provider,
       step: collectGarbage,
     });
-    this.clock = clock;
     this.provider = provider;
   }
 

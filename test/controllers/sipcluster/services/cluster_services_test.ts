@@ -179,7 +179,7 @@ test("network data that comes late is followed within seconds, and costs nothing
   // Longer than the pause between two looks. What is on its way may still end.
   const isOver = async (): Promise<boolean> => {
     const before = count();
-    await Bun.sleep(2_500);
+    await stage.clock.sleep(2_500, AbortSignal.timeout(10_000));
     return count() === before;
   };
   await until("no Secret is read any more", isOver, 15_000);

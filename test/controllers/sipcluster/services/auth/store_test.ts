@@ -102,7 +102,7 @@ test("a second provider that an earlier version made ends, and the first one goe
   const owner = { apiVersion: "airship.airshipit.org/v1", kind: "SIPCluster", name: "a", uid };
   const metadata = { namespace: TENANT, name: "dex-a", labels };
   const { spec } = Object(objects.get("deployments", { namespace: TENANT, name: "dex-b" }));
-  await Bun.sleep(1_000);
+  await stage.clock.sleep(1_000, AbortSignal.timeout(10_000));
   objects.create("deployments", {
     metadata: { ...metadata, ownerReferences: [{ ...owner, controller: true }] },
     spec,
