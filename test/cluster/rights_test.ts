@@ -15,14 +15,13 @@ import {
   USERNAME,
   waitUntil,
 } from "../support/process/cluster_rig.ts";
-import { type LandfallProcess, listPrograms } from "../support/process/landfall_process.ts";
+import { type LandfallProcess, PROGRAM } from "../support/process/landfall_process.ts";
 import { findFreePort } from "../support/process/server_process.ts";
 
-const program = listPrograms().at(-1);
 const { poolIds, hostIds } = createDemoWorld();
 const HOSTS = [hostIds["xcp-par-1"], hostIds["xcp-par-2"]] as const;
 
-describe.skipIf(skipsCluster())(`the rights of the manifests, used by ${program?.name}`, () => {
+describe.skipIf(skipsCluster())(`the rights of the manifests, used by ${PROGRAM.name}`, () => {
   let started: ClusterRig | undefined;
   const use = (): ClusterRig => {
     if (started === undefined) throw new Error("Cannot test: the cluster is not up");
@@ -109,7 +108,6 @@ interface Elected {
 
 /** Starts the controller as the manifests do, on a port of its own. */
 async function startElected(rig: ClusterRig, { isReadyAwaited = true } = {}): Promise<Elected> {
-  if (program === undefined) throw new Error("Cannot test: there is no program");
   const port = await findFreePort();
   const args = [
     "--leader-elect=true",
@@ -117,7 +115,7 @@ async function startElected(rig: ClusterRig, { isReadyAwaited = true } = {}): Pr
     `--secure-port=${port}`,
     "--node-monitor-period=500ms",
   ];
-  const { landfall } = await rig.startController(program, { args, isReadyAwaited });
+  const { landfall } = await rig.startController(PROGRAM, { args, isReadyAwaited });
   return { landfall, port };
 }
 

@@ -139,6 +139,8 @@ if (existsSync(BINARY)) {
   if (newest.ms > statSync(BINARY).mtimeMs) {
     refuse(`${BINARY} is older than ${newest.path}. Run: npm run build`);
   }
+} else {
+  saySkipped(`tests of the compiled binary: there is no ${BINARY}. Run: npm run build`);
 }
 const assets = findServers(NEWEST_SERVERS);
 const isAll = paths.length === 0;

@@ -39,14 +39,13 @@ import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
 import { startTlsFront, type TlsFront } from "../../support/net/tls_front.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import { isInitialised, NOT_READY, READY, waitUntil } from "../../support/process/cluster_rig.ts";
-import { listPrograms, runLandfall } from "../../support/process/landfall_process.ts";
+import { PROGRAM, runLandfall } from "../../support/process/landfall_process.ts";
 import { ROOT } from "../../support/sources.ts";
 
 const run = promisify(execFile);
-const program = listPrograms().find(({ name }) => name === "binary");
 const kubectl = (await findKubectl()) ?? "";
 const isSkipped =
-  skipsCluster() || program === undefined || kubectl === "" || (await skipsNetworks());
+  skipsCluster() || PROGRAM.name !== "binary" || kubectl === "" || (await skipsNetworks());
 
 const USERNAME = "system:serviceaccount:kube-system:cloud-controller-manager";
 const OWN_USERNAME = "system:serviceaccount:kube-system:landfall";
@@ -158,9 +157,9 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
   async function startPod(workload = DEPLOYMENT): Promise<ContainedPod> {
     const { cluster, network, kube } = use();
     const [host] = network.hosts;
-    if (host === undefined || program === undefined) throw new Error("Cannot start the pod");
+    if (host === undefined) throw new Error("Cannot start the pod");
     const { prefix } = host;
-    const place = { cluster, program, prefix, address: network.address, port: kube.port };
+    const place = { cluster, program: PROGRAM, prefix, address: network.address, port: kube.port };
     return await startContainedPod(workload, place);
   }
 
@@ -419,13 +418,12 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
 
     /** What `landfall check` says about who serves Services, as an administrator runs it. */
     async function check(list: string) {
-      if (program === undefined) throw new Error("Cannot find a program");
       const { cluster } = use();
       const config = join(cluster.folder, "cloud-config");
       await Bun.write(config, toCloudConfig(""));
       const flags = ["--cloud-provider=external-cloudstack", `--cloud-config=${config}`];
       const more = [`--kubeconfig=${cluster.adminKubeconfigPath}`, `--controllers=${list}`];
-      const { code, stdout } = await runLandfall(program, [
+      const { code, stdout } = await runLandfall(PROGRAM, [
         "check",
         ...flags,
         ...more,

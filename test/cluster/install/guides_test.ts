@@ -17,7 +17,7 @@ import {
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig } from "../../support/process/cluster_rig.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { listPrograms, runLandfall } from "../../support/process/landfall_process.ts";
+import { PROGRAM, runLandfall } from "../../support/process/landfall_process.ts";
 import { listCodeBlocks } from "../../support/markdown_links.ts";
 import { readSource, ROOT } from "../../support/sources.ts";
 
@@ -79,8 +79,6 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     expect(rights).toHaveLength(1);
     await runScript(rights.join("\n"));
 
-    const [program] = listPrograms();
-    if (program === undefined) throw new Error("Cannot find a program");
     const [check = ""] = await readCommands("docs/guides/configure.md", "landfall check");
     const args = check.split(/\s+/).slice(1);
     const files = args.map((arg) =>
@@ -89,14 +87,12 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
         .replace(/^--kubeconfig=.*/, `--kubeconfig=${folder}/landfall.kubeconfig`),
     );
     await writeFile(join(folder, "landfall.yaml"), `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
-    const { code, stdout, stderr } = await runLandfall(program, files);
+    const { code, stdout, stderr } = await runLandfall(PROGRAM, files);
     expect(code, stdout + stderr).toBe(0);
   }, 60_000);
 
   test("the commands that check prints grant the rights on Services, also where some exist", async () => {
     const { cloud, cluster } = useRig();
-    const [program] = listPrograms();
-    if (program === undefined) throw new Error("Cannot find a program");
     const pools = "loadBalancers: { pools: [{ name: a, addresses: [192.0.2.1] }] }";
     await writeFile(
       join(folder, "pools.yaml"),
@@ -112,7 +108,7 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
       missing: readonly string[];
       commands: readonly string[];
     }> => {
-      const { stdout } = await runLandfall(program, ["check", ...args]);
+      const { stdout } = await runLandfall(PROGRAM, ["check", ...args]);
       const { permissions }: CheckReport = JSON.parse(stdout);
       const missing = permissions.permissions.filter(({ allowed }) => allowed !== "yes");
       const { advice = "" } = permissions;
@@ -136,10 +132,9 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
 
   test("README.md makes the files that its first commands need, for this user alone", async () => {
     const { cloud } = useRig();
-    const [program] = listPrograms();
     const built = join(folder, "readme", "dist", "landfall");
     await mkdir(dirname(built), { recursive: true });
-    const command = program?.command.map((word) => `'${word}'`).join(" ");
+    const command = PROGRAM.command.map((word) => `'${word}'`).join(" ");
     await writeFile(built, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
     const blocks = listCodeBlocks(await readSource("README.md"), "sh");
     const block = blocks.find((text) => text.includes("dist/landfall check")) ?? "";
@@ -186,10 +181,9 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     const { world } = createDemoWorld();
     const simulator = await startCloudStackSimulator({ clock: systemClock, world });
     try {
-      const [program] = listPrograms();
       const built = join(folder, "cloudstack", "dist", "landfall");
       await mkdir(dirname(built), { recursive: true });
-      const command = program?.command.map((word) => `'${word}'`).join(" ");
+      const command = PROGRAM.command.map((word) => `'${word}'`).join(" ");
       await writeFile(built, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
       await writeFile(join(folder, "cloudstack", "api-key"), simulator.apiKey);
       await writeFile(join(folder, "cloudstack", "secret-key"), simulator.secretKey);

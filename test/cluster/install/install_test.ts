@@ -23,7 +23,7 @@ import {
   requireTool,
 } from "../../support/deploy/deploy_tools.ts";
 import { findHelm, findHelm3, findKubectl } from "../../support/kube/kubectl.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { listCodeBlocks } from "../../support/markdown_links.ts";
 import { PlayedPods } from "../../support/deploy/played_pods.ts";
 import { readSource, ROOT } from "../../support/sources.ts";
@@ -31,7 +31,6 @@ import { readSource, ROOT } from "../../support/sources.ts";
 const isSkipped = await skipsRunningPods();
 const kubectl = isSkipped ? undefined : await findKubectl();
 const helms = isSkipped || kubectl === undefined ? [] : await listHelms();
-const [program] = listPrograms();
 
 /** Less than the Lease lasts, after which anybody would lead. */
 const TAKE_OVER_MS = 10_000;
@@ -70,8 +69,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     await writeFile(valuesFile, `image:\n  repository: ${IMAGE.repository}\n`);
     manifests = join(cluster.folder, "deploy");
     await cp(join(ROOT, "deploy/manifests"), join(manifests, "manifests"), { recursive: true });
-    if (program === undefined) throw new Error("Cannot find a program");
-    pods = await PlayedPods.start(cluster, program, cloud);
+    pods = await PlayedPods.start(cluster, PROGRAM, cloud);
   }, 120_000);
   afterAll(async () => {
     try {

@@ -15,7 +15,7 @@ import {
   startXenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { UNINITIALIZED } from "../../support/process/cluster_rig.ts";
-import { listPrograms, startLandfall } from "../../support/process/landfall_process.ts";
+import { PROGRAM, startLandfall } from "../../support/process/landfall_process.ts";
 import {
   openNotifySocket,
   findSystemdProblem,
@@ -82,16 +82,15 @@ describe.skipIf(!(await hasTool("systemd-analyze")))("the unit, to systemd-analy
 
 describe.skipIf(!(await hasTool("systemd-notify")))("a socket of our own", () => {
   const sockets = ["path", "abstract"] as const;
-  const cases = listPrograms().flatMap((program) => sockets.map((kind) => ({ program, kind })));
 
-  test.each(cases)(
-    "hears of start, state, life and end from $program.name by an address of the kind $kind",
-    async ({ program, kind }) => {
+  test.each(sockets)(
+    `hears of start, state, life and end from ${PROGRAM.name} by an address of the kind %s`,
+    async (kind) => {
       using socket = openNotifySocket(kind);
       const env = { XOA_URL: cloud.url, XOA_TOKEN: cloud.token, NOTIFY_SOCKET: socket.address };
       const off = ["--leader-elect=false", "--secure-port=0", "--debug-address="];
       const args = ["run", `--master=${kubernetes.url}`, ...off];
-      const landfall = startLandfall(program, args, { ...env, WATCHDOG_USEC: "400000" });
+      const landfall = startLandfall(PROGRAM, args, { ...env, WATCHDOG_USEC: "400000" });
       try {
         const ready = await socket.waitFor(({ READY }) => READY === "1");
         expect(ready["STATUS"]).toMatch(/^running; Nodes: \d+; inventory of 20.*Z$/);
@@ -118,8 +117,8 @@ describe.skipIf(!(await hasTool("systemd-notify")))("a socket of our own", () =>
   );
 });
 
-const [, binary] = listPrograms();
-const problem = binary ? await findSystemdProblem() : "there is no binary";
+const hasBinary = PROGRAM.name === "binary";
+const problem = hasBinary ? await findSystemdProblem() : "there is no binary";
 if (problem !== undefined) {
   process.stderr.write(`\n*** SKIPPED: the unit under a real systemd: ${problem}. ***\n\n`);
 }
@@ -148,7 +147,7 @@ describe.skipIf(problem !== undefined)("the unit under a real systemd", () => {
         "/etc/landfall/kubeconfig": kubeconfig,
         "/etc/landfall/environment": `LANDFALL_FLAGS=${flags.join(" ")}\n`,
       },
-      programs: { "/usr/local/bin/landfall": binary?.command[0] ?? "" },
+      programs: { "/usr/local/bin/landfall": PROGRAM.command[0] ?? "" },
       units: [UNIT_NAME],
     });
   });

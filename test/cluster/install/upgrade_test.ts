@@ -21,7 +21,7 @@ import {
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
 import { skipsRunningPods } from "../../support/process/kube_controllers.ts";
-import { listPrograms, type Program } from "../../support/process/landfall_process.ts";
+import { PROGRAM, type Program } from "../../support/process/landfall_process.ts";
 import { SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
 import { saySkipped } from "../../support/skip.ts";
@@ -47,7 +47,6 @@ const kubectl = isSkipped ? undefined : await findKubectl();
 describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, () => {
   let folder = "";
   let before: Program;
-  const now = listPrograms().at(-1);
   const disposables = new AsyncDisposableStack();
 
   beforeAll(async () => {
@@ -108,8 +107,7 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
       };
       /** Starts the next one beside the one before, which ends then, and waits until the next one leads. */
       let controller: Controller | undefined;
-      const replace = async (program: Program | undefined): Promise<void> => {
-        if (program === undefined) throw new Error("Cannot find a program");
+      const replace = async (program: Program): Promise<void> => {
         const holder = await rig.cluster.findHolder(LEASE.name);
         const next = await rig.startController(program, { args: ARGS });
         if (controller !== undefined) {
@@ -129,7 +127,7 @@ describe.skipIf(kubectl === undefined)(`0.1.0, ${VERSION}, 0.1.0, ${VERSION}`, (
       await replace(before);
       for (const name of ["node-1", "node-2"]) await rig.waitForNode(name);
       await untilServed("one");
-      for (const [index, program] of [now, before, now].entries()) {
+      for (const [index, program] of [PROGRAM, before, PROGRAM].entries()) {
         const had = await readAll();
         await replace(program);
         await Bun.sleep(SETTLE_MS);

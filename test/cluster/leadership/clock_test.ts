@@ -10,12 +10,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { createFakeTime, type FakeTime, skipsFakeTime } from "../../support/fake_time.ts";
-import { type LogRecord, listPrograms } from "../../support/process/landfall_process.ts";
+import { type LogRecord, PROGRAM } from "../../support/process/landfall_process.ts";
 import { findForeignWrites } from "../../support/kube/election/lease_history.ts";
 import { usePlacedFleet } from "../../support/nodes/watched_fleet.ts";
 import type { PlacedLandfall } from "../../support/process/placed_landfall.ts";
 
-const program = listPrograms().at(-1);
 const isSkipped = skipsCluster() || skipsFakeTime();
 const HOUR_MS = 3_600_000;
 const LEASE_MS = 4_000;
@@ -33,8 +32,8 @@ interface Skewed extends PlacedLandfall {
   readonly time: FakeTime;
 }
 
-describe.skipIf(isSkipped)(`with a wrong clock, ${program?.name}`, () => {
-  const stage = usePlacedFleet(program);
+describe.skipIf(isSkipped)(`with a wrong clock, ${PROGRAM.name}`, () => {
+  const stage = usePlacedFleet(PROGRAM);
   const { use } = stage;
   const place = async (name: string, offset: string): Promise<Skewed> => {
     const time = await createFakeTime(join(use().rig.cluster.folder, `${name}.clock`), offset);

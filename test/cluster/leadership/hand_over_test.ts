@@ -13,10 +13,9 @@ import {
   READY,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { killAll, listPrograms } from "../../support/process/landfall_process.ts";
+import { killAll, PROGRAM } from "../../support/process/landfall_process.ts";
 
 const isSkipped = skipsCluster();
-const program = listPrograms().at(-1);
 /** Far below the ten minutes that a machine is not missed that was never seen. */
 const HAND_OVER_MS = 60_000;
 const NAMES = ["stays-1", "stays-2", "gone"];
@@ -31,23 +30,22 @@ const ARGS = [
   "--leader-elect-retry-period=300ms",
 ];
 
-describe.skipIf(isSkipped)(`on a real API server, a hand-over of ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`on a real API server, a hand-over of ${PROGRAM.name}`, () => {
   let rig: ClusterRig | undefined;
   const controllers: Controller[] = [];
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     rig = await ClusterRig.start();
     await rig.configure(["deletion: {confirmations: 3, holdOff: 1s, fleetShare: 1}"]);
     await rig.allowDeletion(true);
-    controllers.push(await rig.startController(program, { args: ARGS }));
+    controllers.push(await rig.startController(PROGRAM, { args: ARGS }));
     for (const [at, name] of NAMES.entries()) {
       rig.addVm(name, { ...PLACE, addresses: { "0/ipv4/0": `10.10.3.${at + 1}` } });
       await rig.register(name);
       await rig.setCondition(name, READY);
       await rig.waitForNode(name);
     }
-    const standby = await rig.startController(program, { args: ARGS });
+    const standby = await rig.startController(PROGRAM, { args: ARGS });
     controllers.push(standby);
     await waitUntil("the standby to see all machines", async () => {
       const text = await (await fetch(`${standby.debugUrl}/metrics`)).text();

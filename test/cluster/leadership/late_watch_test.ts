@@ -9,7 +9,7 @@ import { findKubectl } from "../../support/kube/kubectl.ts";
 import { type AuditedRequest, skipsCluster } from "../../support/process/cluster.ts";
 import { USERNAME } from "../../support/process/cluster_rig.ts";
 import { ApiGate } from "../../support/net/api_gate.ts";
-import { killAll, listPrograms } from "../../support/process/landfall_process.ts";
+import { killAll, PROGRAM } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
 import { createSite } from "../../support/services/site.ts";
 import {
@@ -18,7 +18,6 @@ import {
 } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
 
-const program = listPrograms().at(-1);
 const kubectl = skipsCluster() ? undefined : await findKubectl();
 const UID_TAG = "landfall.dev/service-uid";
 const LATE_MS = 5_000;
@@ -73,11 +72,11 @@ describe.skipIf(skipsCluster())("load balancers behind a late watch", () => {
   test(
     "a Service has one, also when the leader dies right after it made it",
     async () => {
-      if (program === undefined || gate === undefined) throw new Error("Cannot test: not started");
+      if (gate === undefined) throw new Error("Cannot test: not started");
       const { cloud, rig } = use();
       const server = `--kubeconfig=${await rig.writeKubeconfig(gate.url)}`;
-      const leader = await use().startController(program, server, ...ELECTION);
-      await use().startController(program, server, ...ELECTION);
+      const leader = await use().startController(PROGRAM, server, ...ELECTION);
+      await use().startController(PROGRAM, server, ...ELECTION);
       const { metadata } = await use().create("shop");
       const address = await use().untilAddress("shop");
       await killAll([leader.landfall]);

@@ -13,11 +13,7 @@ import {
   RIGHTS,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import {
-  type LogRecord,
-  listPrograms,
-  type Program,
-} from "../../support/process/landfall_process.ts";
+import { type LogRecord, PROGRAM, type Program } from "../../support/process/landfall_process.ts";
 import {
   countHandOvers,
   findForeignWrites,
@@ -184,9 +180,9 @@ describe.skipIf(isSkipped)("replicas", () => {
     return requests;
   };
 
-  describe.each(listPrograms())("as $name", (program) => {
+  describe(`as ${PROGRAM.name}`, () => {
     test("kill -9 of the leader: the other acts within lease duration and retry period", async () => {
-      const [leader, other] = await startPair(program, toFlags(15, 10, 2));
+      const [leader, other] = await startPair(PROGRAM, toFlags(15, 10, 2));
       // Right after a renewal would be the worst of moments; any will do.
       const { landfall } = await leader.process;
       const fromMs = Date.now();
@@ -199,7 +195,7 @@ describe.skipIf(isSkipped)("replicas", () => {
     }, 90_000);
 
     test("SIGTERM to the leader: it ends with 0, and the other acts within 5 s (P-07)", async () => {
-      const [leader, other] = await startPair(program, toFlags(15, 10, 2));
+      const [leader, other] = await startPair(PROGRAM, toFlags(15, 10, 2));
       const { landfall } = await leader.process;
       const fromMs = Date.now();
       const { code, stderr } = await landfall.stop();
@@ -222,7 +218,7 @@ describe.skipIf(isSkipped)("replicas", () => {
     }, 90_000);
 
     test("a leader that stood still too long ends with 1 and has written nothing more", async () => {
-      const [leader, other] = await startPair(program, SHORT);
+      const [leader, other] = await startPair(PROGRAM, SHORT);
       const { landfall } = await leader.process;
       const fromMs = Date.now();
       landfall.signal("SIGSTOP");
@@ -240,9 +236,7 @@ describe.skipIf(isSkipped)("replicas", () => {
   });
 
   test("an API server that falls silent: the leader ends with 1, and the other acts when it is back", async () => {
-    const [program] = listPrograms();
-    if (program === undefined) throw new Error("Cannot find a program");
-    const [leader, other] = await startPair(program, SHORT);
+    const [leader, other] = await startPair(PROGRAM, SHORT);
     const { landfall } = await leader.process;
     const standby = await other.process;
     const { cluster } = useRig();
@@ -267,10 +261,8 @@ describe.skipIf(isSkipped)("replicas", () => {
   }, 60_000);
 
   test(`${HAND_OVERS} hand-overs, and no Node is written by who does not hold the Lease`, async () => {
-    const program = listPrograms().at(-1);
-    if (program === undefined) throw new Error("Cannot find a program");
     const asked = (await useRig().cluster.listRequests()).length;
-    await Promise.all(places.map((place) => place.start(program, SHORT)));
+    await Promise.all(places.map((place) => place.start(PROGRAM, SHORT)));
     churn = new Churn(useRig());
     const times = new Map<string, number[]>([
       ["SIGTERM", []],
@@ -294,7 +286,7 @@ describe.skipIf(isSkipped)("replicas", () => {
       const { code, stderr } = await landfall.ended;
       expect(code, stderr).toBe({ SIGTERM: 0, SIGKILL: null, SIGSTOP: 1 }[how]);
       // It stands by again while the next one is already asked to go.
-      restarting = [leader.start(program, SHORT)];
+      restarting = [leader.start(PROGRAM, SHORT)];
       leader = next;
     }
     const tookMs = performance.now() - startMs;

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig, isInitialised } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import {
   findForeignWrites,
   listRenewals,
@@ -17,7 +17,6 @@ import { placeLandfall } from "../../support/process/placed_landfall.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
 import { WatchedFleet } from "../../support/nodes/watched_fleet.ts";
 
-const program = listPrograms().at(-1);
 /** Until the watch works again. */
 const WATCH_MS_MAX = 45_000;
 /** Until a leader has renewed on a new connection. */
@@ -34,7 +33,7 @@ interface Middle extends AsyncDisposable {
   forget(): Promise<void>;
 }
 
-describe.skipIf(isSkipped)(`behind something that forgets connections, ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`behind something that forgets connections, ${PROGRAM.name}`, () => {
   let rig: ClusterRig | undefined;
   const use = (): ClusterRig => {
     if (rig === undefined) throw new Error("Cannot test: not up");
@@ -87,14 +86,13 @@ describe.skipIf(isSkipped)(`behind something that forgets connections, ${program
   test.each(CASES.filter(([, , , isLeftOut]) => !isLeftOut))(
     "behind %s, %s: the watch works again within 45 s, and a leader renews within 30 s",
     async (what, role, start) => {
-      if (program === undefined) throw new Error("Cannot test: there is no program");
       const { cluster } = use();
       await using middle = await start();
       const fleet = new WatchedFleet(use());
       const id = crypto.randomUUID().slice(0, 4);
       const isLeading = role === "leading";
       const asked = (await cluster.listRequests()).length;
-      const { landfall, username, untilReady } = await placeLandfall(use(), program, {
+      const { landfall, username, untilReady } = await placeLandfall(use(), PROGRAM, {
         name: `forgotten-${id}`,
         ...(middle.prefix && { prefix: middle.prefix }),
         server: middle.server,

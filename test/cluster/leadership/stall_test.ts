@@ -7,13 +7,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { listNodeWrites } from "../../support/kube/election/lease_history.ts";
 import { placeLandfall, type PlacedLandfall } from "../../support/process/placed_landfall.ts";
 import { type StallingFront, startStallingFront } from "../../support/net/stalling_front.ts";
 import { WatchedFleet } from "../../support/nodes/watched_fleet.ts";
 
-const program = listPrograms().at(-1);
 const TIMEOUT_S = 2;
 const WRITE_MS = 30_000;
 const LIST_MS = 60_000;
@@ -22,7 +21,7 @@ const SETTINGS = [
   "deletion: {confirmations: 3, holdOff: 1s, fleetShare: 1}",
 ] as const;
 
-describe.skipIf(skipsCluster())(`behind something that stalls, ${program?.name}`, () => {
+describe.skipIf(skipsCluster())(`behind something that stalls, ${PROGRAM.name}`, () => {
   let rig: ClusterRig | undefined;
   let fleet: WatchedFleet | undefined;
   let kube: StallingFront | undefined;
@@ -32,9 +31,8 @@ describe.skipIf(skipsCluster())(`behind something that stalls, ${program?.name}`
     return { rig, fleet, kube, cloud };
   };
   const place = (name: string, args: readonly string[] = []): Promise<PlacedLandfall> => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     const { rig, kube, cloud } = use();
-    return placeLandfall(rig, program, {
+    return placeLandfall(rig, PROGRAM, {
       name,
       server: kube.url,
       cloudUrl: cloud.url,

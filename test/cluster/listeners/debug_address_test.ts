@@ -12,13 +12,12 @@ import { readHoldings } from "../../../bench/meters/proc.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig, waitUntil } from "../../support/process/cluster_rig.ts";
 import { askHttps } from "../../support/net/https_client.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { placeLandfall, type PlacedLandfall } from "../../support/process/placed_landfall.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
 import { WatchedFleet } from "../../support/nodes/watched_fleet.ts";
 
 const run = promisify(execFile);
-const program = listPrograms().at(-1);
 const FLOOD = 10_000;
 /** Opened at once; the kernel keeps some 500 that were not accepted yet. */
 const OPENING_MAX = 400;
@@ -113,7 +112,7 @@ function skipsFloods(): boolean {
 
 const isSkipped = skipsCluster() || skipsFloods();
 
-describe.skipIf(isSkipped)(`the listeners of Landfall as ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`the listeners of Landfall as ${PROGRAM.name}`, () => {
   let rig: ClusterRig | undefined;
   let placed: PlacedLandfall | undefined;
   let fleet: WatchedFleet | undefined;
@@ -129,11 +128,10 @@ describe.skipIf(isSkipped)(`the listeners of Landfall as ${program?.name}`, () =
   };
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     rig = await ClusterRig.start();
     fleet = new WatchedFleet(rig);
     const [debug, secure] = [await findFreePort(), await findFreePort()];
-    placed = await placeLandfall(rig, program, {
+    placed = await placeLandfall(rig, PROGRAM, {
       name: "attacked",
       args: [
         `--debug-address=127.0.0.1:${debug}`,

@@ -8,11 +8,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import {
-  killAll,
-  type LandfallProcess,
-  listPrograms,
-} from "../../support/process/landfall_process.ts";
+import { killAll, type LandfallProcess, PROGRAM } from "../../support/process/landfall_process.ts";
 import { type Ended, startLandfall } from "../../support/process/landfall_process.ts";
 import { type LoneHost, placeOnLoneHost, skipsNetworks } from "../../support/net/network.ts";
 import { toKubeconfig } from "../../support/process/kubeconfig.ts";
@@ -35,7 +31,7 @@ const ONLY_V4: LoneHost = {
 
 const isSkipped = await skipsNetworks();
 
-describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name", (program) => {
+describe.skipIf(isSkipped)(`the ports of Landfall as ${PROGRAM.name}`, () => {
   const running: LandfallProcess[] = [];
   let folder = "";
   beforeAll(async () => {
@@ -47,7 +43,7 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
   afterEach(() => killAll(running.splice(0)));
 
   function start(command: readonly string[], flags: readonly string[]): LandfallProcess {
-    const landfall = startLandfall({ ...program, command }, [
+    const landfall = startLandfall({ ...PROGRAM, command }, [
       "run",
       "--cloud-provider=static",
       `--cloud-config=${join(folder, "static.yaml")}`,
@@ -61,7 +57,7 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
 
   /** Starts it on a host of its own. @returns What begins a command there, once all of its listeners are up */
   async function startAlone(host: LoneHost, flags: readonly string[]): Promise<readonly string[]> {
-    const { command, enter } = placeOnLoneHost(host, program.command);
+    const { command, enter } = placeOnLoneHost(host, PROGRAM.command);
     const landfall = start(command, flags);
     await landfall.waitForRecord(
       ({ message, flag }) => message === "Listening" && flag === "--secure-port",
@@ -123,7 +119,7 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
   test("a second one on a host reports the debug port first, then the HTTPS port", async () => {
     const prefix = await startAlone(DUAL, []);
     const startBeside = (...flags: readonly string[]): Promise<Ended> =>
-      start([...prefix, ...program.command], flags).ended;
+      start([...prefix, ...PROGRAM.command], flags).ended;
     const inUse = "another process uses it; stop that process, or set";
     const first = await startBeside();
     expect([first.code, first.stderr.split("\n").at(-1)]).toEqual([

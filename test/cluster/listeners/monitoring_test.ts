@@ -20,7 +20,7 @@ import { UNINITIALIZED, waitUntil } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import {
   type LandfallProcess,
-  listPrograms,
+  PROGRAM,
   startLandfall,
 } from "../../support/process/landfall_process.ts";
 import {
@@ -88,10 +88,8 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
     const { world } = createDemoWorld();
     const cloud = await startXenOrchestraSimulator({ clock: systemClock, world });
     closeCloud = () => cloud.stop();
-    const [program] = listPrograms();
-    if (program === undefined) throw new Error("Cannot find a program");
     landfall = startLandfall(
-      program,
+      PROGRAM,
       [
         "run",
         `--master=${kubernetes.url}`,
@@ -103,7 +101,7 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
       ],
       { XOA_URL: cloud.url, XOA_TOKEN: cloud.token },
     );
-    vinos = await RedfishRig.start(program, 1);
+    vinos = await RedfishRig.start(PROGRAM, 1);
     const addresses = await Promise.all(
       [landfall, ...vinos.processes.map((one) => one.landfall)].map(findDebugAddress),
     );

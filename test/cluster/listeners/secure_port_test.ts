@@ -18,12 +18,11 @@ import {
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
 import { askHttps, readCertificate, runHttpsLoad } from "../../support/net/https_client.ts";
-import { listPrograms, runLandfall } from "../../support/process/landfall_process.ts";
+import { PROGRAM, runLandfall } from "../../support/process/landfall_process.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
 
 const run = promisify(execFile);
-const program = listPrograms().at(-1);
 const NAMESPACE = "default";
 const ROLE = "metrics-reader";
 /** How long answers about a token are good for. */
@@ -34,7 +33,7 @@ function toFiles({ cert, key }: KeyPair): Record<string, string> {
   return { "tls.crt": cert, "tls.key": key };
 }
 
-describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`, () => {
+describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${PROGRAM.name}`, () => {
   let started: ClusterRig | undefined;
   let controller: Controller | undefined;
   let port = 0;
@@ -223,7 +222,6 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
   });
 
   test("ends with 1 when its port is taken, which passes, and with 2 without its certificate", async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     const { rig } = use();
     const config = join(rig.cluster.folder, "static.yaml");
     await writeFile(config, "instances: []\n");
@@ -236,11 +234,11 @@ describe.skipIf(skipsCluster())(`the HTTPS port of Landfall as ${program?.name}`
       `--secure-port=${port}`,
       "--debug-address=",
     ];
-    const taken = await runLandfall(program, base);
+    const taken = await runLandfall(PROGRAM, base);
     expect(taken.code).toBe(1);
     expect(taken.stderr).toContain(`--secure-port: Cannot listen at 127.0.0.1:${port}`);
     const files = ["--tls-cert-file=/no/tls.crt", "--tls-private-key-file=/no/tls.key"];
-    const missing = await runLandfall(program, [...base, ...files]);
+    const missing = await runLandfall(PROGRAM, [...base, ...files]);
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain("--tls-cert-file: /no/tls.crt: there is no such file");
     expect(missing.stderr).toContain("--tls-private-key-file: /no/tls.key: there is no such file");
@@ -251,10 +249,9 @@ async function start(
   rig: ClusterRig,
   args: readonly string[],
 ): Promise<[controller: Controller, port: number]> {
-  if (program === undefined) throw new Error("Cannot test: there is no program");
   const port = await findFreePort();
   const all = ["--bind-address=127.0.0.1", `--secure-port=${port}`, ...args];
-  return [await rig.startController(program, { args: all }), port];
+  return [await rig.startController(PROGRAM, { args: all }), port];
 }
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

@@ -14,10 +14,9 @@ import {
   READY,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 
 const isSkipped = skipsCluster();
-const program = listPrograms().at(-1);
 const OUTAGE_MS = 6_000;
 /** So little that nothing but the proof of absence stands between a Node and its deletion. */
 const CARELESS = [
@@ -33,7 +32,7 @@ const PLACES = [
   { poolId: poolIds.lyon, hostId: hostIds["xcp-lyo-1"] },
 ] as const;
 
-describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`on a real API server, deletion by ${PROGRAM.name}`, () => {
   let parts: { readonly rig: ClusterRig; readonly controller: Controller } | undefined;
   let before: readonly Node[] = [];
   const uids = new Map<string, string | undefined>();
@@ -52,17 +51,16 @@ describe.skipIf(isSkipped)(`on a real API server, deletion by ${program?.name}`,
   };
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     const rig = await ClusterRig.start();
     await rig.configure(CARELESS);
     await rig.allowDeletion(true);
-    const first = await rig.startController(program);
+    const first = await rig.startController(PROGRAM);
     parts = { rig, controller: first };
     await Promise.all([...NAMES, ...GOING].map((name, at) => register(rig, name, at)));
     await first.landfall.stop();
     // The fleet limit goes by the Nodes that there were when the window began, or the process.
     const args = ["--node-monitor-period=500ms"];
-    parts = { rig, controller: await rig.startController(program, { args }) };
+    parts = { rig, controller: await rig.startController(PROGRAM, { args }) };
     await untilSeen(parts.controller.debugUrl, NAMES.length + GOING.length);
     // Half of them, in both pools.
     await Promise.all(NAMES.slice(0, 5).map((name) => rig.setCondition(name, NOT_READY)));

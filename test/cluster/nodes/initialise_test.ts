@@ -18,11 +18,10 @@ import {
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 
 const run = promisify(execFile);
 const isSkipped = skipsCluster();
-const programs = listPrograms();
 const kubectl = isSkipped ? undefined : await findKubectl();
 const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
 
@@ -37,12 +36,11 @@ describe.skipIf(isSkipped)("on a real API server", () => {
   }, 120_000);
   afterAll(() => started?.stop());
 
-  describe.each(programs)("the controller as $name", (program) => {
+  describe(`the controller as ${PROGRAM.name}`, () => {
     let controller: Controller | undefined;
-    const name = (word: string): string => `${program.name}-${word}`;
 
     beforeAll(async () => {
-      controller = await useRig().startController(program);
+      controller = await useRig().startController(PROGRAM);
     }, 60_000);
     afterAll(async () => {
       await controller?.landfall.stop();
@@ -50,16 +48,15 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
     test("initialises a plain Node: provider ID, six labels, addresses, no taint (N-01, N-03)", async () => {
       const rig = useRig();
-      const last = programs.indexOf(program) + 1;
-      const [ipv4, ipv6] = [`10.11.0.${last}`, `fd00:11::${last}`];
+      const [ipv4, ipv6] = ["10.11.0.1", "fd00:11::1"];
       const addresses = { "0/ipv4/0": ipv4, "0/ipv6/0": ipv6 };
-      const vmId = rig.addVm(name("plain"), { cpus: 4, memoryBytes: 8 * 1024 ** 3, addresses });
-      await rig.register(name("plain"));
-      const node = await rig.waitForNode(name("plain"));
+      const vmId = rig.addVm("plain", { cpus: 4, memoryBytes: 8 * 1024 ** 3, addresses });
+      await rig.register("plain");
+      const node = await rig.waitForNode("plain");
       expect(node.spec?.providerID).toBe(`xenorchestra://${rig.poolId}/${vmId}`);
       expect(node.spec?.taints).toBeUndefined();
       const { "kubernetes.io/hostname": hostname, ...labels } = node.metadata.labels ?? {};
-      expect(hostname).toBe(name("plain"));
+      expect(hostname).toBe("plain");
       expect(labels).toMatchObject({
         "node.kubernetes.io/instance-type": "4vCPU-8GB",
         "beta.kubernetes.io/instance-type": "4vCPU-8GB",
@@ -67,37 +64,37 @@ describe.skipIf(isSkipped)("on a real API server", () => {
         "failure-domain.beta.kubernetes.io/zone": rig.hostId,
         "topology.kubernetes.io/region": rig.poolId,
         "failure-domain.beta.kubernetes.io/region": rig.poolId,
-        "vm.k8s.xenorchestra/name_label": name("plain"),
+        "vm.k8s.xenorchestra/name_label": "plain",
       });
       expect(node.status?.addresses).toEqual([
         { type: "InternalIP", address: ipv4 },
         { type: "InternalIP", address: ipv6 },
-        { type: "Hostname", address: name("plain") },
+        { type: "Hostname", address: "plain" },
       ]);
     });
 
     test("finds the VM of a UEFI guest by its byte-swapped system UUID", async () => {
       const rig = useRig();
-      const vmId = rig.addVm(name("uefi"), { firmware: "uefi" });
-      await rig.register(name("uefi"), { systemUuid: swapUuid(vmId) });
-      const node = await rig.waitForNode(name("uefi"));
+      const vmId = rig.addVm("uefi", { firmware: "uefi" });
+      await rig.register("uefi", { systemUuid: swapUuid(vmId) });
+      const node = await rig.waitForNode("uefi");
       expect(node.spec?.providerID).toEndWith(`/${vmId}`);
     });
 
     test("initialises both Nodes of two VMs whose UUIDs are each other's byte-swapped form", async () => {
       const rig = useRig();
-      const id = rig.addVm(name("twin-a"));
-      const swapped = rig.addVm(name("twin-b"), { id: swapUuid(id) });
-      await rig.register(name("twin-a"), { systemUuid: id });
-      await rig.register(name("twin-b"), { systemUuid: swapped });
-      expect((await rig.waitForNode(name("twin-a"))).spec?.providerID).toEndWith(`/${id}`);
-      expect((await rig.waitForNode(name("twin-b"))).spec?.providerID).toEndWith(`/${swapped}`);
+      const id = rig.addVm("twin-a");
+      const swapped = rig.addVm("twin-b", { id: swapUuid(id) });
+      await rig.register("twin-a", { systemUuid: id });
+      await rig.register("twin-b", { systemUuid: swapped });
+      expect((await rig.waitForNode("twin-a")).spec?.providerID).toEndWith(`/${id}`);
+      expect((await rig.waitForNode("twin-b")).spec?.providerID).toEndWith(`/${swapped}`);
     });
 
     test("never initialises the second of two Nodes of one VM, which reports its UUID byte-swapped", async () => {
       const rig = useRig();
-      const id = rig.addVm(name("one-vm"));
-      const nodes = [name("one-vm"), name("one-vm-too")] as const;
+      const id = rig.addVm("one-vm");
+      const nodes = ["one-vm", "one-vm-too"] as const;
       await rig.register(nodes[0], { systemUuid: id });
       await rig.register(nodes[1], { systemUuid: swapUuid(id) });
       const event = await rig.waitForEvent(nodes[1], "NodeInitializationFailed");
@@ -110,37 +107,37 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
     test("reports a Node whose machine was rebuilt under its name, and its labels, until it ends", async () => {
       const rig = useRig();
-      const before = rig.addVm(name("rebuilt"));
-      await rig.register(name("rebuilt"), { status: { conditions: [READY] } });
-      const node = await rig.waitForNode(name("rebuilt"));
-      const after = rig.addVm(name("rebuilt-anew"));
-      await rig.setStatus(name("rebuilt"), { nodeInfo: { systemUUID: after } });
-      const event = await rig.waitForEvent(name("rebuilt"), "ProviderIDMismatch");
+      const before = rig.addVm("rebuilt");
+      await rig.register("rebuilt", { status: { conditions: [READY] } });
+      const node = await rig.waitForNode("rebuilt");
+      const after = rig.addVm("rebuilt-anew");
+      await rig.setStatus("rebuilt", { nodeInfo: { systemUUID: after } });
+      const event = await rig.waitForEvent("rebuilt", "ProviderIDMismatch");
       expect(event).toMatchObject({ type: "Warning", count: 1 });
       expect(event.message).toContain(before);
       expect(event.message).toContain(after);
       expect(event.message).toContain("delete the Node");
-      const logged = { message: "Event on a Node", level: "warn", node: name("rebuilt") };
+      const logged = { message: "Event on a Node", level: "warn", node: "rebuilt" };
       await controller?.landfall.waitForRecord((record) =>
         Object.entries(logged).every(([key, value]) => record[key] === value),
       );
-      const url = `${controller?.debugUrl}/debug/nodes/${name("rebuilt")}`;
+      const url = `${controller?.debugUrl}/debug/nodes/rebuilt`;
       const view = await readJson<NodeView>(await fetch(url));
       expect(view.presence).toMatchObject({ reason: "ambiguous", message: event.message ?? "" });
       expect(view.labels.actual).toMatchObject({
         "topology.kubernetes.io/zone": rig.hostId,
         "topology.k8s.xenorchestra/host_id": rig.hostId,
-        "vm.k8s.xenorchestra/name_label": name("rebuilt"),
+        "vm.k8s.xenorchestra/name_label": "rebuilt",
       });
       const html = { headers: { accept: "text/html" } };
       const page = await (await fetch(`${controller?.debugUrl}/debug/`, html)).text();
       expect(page).toContain(after);
       // The old machine is back: nothing is told any more, and nothing was changed.
-      await rig.setStatus(name("rebuilt"), { nodeInfo: { systemUUID: before } });
+      await rig.setStatus("rebuilt", { nodeInfo: { systemUUID: before } });
       await waitUntil("its machine", async () =>
         (await readJson<NodeView>(await fetch(url))).presence.kind === "present" ? true : undefined,
       );
-      const { metadata, spec } = await rig.readNode(name("rebuilt"));
+      const { metadata, spec } = await rig.readNode("rebuilt");
       expect([metadata.labels, spec]).toEqual([node.metadata.labels, node.spec]);
     });
 
@@ -153,31 +150,31 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       "takes the kubelet's node IP, %s, as it stands and in its order (N-06)",
       async (word, nodeIp, wanted) => {
         const rig = useRig();
-        rig.addVm(name(word));
-        await rig.register(name(word), { nodeIp });
-        expect(toInternalIps(await rig.waitForNode(name(word)))).toEqual(wanted);
+        rig.addVm(word);
+        await rig.register(word, { nodeIp });
+        expect(toInternalIps(await rig.waitForNode(word))).toEqual(wanted);
       },
     );
 
     test("keeps a routable address as ExternalIP beside a node IP of another interface (N-06)", async () => {
       const rig = useRig();
-      const outer = `8.8.4.${programs.indexOf(program) + 1}`;
+      const outer = "8.8.4.1";
       const addresses = { "0/ipv4/0": outer, "1/ipv4/0": "10.1.0.5" };
-      rig.addVm(name("public"), { addresses });
-      await rig.register(name("public"), { nodeIp: "10.1.0.5" });
-      const node = await rig.waitForNode(name("public"));
-      const hostname = { type: "Hostname", address: name("public") };
+      rig.addVm("public", { addresses });
+      await rig.register("public", { nodeIp: "10.1.0.5" });
+      const node = await rig.waitForNode("public");
+      const hostname = { type: "Hostname", address: "public" };
       expect(node.status?.addresses).toEqual([
         { type: "InternalIP", address: "10.1.0.5" },
         { type: "ExternalIP", address: outer },
         hostname,
       ]);
       // As after a start of the kubelet with another --node-ip.
-      await annotate(rig, name("public"), "alpha.kubernetes.io/provided-node-ip", outer);
-      const event = await rig.waitForEvent(name("public"), "NodeAddressTypeChanged");
+      await annotate(rig, "public", "alpha.kubernetes.io/provided-node-ip", outer);
+      const event = await rig.waitForEvent("public", "NodeAddressTypeChanged");
       const message = `Type of address changed: ${outer} from ExternalIP to InternalIP`;
       expect(event).toMatchObject({ type: "Normal", message, count: 1 });
-      expect((await rig.readNode(name("public"))).status?.addresses).toEqual([
+      expect((await rig.readNode("public")).status?.addresses).toEqual([
         { type: "InternalIP", address: outer },
         hostname,
       ]);
@@ -185,34 +182,34 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
     test("leaves taint and addresses when the kubelet's node IP is no IP (N-07)", async () => {
       const rig = useRig();
-      rig.addVm(name("bad-ip"));
-      await rig.register(name("bad-ip"), { nodeIp: "10.0.0" });
-      const event = await rig.waitForEvent(name("bad-ip"), "InvalidProvidedNodeIP");
+      rig.addVm("bad-ip");
+      await rig.register("bad-ip", { nodeIp: "10.0.0" });
+      const event = await rig.waitForEvent("bad-ip", "InvalidProvidedNodeIP");
       expect(event.message).toContain('"10.0.0" is not an IP address');
-      const node = await rig.readNode(name("bad-ip"));
+      const node = await rig.readNode("bad-ip");
       expect(node.spec?.taints).toEqual([UNINITIALIZED]);
-      expect(node.status?.addresses).toEqual([{ type: "Hostname", address: name("bad-ip") }]);
+      expect(node.status?.addresses).toEqual([{ type: "Hostname", address: "bad-ip" }]);
     });
 
     test("keeps a provider ID that the kubelet set, and finds the VM by it (N-09)", async () => {
       const rig = useRig();
-      const vmId = rig.addVm(name("preset-vm"));
+      const vmId = rig.addVm("preset-vm");
       const providerID = `xenorchestra://${rig.poolId}/${vmId}`;
-      await rig.register(name("preset"), { providerID, systemUuid: toUuid("nobody") });
-      const node = await rig.waitForNode(name("preset"));
+      await rig.register("preset", { providerID, systemUuid: toUuid("nobody") });
+      const node = await rig.waitForNode("preset");
       expect(node.spec?.providerID).toBe(providerID);
-      expect(node.metadata.labels?.["vm.k8s.xenorchestra/name_label"]).toBe(name("preset-vm"));
+      expect(node.metadata.labels?.["vm.k8s.xenorchestra/name_label"]).toBe("preset-vm");
     });
 
     test("keeps other taints and every field it does not know, while others write (N-01, N-19)", async () => {
       const rig = useRig();
-      rig.addVm(name("kept"));
+      rig.addVm("kept");
       const taints = [
         { key: "example.com/dedicated", value: "db", effect: "NoExecute" },
         UNINITIALIZED,
         NOT_READY,
       ];
-      const before = await rig.register(name("kept"), {
+      const before = await rig.register("kept", {
         taints,
         spec: { podCIDR: "10.244.7.0/24", podCIDRs: ["10.244.7.0/24"], unschedulable: true },
         status: {
@@ -224,11 +221,11 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       });
       // Somebody writes at the same Node without a pause, before and while it is initialised.
       let written = 0;
-      while (!isInitialised(await rig.readNode(name("kept")))) {
-        await annotate(rig, name("kept"), `example.com/n${written}`);
+      while (!isInitialised(await rig.readNode("kept"))) {
+        await annotate(rig, "kept", `example.com/n${written}`);
         written += 1;
       }
-      const after = await rig.readNode(name("kept"));
+      const after = await rig.readNode("kept");
       expect(after.spec).toEqual({
         ...before.spec,
         taints: [taints[0], expect.objectContaining(NOT_READY)],
@@ -240,72 +237,72 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
     test("waits for a VM that shows up late, and says so meanwhile (N-25)", async () => {
       const rig = useRig();
-      await rig.register(name("late"));
-      const event = await rig.waitForEvent(name("late"), "NodeInitializationFailed");
+      await rig.register("late");
+      const event = await rig.waitForEvent("late", "NodeInitializationFailed");
       expect(event.type).toBe("Warning");
-      expect((await rig.readNode(name("late"))).spec?.taints).toEqual([UNINITIALIZED]);
-      rig.addVm(name("late"));
-      await rig.waitForNode(name("late"));
+      expect((await rig.readNode("late")).spec?.taints).toEqual([UNINITIALIZED]);
+      rig.addVm("late");
+      await rig.waitForNode("late");
     });
 
     test("initialises a Node whose VM has a name that is no legal label (N-26)", async () => {
       const rig = useRig();
-      const vmId = rig.addVm(`nœud "${name("odd")}" | x:y & #1`);
-      await rig.register(name("odd"), { systemUuid: vmId });
-      const node = await rig.waitForNode(name("odd"));
+      const vmId = rig.addVm(`nœud "${"odd"}" | x:y & #1`);
+      await rig.register("odd", { systemUuid: vmId });
+      const node = await rig.waitForNode("odd");
       const label = node.metadata.labels?.["vm.k8s.xenorchestra/name_label"];
       expect(label).toMatch(/^[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$/);
-      expect(label).toContain(name("odd"));
+      expect(label).toContain("odd");
     });
 
     test("leaves a Node with a foreign provider ID alone", async () => {
       const rig = useRig();
       const providerID = "aws:///eu-west-3a/i-0123456789";
-      const before = await rig.register(name("foreign"), { providerID });
-      await untilReconciled(controller, name("foreign"));
+      const before = await rig.register("foreign", { providerID });
+      await untilReconciled(controller, "foreign");
       // The next Node being done shows that the controller went on in the meantime.
-      rig.addVm(name("after"));
-      await rig.register(name("after"));
-      await rig.waitForNode(name("after"));
-      expect(await rig.readNode(name("foreign"))).toEqual(before);
-      expect(await rig.listEvents(name("foreign"))).toEqual([]);
+      rig.addVm("after");
+      await rig.register("after");
+      await rig.waitForNode("after");
+      expect(await rig.readNode("foreign")).toEqual(before);
+      expect(await rig.listEvents("foreign")).toEqual([]);
     });
 
     test("warns about a provider ID of ours that cannot be read, and leaves the Node (C-01)", async () => {
       const rig = useRig();
       const providerID = "xenorchestra://not-a-uuid/neither";
-      const before = await rig.register(name("malformed"), { providerID });
-      const event = await rig.waitForEvent(name("malformed"), "MalformedProviderID");
+      const before = await rig.register("malformed", { providerID });
+      const event = await rig.waitForEvent("malformed", "MalformedProviderID");
       expect(event).toMatchObject({ type: "Warning", reason: "MalformedProviderID" });
       expect(event.message).toContain(providerID);
-      expect(await rig.readNode(name("malformed"))).toEqual(before);
+      expect(await rig.readNode("malformed")).toEqual(before);
     });
 
     test("says that Xen Orchestra refuses the token, and goes on once it accepts it (N-13, N-25)", async () => {
       const rig = useRig();
-      rig.addVm(name("denied"));
+      rig.addVm("denied");
       const accept = rig.cloud.faults.set({ kind: "status", status: 401 });
       try {
-        await rig.register(name("denied"));
-        const event = await rig.waitForEvent(name("denied"), "NodeInitializationFailed");
+        await rig.register("denied");
+        const event = await rig.waitForEvent("denied", "NodeInitializationFailed");
         expect(event.type).toBe("Warning");
         expect(event.message).toContain("401");
-        expect((await rig.readNode(name("denied"))).spec?.taints).toEqual([UNINITIALIZED]);
+        expect((await rig.readNode("denied")).spec?.taints).toEqual([UNINITIALIZED]);
       } finally {
         accept();
       }
-      await rig.waitForNode(name("denied"));
+      await rig.waitForNode("denied");
     });
 
     test("keeps only the twin labels of a Node alike whose machine is not shown (N-02, N-15)", async () => {
       const rig = useRig();
-      await rig.register(name("old"), {
+      await rig.register("old", {
         taints: [],
-        providerID: `xenorchestra://${rig.poolId}/${toUuid(`vm/${name("old")}`)}`,
+        providerID: `xenorchestra://${rig.poolId}/${toUuid(`vm/${"old"}`)}`,
         labels: { "failure-domain.beta.kubernetes.io/zone": "z1" },
       });
       const node = await rig.waitForNode(
-        name("old"),
+        "old",
         ({ metadata }) => metadata.labels?.["topology.kubernetes.io/zone"] !== undefined,
       );
       expect(node.metadata.labels?.["topology.kubernetes.io/zone"]).toBe("z1");
@@ -314,37 +311,37 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
     test("survives a Node that is deleted while it waits, and one that comes back by the name (N-20)", async () => {
       const rig = useRig();
-      await rig.register(name("gone"));
-      await rig.waitForEvent(name("gone"), "NodeInitializationFailed");
-      await rig.cluster.remove(`/api/v1/nodes/${name("gone")}`);
-      rig.addVm(name("back"));
-      await rig.register(name("gone"), { systemUuid: toUuid(`vm/${name("back")}`) });
-      await rig.waitForNode(name("gone"));
+      await rig.register("gone");
+      await rig.waitForEvent("gone", "NodeInitializationFailed");
+      await rig.cluster.remove(`/api/v1/nodes/${"gone"}`);
+      rig.addVm("back");
+      await rig.register("gone", { systemUuid: toUuid(`vm/${"back"}`) });
+      await rig.waitForNode("gone");
     });
 
     test("writes Events to the namespace default with the UID of the Node (V-04)", async () => {
       const rig = useRig();
-      rig.addVm(name("events"));
-      await rig.register(name("events"));
-      const node = await rig.waitForNode(name("events"));
-      const event = await rig.waitForEvent(name("events"), "Synced");
+      rig.addVm("events");
+      await rig.register("events");
+      const node = await rig.waitForNode("events");
+      const event = await rig.waitForEvent("events", "Synced");
       expect(event).toMatchObject({
         metadata: { namespace: "default" },
         type: "Normal",
         count: 1,
         source: { component: "cloud-node-controller" },
-        involvedObject: { kind: "Node", name: name("events"), uid: node.metadata.uid ?? "" },
+        involvedObject: { kind: "Node", name: "events", uid: node.metadata.uid ?? "" },
       });
     });
 
     test.skipIf(kubectl === undefined)("is heard in kubectl describe node (V-04)", async () => {
       const rig = useRig();
-      rig.addVm(name("shown"));
-      await rig.register(name("shown"));
-      await rig.waitForEvent(name("shown"), "Synced");
+      rig.addVm("shown");
+      await rig.register("shown");
+      await rig.waitForEvent("shown", "Synced");
       const flags = ["--kubeconfig", rig.cluster.adminKubeconfigPath];
       const cache = ["--cache-dir", join(rig.cluster.folder, "kubectl-cache")];
-      const args = [...flags, ...cache, "describe", "node", name("shown")];
+      const args = [...flags, ...cache, "describe", "node", "shown"];
       const { stdout } = await run(kubectl ?? "", args, { timeout: 20_000 });
       expect(stdout).toMatch(/ProviderID:\s+xenorchestra:\/\//);
       expect(stdout).toMatch(/Normal\s+Synced\s+\S+\s+cloud-node-controller\s+Node synced/);
@@ -359,10 +356,8 @@ describe.skipIf(isSkipped)("on a real API server", () => {
 
   test("mainIpAsExternal gives what the Go controller gives: the node IP with both types", async () => {
     const rig = useRig();
-    const [program] = programs.slice(-1);
-    if (program === undefined) throw new Error("Cannot find a program");
     await rig.configure(["addresses: { mainIpAsExternal: true }"]);
-    const { landfall } = await rig.startController(program);
+    const { landfall } = await rig.startController(PROGRAM);
     try {
       rig.addVm("main-ip", { addresses: { "0/ipv4/0": "10.0.0.5", "1/ipv4/0": "8.8.4.4" } });
       await rig.register("main-ip", { nodeIp: "10.0.0.5" });
@@ -386,11 +381,9 @@ describe.skipIf(isSkipped)("on a real API server", () => {
     "the static provider gives %s of five addresses to a Node that asks for it (N-24)",
     async (name, nodeIp, wanted) => {
       const rig = useRig();
-      const [program] = programs.slice(-1);
-      if (program === undefined) throw new Error("Cannot find a program");
       const config = join(rig.cluster.folder, `${name}.yaml`);
       await writeFile(config, toStaticInventory(name));
-      const { landfall } = await rig.startController(program, {
+      const { landfall } = await rig.startController(PROGRAM, {
         args: ["--cloud-provider=static", `--cloud-config=${config}`],
       });
       try {

@@ -19,7 +19,7 @@ import {
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import {
   type LandfallProcess,
-  listPrograms,
+  PROGRAM,
   startLandfall,
 } from "../../support/process/landfall_process.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
@@ -32,7 +32,7 @@ const vmId = machines.get(NODE)?.vmId ?? "";
 /** From the event on; the event itself takes up to 200 ms. */
 const TARGET_MS = 2_200;
 
-describe.each(listPrograms())("landfall as $name, at its default interval of 30 s,", (program) => {
+describe(`landfall as ${PROGRAM.name}, at its default interval of 30 s,`, () => {
   let folder = "";
   let kubernetes: KubernetesSimulator;
   let cloud: XenOrchestraSimulator;
@@ -46,7 +46,7 @@ describe.each(listPrograms())("landfall as $name, at its default interval of 30 
     kubernetes.objects.createNode(toRegistration(NODE, { systemUuid: vmId }));
     const config = join(folder, "cloud.yaml");
     await writeFile(config, `url: ${cloud.url}\ntoken: ${cloud.token}\n`, { mode: 0o600 });
-    landfall = startLandfall(program, [
+    landfall = startLandfall(PROGRAM, [
       "run",
       `--master=${kubernetes.url}`,
       "--cloud-provider=xenorchestra",

@@ -30,7 +30,7 @@ import {
   READY,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { readSource } from "../../support/sources.ts";
 
 const run = promisify(execFile);
@@ -44,7 +44,6 @@ const ARGS = [
 ] as const;
 const DEPLOYMENT = "/apis/apps/v1/namespaces/kube-system/deployments";
 const demo = createDemoWorld();
-const [program] = listPrograms();
 const kubectl = skipsCluster() ? undefined : await findKubectl();
 const blocks = listCodeBlocks(await readSource("docs/guides/migrate-from-apache.md"), "sh");
 const findBlock = (word: string): string => {
@@ -61,9 +60,8 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
     if (started === undefined) throw new Error("Cannot test: the cluster is not up");
     return started;
   };
-  const useProgram = (): NonNullable<typeof program> => {
-    if (program === undefined) throw new Error("Cannot find a program");
-    return program;
+  const useProgram = (): NonNullable<typeof PROGRAM> => {
+    return PROGRAM;
   };
 
   beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
   UNINITIALIZED,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { OtherHolder } from "../../support/kube/election/other_holder.ts";
 
 const LEASE_S = 3;
@@ -35,7 +35,6 @@ const REGIONS = [
 ] as const;
 const TYPES = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"] as const;
 
-const [program] = listPrograms();
 const isSkipped = skipsCluster();
 
 describe.skipIf(isSkipped)("a cluster of the Go controller", () => {
@@ -72,8 +71,7 @@ describe.skipIf(isSkipped)("a cluster of the Go controller", () => {
   });
 
   const startLandfall = async (): Promise<Controller> => {
-    if (program === undefined) throw new Error("Cannot find a program");
-    return await useRig().startController(program, { args: ELECTION });
+    return await useRig().startController(PROGRAM, { args: ELECTION });
   };
 
   test.each([

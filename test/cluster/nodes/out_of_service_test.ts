@@ -24,7 +24,7 @@ import {
   runPodWithVolume,
   untilDetachAsked,
 } from "../../support/process/kube_controllers.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import type { ServerProcess } from "../../support/process/server_process.ts";
 
 const NAME = "cloud-node-out-of-service";
@@ -49,13 +49,12 @@ const MANAGER = [
   ["*"],
   ["--node-monitor-grace-period=30m", "--pvclaimbinder-sync-period=2s"],
 ] as const;
-const program = listPrograms().at(-1);
 
 function isTainted({ spec }: Node): boolean {
   return spec?.taints?.some(({ key }) => key === TAINT.key) ?? false;
 }
 
-describe.skipIf(await skipsRunningPods())(`${NAME} by ${program?.name}`, () => {
+describe.skipIf(await skipsRunningPods())(`${NAME} by ${PROGRAM.name}`, () => {
   let rig: ClusterRig;
   let manager: ServerProcess;
   let controller: Controller;
@@ -69,7 +68,6 @@ describe.skipIf(await skipsRunningPods())(`${NAME} by ${program?.name}`, () => {
     );
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     rig = await ClusterRig.start();
     await rig.configure(SETTINGS);
     await rig.allow([...RIGHTS, ...listFurtherRights(needAll(LEASE), NAME)]);
@@ -82,14 +80,14 @@ describe.skipIf(await skipsRunningPods())(`${NAME} by ${program?.name}`, () => {
       await rig.register(name, { annotations });
       await boot(name, "boot-1");
     }
-    const first = await rig.startController(program, { args: ARGS });
+    const first = await rig.startController(PROGRAM, { args: ARGS });
     for (const name of ["halted", "gone"]) {
       await rig.waitForNode(name);
       await runPodWithVolume(rig.cluster, name);
     }
     await first.landfall.stop();
     // The limit of the fleet is a share of the initialised Nodes that a process finds when it starts.
-    controller = await rig.startController(program, { args: ARGS });
+    controller = await rig.startController(PROGRAM, { args: ARGS });
   }, 120_000);
   afterAll(async () => {
     await controller?.landfall.stop();

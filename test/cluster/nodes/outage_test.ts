@@ -14,13 +14,12 @@ import {
   UNINITIALIZED,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
 
 const isSkipped = skipsCluster();
-const program = listPrograms().at(-1);
-describe.skipIf(isSkipped)(`on a real API server, the controller as ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`on a real API server, the controller as ${PROGRAM.name}`, () => {
   let parts: { readonly rig: ClusterRig; readonly proxy: TcpProxy } | undefined;
   let controller: Controller | undefined;
   const use = (): { rig: ClusterRig; proxy: TcpProxy; landfall: Controller["landfall"] } => {
@@ -44,9 +43,9 @@ describe.skipIf(isSkipped)(`on a real API server, the controller as ${program?.n
     await parts?.rig.stop();
   });
   beforeEach(async () => {
-    if (parts === undefined || program === undefined) throw new Error("Cannot test: not up");
+    if (parts === undefined) throw new Error("Cannot test: not up");
     const server = `https://127.0.0.1:${parts.proxy.port}`;
-    controller = await parts.rig.startController(program, { server });
+    controller = await parts.rig.startController(PROGRAM, { server });
   }, 60_000);
   afterEach(async () => {
     await controller?.landfall.stop();

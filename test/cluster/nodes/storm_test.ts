@@ -8,7 +8,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseDuration } from "../../../lib/core/text/values.ts";
 import { type AuditEvent, skipsCluster } from "../../support/process/cluster.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { Storm } from "../../support/storm/mod.ts";
 import { judgeAudit } from "../../support/storm/judge.ts";
 import { findLongestCalm } from "../../support/storm/world.ts";
@@ -16,7 +16,6 @@ import { planFaults } from "../../support/storm/plan.ts";
 import type { Footprint, Replica } from "../../support/storm/replica.ts";
 
 const isSkipped = skipsCluster();
-const program = listPrograms().at(-1);
 const seed = Number(process.env["LANDFALL_STORM_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 const minutes = Number(process.env["LANDFALL_STORM_MINUTES"] ?? 2);
 const JUDGE_MS = 60_000;
@@ -136,7 +135,7 @@ describe("judgeAudit()", () => {
   });
 });
 
-describe.skipIf(isSkipped)(`${minutes} minutes, seed ${seed}, ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`${minutes} minutes, seed ${seed}, ${PROGRAM.name}`, () => {
   let started: Storm | undefined;
   const use = (): Storm => {
     if (started === undefined) throw new Error("Cannot test: the storm is not up");
@@ -146,9 +145,8 @@ describe.skipIf(isSkipped)(`${minutes} minutes, seed ${seed}, ${program?.name}`,
   let unseen = 0;
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     console.log(`storm: LANDFALL_STORM_SEED=${seed} LANDFALL_STORM_MINUTES=${minutes}`);
-    started = await Storm.start({ program, seed, minutes });
+    started = await Storm.start({ program: PROGRAM, seed, minutes });
   }, 120_000);
   afterAll(async () => {
     await started?.stop();

@@ -8,15 +8,14 @@ import { join } from "node:path";
 import { readCpu, readHoldings } from "../../../bench/meters/proc.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { waitUntil } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { usePlacedFleet } from "../../support/nodes/watched_fleet.ts";
 import type { PlacedLandfall, PlaceOptions } from "../../support/process/placed_landfall.ts";
 import { openRaw } from "../../support/net/raw_http.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
 
-const program = listPrograms().at(-1);
 const isSkipped = skipsCluster();
-const hasBinary = program?.name === "binary";
+const hasBinary = PROGRAM.name === "binary";
 /** So little that nothing but the proof of absence stands between a Node and its deletion. */
 const CARELESS = "deletion: {confirmations: 3, holdOff: 1s, fleetShare: 1}";
 /** Most processor time in five seconds in which little is done, in seconds: what spins takes all. */
@@ -24,7 +23,7 @@ const CPU_S_MAX = 1.5;
 const DESCRIPTORS = 64;
 
 describe.skipIf(isSkipped || !hasBinary)("on a machine that lacks something, the binary", () => {
-  const stage = usePlacedFleet(program);
+  const stage = usePlacedFleet(PROGRAM);
   const { use } = stage;
   const place = (options: PlaceOptions): Promise<PlacedLandfall> =>
     stage.place({

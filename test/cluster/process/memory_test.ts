@@ -15,7 +15,7 @@ import { isInitialised } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import {
   type LandfallProcess,
-  listPrograms,
+  PROGRAM,
   type Program,
   startLandfall,
 } from "../../support/process/landfall_process.ts";
@@ -37,8 +37,7 @@ const INITIALISE_MS_MAX = 180_000;
 const POLL_MS = 250;
 const LABELS = ["topology.kubernetes.io/region", "node.kubernetes.io/instance-type"] as const;
 
-const program = listPrograms().at(-1);
-const isSkipped = program?.name !== "binary" || (await skipsMemoryLimits());
+const isSkipped = PROGRAM.name !== "binary" || (await skipsMemoryLimits());
 
 /** A running controller and the way to its pages. */
 interface Small {
@@ -50,8 +49,8 @@ describe.skipIf(isSkipped)(`with ${LIMIT_MIB} MiB of memory, the binary`, () => 
   let folder = "";
   let simulators: Simulators | undefined;
   const use = (): { program: Program; simulators: Simulators } => {
-    if (program === undefined || simulators === undefined) throw new Error("Cannot test: not up");
-    return { program, simulators };
+    if (simulators === undefined) throw new Error("Cannot test: not up");
+    return { program: PROGRAM, simulators };
   };
 
   beforeAll(async () => {

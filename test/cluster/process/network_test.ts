@@ -6,11 +6,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig, waitUntil } from "../../support/process/cluster_rig.ts";
-import {
-  killAll,
-  type LandfallProcess,
-  listPrograms,
-} from "../../support/process/landfall_process.ts";
+import { killAll, type LandfallProcess, PROGRAM } from "../../support/process/landfall_process.ts";
 import {
   findForeignWrites,
   listNodeWrites,
@@ -30,7 +26,6 @@ import {
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
 import { WatchedFleet } from "../../support/nodes/watched_fleet.ts";
 
-const program = listPrograms().at(-1);
 const isSkipped = skipsCluster() || (await skipsNetworks());
 const TIMEOUT_S = 2;
 /** So little that nothing but the proof of absence stands between a Node and its deletion. */
@@ -63,7 +58,7 @@ interface Stage {
   readonly fleet: WatchedFleet;
 }
 
-describe.skipIf(isSkipped)(`in a network that fails, ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`in a network that fails, ${PROGRAM.name}`, () => {
   let stage: Stage | undefined;
   const running: LandfallProcess[] = [];
   const use = (): Stage => {
@@ -71,8 +66,7 @@ describe.skipIf(isSkipped)(`in a network that fails, ${program?.name}`, () => {
     return stage;
   };
   const place = async (options: PlaceOptions): Promise<PlacedLandfall> => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    const placed = await placeLandfall(use().rig, program, options);
+    const placed = await placeLandfall(use().rig, PROGRAM, options);
     running.push(placed.landfall);
     return placed;
   };

@@ -5,11 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import {
-  listPrograms,
-  runLandfall,
-  startLandfall,
-} from "../../support/process/landfall_process.ts";
+import { PROGRAM, runLandfall, startLandfall } from "../../support/process/landfall_process.ts";
 import { until } from "../../support/nodes/rig.ts";
 
 const run = promisify(execFile);
@@ -18,7 +14,7 @@ const EXIT_MS_MAX = 60_000;
 /** What a pipe holds. */
 const PIPE_BYTES = 65_536;
 
-describe.each(listPrograms())("landfall as $name", (program) => {
+describe(`landfall as ${PROGRAM.name}`, () => {
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "landfall-process-test-"));
@@ -29,7 +25,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     const config = join(folder, "bad.yaml");
     await writeFile(config, "url: not a url\ninsecure: maybe\nclientTimeout: soon\ntoken: a b\n");
     const args = ["run", "--cloud-provider=xenorchestra", `--cloud-config=${config}`];
-    const { code, stderr } = await runLandfall(program, [...args, "--debug-address=127.0.0.1:0"]);
+    const { code, stderr } = await runLandfall(PROGRAM, [...args, "--debug-address=127.0.0.1:0"]);
     expect(code, stderr).toBe(2);
     const problems = stderr.split("\n").filter((line) => line.startsWith("landfall: "));
     for (const [at, key] of ["url", "insecure", "clientTimeout", "token"].entries()) {
@@ -41,7 +37,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
 
   test("ends with 2 and names every wrong flag (P-01)", async () => {
     const args = ["run", "--leader-elect=maybe", "--cloud-provder=static", "--controllers=nodes"];
-    const { code, stderr } = await runLandfall(program, args);
+    const { code, stderr } = await runLandfall(PROGRAM, args);
     expect(code, stderr).toBe(2);
     expect(stderr).toContain("--cloud-provider");
     expect(stderr).toContain("--leader-elect");
@@ -49,7 +45,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
   });
 
   test("ends with 1 when what was asked for could not be printed", async () => {
-    const command = `${program.command.join(" ")} version > /dev/full`;
+    const command = `${PROGRAM.command.join(" ")} version > /dev/full`;
     await expect(run("sh", ["-c", command])).rejects.toMatchObject({ code: 1 });
   });
 
@@ -58,7 +54,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     await writeFile(config, "instances: []\n");
     const path = join(folder, "missing.kubeconfig");
     const args = ["--cloud-provider=static", `--cloud-config=${config}`, "--leader-elect=false"];
-    const { code, stderr } = await runLandfall(program, ["run", ...args, `--kubeconfig=${path}`]);
+    const { code, stderr } = await runLandfall(PROGRAM, ["run", ...args, `--kubeconfig=${path}`]);
     expect(code, stderr).toBe(2);
     expect(stderr).toContain(path);
   });
@@ -76,7 +72,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
       sh -c 'echo $$ > ${pid}; head -c ${PIPE_BYTES} /dev/zero >&2
         exec timeout --foreground 60 "$@"' sh "$@" 2>&1 >/dev/null |
         (while [ ! -e ${go} ]; do sleep 0.1; done; tr -d '\\0')`;
-    const command = [...program.command, "run", ...args, ...listeners];
+    const command = [...PROGRAM.command, "run", ...args, ...listeners];
     const ended = run("sh", ["-c", script, "sh", ...command], { timeout: EXIT_MS_MAX });
     try {
       await until("it answers", async () => {
@@ -96,7 +92,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     "plays the demo's story on %s to its end and exits 0",
     async (cloud) => {
       const args = ["demo", "--once", `--cloud=${cloud}`, "--debug-address=127.0.0.1:0"];
-      const { code, stdout, stderr } = await runLandfall(program, args, { TMPDIR: folder });
+      const { code, stdout, stderr } = await runLandfall(PROGRAM, args, { TMPDIR: folder });
       expect(stderr).toBe("");
       expect(stdout).toContain("Every step succeeded.");
       expect(code).toBe(0);
@@ -111,7 +107,7 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     "keeps the demo on %s up for kubectl and curl until SIGTERM, then exits 0 and leaves no file",
     async (cloud, name) => {
       const args = ["demo", `--cloud=${cloud}`, "--debug-address=127.0.0.1:0"];
-      const demo = startLandfall(program, args, { TMPDIR: folder });
+      const demo = startLandfall(PROGRAM, args, { TMPDIR: folder });
       await demo.waitForOutput("Press Ctrl-C to stop.");
       const variables = await readVariables(demo.output);
       const nodes = await fetch(`http://${variables.get("LANDFALL_DEBUG_ADDRESS")}/debug/nodes`);

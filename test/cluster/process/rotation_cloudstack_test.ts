@@ -19,11 +19,10 @@ import {
   RIGHTS,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { Load } from "../../support/process/load.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
 
-const program = listPrograms().at(-1);
 /** That of the manifests for this cloud. */
 const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 const REGION = "topology.kubernetes.io/region";
@@ -31,7 +30,7 @@ const KEYS_AFTER = { apiKey: "canary-api-key-2", secretKey: "canary-secret-key-2
 const WRONG_VALUE = "canary-value";
 
 describe.skipIf(skipsCluster())(
-  `rotation under load with CloudStack, the controller as ${program?.name}`,
+  `rotation under load with CloudStack, the controller as ${PROGRAM.name}`,
   () => {
     const demo = createDemoWorld();
     let rig: ClusterRig;
@@ -89,8 +88,7 @@ describe.skipIf(skipsCluster())(
     };
 
     test("keys, authority and settings: not one reconcile or refresh fails", async () => {
-      if (program === undefined) throw new Error("Cannot test: no program");
-      controller = await rig.startController(program, {
+      controller = await rig.startController(PROGRAM, {
         args: [
           "--cloud-provider=external-cloudstack",
           `--cloud-config=${mount.path("cloud-config")}`,

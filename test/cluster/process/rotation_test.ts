@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig, type Controller, waitUntil } from "../../support/process/cluster_rig.ts";
 import { Load } from "../../support/process/load.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
 import { createShortCertificate } from "../../support/net/certificates.ts";
 import { startTlsFront, type TlsFront } from "../../support/net/tls_front.ts";
@@ -15,13 +15,12 @@ import { readTls } from "../../support/net/tls_fixtures.ts";
 import { toKubeconfig } from "../../support/process/kubeconfig.ts";
 
 const isSkipped = skipsCluster();
-const program = listPrograms().at(-1);
 const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;
 const ZONE = "topology.kubernetes.io/zone";
 /** How long a certificate is good that ends meanwhile: long enough for a process to begin with it. */
 const SHORT_MS = 20_000;
 
-describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.name}`, () => {
+describe.skipIf(isSkipped)(`rotation under load, the controller as ${PROGRAM.name}`, () => {
   let rig: ClusterRig;
   let front: TlsFront;
   /** Everything that the controller is given in files. */
@@ -65,10 +64,9 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
     mount.update({ "config.yaml": [...base, ...lines, ""].join("\n") });
   };
   const start = async (user: object): Promise<void> => {
-    if (program === undefined) throw new Error("Cannot test: no program");
     const { url: server, caPath } = rig.cluster;
     mount.update({ kubeconfig: toKubeconfig(server, { user, caPath }) });
-    controller = await rig.startController(program, {
+    controller = await rig.startController(PROGRAM, {
       args: [
         `--kubeconfig=${mount.path("kubeconfig")}`,
         `--cloud-config=${mount.path("config.yaml")}`,

@@ -14,7 +14,7 @@ import { CRDS_PATH } from "../../support/kube/crd.ts";
 import { readBareMetalHostCrd } from "../../support/metal3/bare_metal_host_crd.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
-import { listPrograms, startLandfall } from "../../support/process/landfall_process.ts";
+import { PROGRAM, startLandfall } from "../../support/process/landfall_process.ts";
 import {
   createMemoryLimit,
   type MemoryLimit,
@@ -30,8 +30,7 @@ const READY_MS_MAX = 60_000;
 const MAPS = 250;
 const ALL = new AbortController().signal;
 
-const program = listPrograms().at(-1);
-const isSkipped = program?.name !== "binary" || (await skipsMemoryLimits());
+const isSkipped = PROGRAM.name !== "binary" || (await skipsMemoryLimits());
 
 /** A running controller within a limit. */
 interface Limited extends AsyncDisposable {
@@ -41,10 +40,9 @@ interface Limited extends AsyncDisposable {
 }
 
 async function start(folder: string, args: readonly string[]): Promise<Limited> {
-  if (program === undefined) throw new Error("Cannot test: no program");
   const limit: MemoryLimit = await createMemoryLimit(LIMIT_MIB * MIB);
   const unix = join(folder, `socket-${crypto.randomUUID().slice(0, 8)}`);
-  const command = [...limit.prefix, ...program.command];
+  const command = [...limit.prefix, ...PROGRAM.command];
   const own = ["--secure-port=0", `--debug-address=${unix}`, "--leader-elect=false"];
   const landfall = startLandfall({ name: "limited", command }, ["run", ...args, ...own]);
   const ask = async (path: string): Promise<string> => {

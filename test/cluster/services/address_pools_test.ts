@@ -19,9 +19,8 @@ import {
 } from "../../support/process/cluster_rig.ts";
 import { listCodeBlocks } from "../../support/markdown_links.ts";
 import { readSource } from "../../support/sources.ts";
-import { killAll, listPrograms } from "../../support/process/landfall_process.ts";
+import { killAll, PROGRAM } from "../../support/process/landfall_process.ts";
 
-const program = listPrograms().at(-1);
 const SERVICES = "/api/v1/namespaces/default/services";
 const ARGS = [
   "--controllers=*,service",
@@ -36,7 +35,7 @@ const TINY = "{ name: tiny, addresses: [192.0.2.7], autoAssign: false }";
 const MANY = 60;
 const SOME = 15;
 
-describe.skipIf(skipsCluster())(`on a real API server, address pools of ${program?.name}`, () => {
+describe.skipIf(skipsCluster())(`on a real API server, address pools of ${PROGRAM.name}`, () => {
   const controllers: Controller[] = [];
   let started: ClusterRig | undefined;
   const use = (): ClusterRig => {
@@ -44,8 +43,7 @@ describe.skipIf(skipsCluster())(`on a real API server, address pools of ${progra
     return started;
   };
   const start = async (): Promise<void> => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    controllers.push(await use().startController(program, { args: ARGS }));
+    controllers.push(await use().startController(PROGRAM, { args: ARGS }));
   };
   const configure = (...pools: readonly string[]): Promise<void> =>
     use().configure([`loadBalancers: { pools: [${pools.join(", ")}] }`]);

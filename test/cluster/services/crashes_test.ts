@@ -11,13 +11,12 @@ import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.
 import { createSite, FREE_IPS_PREFIX, withoutIds } from "../../support/services/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import type { Controller } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
 
 /** The request that the process is killed at, before or after CloudStack carried it out. */
 type Cut = readonly [when: "before" | "after", command: string];
 
-const program = listPrograms().at(-1);
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 const RECORD = "landfall.dev/load-balancer";
 const JOB_MS = 20;
@@ -42,7 +41,7 @@ const DELETING: readonly Cut[] = [
   ["after", "disassociateIpAddress"],
 ];
 
-describe.skipIf(skipsCluster())(`on a real API server, ${program?.name} killed`, () => {
+describe.skipIf(skipsCluster())(`on a real API server, ${PROGRAM.name} killed`, () => {
   const site = createSite("isolated");
   let started: ServiceCluster | undefined;
   let running: Controller | undefined;
@@ -62,8 +61,7 @@ describe.skipIf(skipsCluster())(`on a real API server, ${program?.name} killed`,
   const listChanges = (): Map<string, number> =>
     new Map([...use().cloud.requests.byCommand].filter(([command]) => !isRead(command)));
   const start = async (): Promise<void> => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    running ??= await use().startController(program);
+    running ??= await use().startController(PROGRAM);
   };
   /** Kills the process at its next request for a command. Returns a function that waits for its end. */
   const killAt = (command: string, fault: Fault): (() => Promise<void>) => {

@@ -15,10 +15,9 @@ import { requireTool, withFile } from "../../support/deploy/deploy_tools.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { type Controller, READY, waitUntil } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
 
-const program = listPrograms().at(-1);
 const kubectl = skipsCluster() ? undefined : await findKubectl();
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 const RECORD = "landfall.dev/load-balancer";
@@ -51,8 +50,7 @@ describe.skipIf(kubectl === undefined)("a Service of type LoadBalancer on CloudS
     });
   };
   const start = async (...args: readonly string[]): Promise<Controller> => {
-    if (program === undefined) throw new Error("Cannot find a program");
-    return await use().startController(program, ...args);
+    return await use().startController(PROGRAM, ...args);
   };
   /** Runs kubectl as an administrator. */
   const run = async (...args: readonly string[]): Promise<string> => {

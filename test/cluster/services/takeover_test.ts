@@ -13,14 +13,13 @@ import { type PublicIp, toPublicIp } from "../../../lib/simulator/cloudstack/wor
 import { createSite, PINNED_IP, withoutIds } from "../../support/services/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { USERNAME } from "../../support/process/cluster_rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { ServiceCluster } from "../../support/services/service_cluster.ts";
 import {
   type LoadBalancerRuleOptions,
   toLoadBalancerRule,
 } from "../../support/cloud/cloudstack_rules.ts";
 
-const program = listPrograms().at(-1);
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 const ASSOCIATED =
   "service.beta.kubernetes.io/cloudstack-load-balancer-ip-associated-by-controller";
@@ -35,7 +34,7 @@ const LEFT_IP = "203.0.113.33";
 /** What ends connections, or lets none begin. */
 const BREAKING = /^(?:delete|remove|disassociate|disable)/;
 
-describe.skipIf(skipsCluster())(`on a real API server, ${program?.name} takes over`, () => {
+describe.skipIf(skipsCluster())(`on a real API server, ${PROGRAM.name} takes over`, () => {
   const site = createSite("isolated");
   const [first, ...others] = site.vms;
   const { accountId, networkId, zoneId } = site.pinned;
@@ -106,10 +105,9 @@ describe.skipIf(skipsCluster())(`on a real API server, ${program?.name} takes ov
   afterAll(() => started?.stop());
 
   test("keeps rules and addresses, adds what is missing, and no client notices", async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
     const { cloud, rig } = use();
     const foreign = find(LEFT_IP);
-    await use().startController(program);
+    await use().startController(PROGRAM);
     for (const name of ["web", "other", "named"]) {
       await use().untilTrue(`rest of ${name}`, async () =>
         (await use().listEvents(name)).some(({ reason }) => reason === "EnsuredLoadBalancer"),

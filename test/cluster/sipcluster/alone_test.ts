@@ -16,7 +16,7 @@ import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {
   type LandfallProcess,
-  listPrograms,
+  PROGRAM,
   startLandfall,
 } from "../../support/process/landfall_process.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
@@ -39,7 +39,7 @@ const PATHS: Readonly<Record<string, string>> = {
 /** A kind that is missing is looked for every few seconds at first. */
 const FOUND_MS = 30_000;
 
-describe.skipIf(skipsCluster()).each(listPrograms())("sipcluster alone ($name)", (program) => {
+describe.skipIf(skipsCluster())(`sipcluster alone (${PROGRAM.name})`, () => {
   let cluster: Cluster;
   let landfall: LandfallProcess;
   let kubeconfig: string;
@@ -55,7 +55,7 @@ describe.skipIf(skipsCluster()).each(listPrograms())("sipcluster alone ($name)",
     );
     const port = await findFreePort();
     url = `http://127.0.0.1:${port}`;
-    landfall = startLandfall(program, [
+    landfall = startLandfall(PROGRAM, [
       ...args.filter((arg) => !/^--(secure-port|debug-address)=/.test(arg)),
       `--kubeconfig=${kubeconfig}`,
       `--debug-address=127.0.0.1:${port}`,
@@ -82,7 +82,7 @@ describe.skipIf(skipsCluster()).each(listPrograms())("sipcluster alone ($name)",
     (JSON.parse(await read("/debug/process")) as ProcessView).kinds;
   const check = async (): Promise<CheckReport> => {
     const flags = ["--controllers=sipcluster", `--kubeconfig=${kubeconfig}`, "--output=json"];
-    const { stdout } = await startLandfall(program, ["check", ...flags]).ended;
+    const { stdout } = await startLandfall(PROGRAM, ["check", ...flags]).ended;
     return JSON.parse(stdout);
   };
 

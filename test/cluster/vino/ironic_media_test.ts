@@ -10,7 +10,7 @@ import { IRONIC, lacks, METAL3_CRDS } from "../../judges/install.ts";
 import { tlsPath } from "../../support/net/tls_fixtures.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { RedfishClusterRig } from "../../support/redfish/cluster_rig.ts";
 import { FIRMWARES, toHost, toSpec, withUefi } from "../../support/redfish/firmwares.ts";
 import { type Ironic, startIronic } from "../../support/redfish/ironic/ironic.ts";
@@ -21,7 +21,6 @@ const START_MS = 180_000;
 /** More than five minutes were seen on a machine that had much else to do. */
 const LIFE_MS = 600_000;
 const isSkipped = skipsCluster() || lacks(METAL3_CRDS) || lacks(IRONIC);
-const program = listPrograms().at(-1);
 
 describe.skipIf(isSkipped)("a real Ironic with virtual media", () => {
   let rig: RedfishClusterRig;
@@ -29,8 +28,7 @@ describe.skipIf(isSkipped)("a real Ironic with virtual media", () => {
   const operators: Operator[] = [];
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    rig = await RedfishClusterRig.start(program, toSpec(), withUefi);
+    rig = await RedfishClusterRig.start(PROGRAM, toSpec(), withUefi);
     ironic = await startIronic((mac) => rig.countStarts(mac));
     await rig.startProcess([
       "--vino-redfish-iso-storage=ISOs",

@@ -10,7 +10,7 @@ import { IRONIC, lacks, METAL3_CRDS } from "../../judges/install.ts";
 import { tlsPath } from "../../support/net/tls_fixtures.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { askRedfish } from "../../support/redfish/ask.ts";
 import { RedfishClusterRig } from "../../support/redfish/cluster_rig.ts";
 import {
@@ -33,7 +33,6 @@ const START_MS = 180_000;
 /** More than five minutes were seen on a machine that had much else to do. */
 const LIFE_MS = 600_000;
 const isSkipped = skipsCluster() || lacks(METAL3_CRDS) || lacks(IRONIC);
-const program = listPrograms().at(-1);
 
 /** With the password that Secret `bmc-<at>` has. */
 const toSpec = (at: number): ReturnType<typeof toBareSpec> => ({
@@ -48,8 +47,7 @@ describe.skipIf(isSkipped)("a real Ironic", () => {
   const operators = new Map<Firmware, Operator>();
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    rig = await RedfishClusterRig.start(program, toSpec(0), withUefi);
+    rig = await RedfishClusterRig.start(PROGRAM, toSpec(0), withUefi);
     for (const [at, password] of PASSWORDS.entries()) {
       await rig.createSecret(`bmc-${at}`, { username: USERNAME, password });
     }

@@ -5,7 +5,7 @@
  */
 import { expect, test } from "bun:test";
 import { isOfTurn } from "../../support/extent.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { type Death, live, liveTogether, type Victim } from "../../support/vino/story/life.ts";
 
 const VICTIMS: readonly Victim[] = ["landfall", "xo-server"];
@@ -19,9 +19,7 @@ const RUNS = 3;
 test(
   "whatever dies during a call, a machine is made once, and nothing is left; as of 20 at a time",
   async () => {
-    const program = listPrograms().at(-1);
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    const whole = await live(program);
+    const whole = await live(PROGRAM);
     expect(whole).toMatchObject({
       running: ["worker-0 Running"],
       violations: [],
@@ -35,7 +33,7 @@ test(
     const tellSome = async (): Promise<void> => {
       for (let death = waiting.shift(); death !== undefined; death = waiting.shift()) {
         const where = `${death.victim} dies at ${death.at} ${whole.calls[death.at - 1]}`;
-        const { calls: _calls, waits, ...end } = await live(program, death);
+        const { calls: _calls, waits, ...end } = await live(PROGRAM, death);
         // Only what xo-server did not finish can come late.
         if (waits) expect({ where, victim: death.victim }).toEqual({ where, victim: "xo-server" });
         const { running } = whole;
@@ -43,7 +41,7 @@ test(
       }
     };
     const many = async (): Promise<void> => {
-      const { calls, running, ...end } = await liveTogether(program, MANY);
+      const { calls, running, ...end } = await liveTogether(PROGRAM, MANY);
       const uploads = calls.filter((method) => method === "VDI.import").length;
       const made = { uploads, running: running.length, ...end };
       const once = { uploads: MANY, running: MANY };

@@ -28,7 +28,7 @@ import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {
   type LandfallProcess,
-  listPrograms,
+  PROGRAM,
   parseRecord,
   startLandfall,
 } from "../../support/process/landfall_process.ts";
@@ -105,9 +105,8 @@ describe.skipIf(kubectl === "")("the manifests and the role of the controller vi
     const config = join(cluster.folder, "vino.yaml");
     await writeFile(config, `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
     const kubeconfig = await account.writeKubeconfig();
-    const [program] = listPrograms();
     start = () =>
-      startLandfall(program ?? { name: "none", command: [] }, [
+      startLandfall(PROGRAM ?? { name: "none", command: [] }, [
         ...args.slice(1).filter((arg) => !/^--(secure-port|debug-address|cloud-config)=/.test(arg)),
         `--cloud-config=${config}`,
         `--kubeconfig=${kubeconfig}`,

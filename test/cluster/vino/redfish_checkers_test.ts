@@ -5,22 +5,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { lacks, REDFISH_CHECKERS } from "../../judges/install.ts";
 import { until } from "../../support/nodes/rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { checkProtocol, checkUseCases } from "../../support/redfish/checkers.ts";
 import { RedfishRig } from "../../support/redfish/processes.ts";
 import type { RedfishLogin } from "../../support/redfish/python.ts";
 
 const WAIT_MS = 40_000;
 const CHECK_MS = 500_000;
-const program = listPrograms().at(-1);
 
 describe.skipIf(lacks(REDFISH_CHECKERS))("DMTF's checkers of Redfish", () => {
   let rig: RedfishRig;
   let login: RedfishLogin;
 
   beforeAll(async () => {
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    rig = await RedfishRig.start(program, 1);
+    rig = await RedfishRig.start(PROGRAM, 1);
     await until("the process leads", () => rig.findLeader(), WAIT_MS);
     login = rig.login(rig.findLeader() ?? failedToFind());
   }, 120_000);

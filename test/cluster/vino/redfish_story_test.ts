@@ -6,7 +6,7 @@
 import { describe, expect, test } from "bun:test";
 import { IRONIC, lacks } from "../../judges/install.ts";
 import { until } from "../../support/nodes/rig.ts";
-import { listPrograms } from "../../support/process/landfall_process.ts";
+import { PROGRAM } from "../../support/process/landfall_process.ts";
 import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
 import { askRedfish, type RedfishChange } from "../../support/redfish/ask.ts";
 import { type RedfishProcess, RedfishRig } from "../../support/redfish/processes.ts";
@@ -29,11 +29,11 @@ async function untilLeader(
   return leader;
 }
 
-describe.skipIf(lacks(IRONIC)).each(listPrograms())("Redfish of processes ($name)", (program) => {
+describe.skipIf(lacks(IRONIC))(`Redfish of processes (${PROGRAM.name})`, () => {
   test(
     "a new leader finishes what the old one was asked for once, and the Service follows it",
     async () => {
-      await using rig = await RedfishRig.start(program, 2);
+      await using rig = await RedfishRig.start(PROGRAM, 2);
       const first = await untilLeader(rig);
       const second = rig.processes.find((one) => one !== first);
       if (second === undefined) throw new Error("there is no standby");
@@ -72,7 +72,7 @@ tell(system.power_state.value)`;
   test(
     "a user who may not set the boot order is told so, and goes on to switch the machine",
     async () => {
-      await using rig = await RedfishRig.start(program, 1, [{ ...USER, privileges: ROLE }]);
+      await using rig = await RedfishRig.start(PROGRAM, 1, [{ ...USER, privileges: ROLE }]);
       const leader = await untilLeader(rig);
       const system = `/redfish/v1/Systems/${rig.machineId}`;
       const before = rig.readOrder();

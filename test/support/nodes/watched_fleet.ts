@@ -171,7 +171,7 @@ interface PlacedFleet {
 const START_MS_MAX = 120_000;
 
 /** Makes a cluster for the tests of a block, before the first until after the last. */
-export function usePlacedFleet(program: Program | undefined): PlacedFleet {
+export function usePlacedFleet(program: Program): PlacedFleet {
   let stage: FleetStage | undefined;
   const running: LandfallProcess[] = [];
   const use = (): FleetStage => {
@@ -191,7 +191,6 @@ export function usePlacedFleet(program: Program | undefined): PlacedFleet {
   return {
     use,
     place: async (options) => {
-      if (program === undefined) throw new Error("Cannot test: there is no program");
       const placed = await placeLandfall(use().rig, program, options);
       running.push(placed.landfall);
       return placed;

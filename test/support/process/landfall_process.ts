@@ -1,5 +1,5 @@
 /**
- * Landfall as a process of its own: from source and as the compiled binary.
+ * Landfall as a process of its own: the compiled binary, or the source.
  * @module
  */
 import { spawn } from "node:child_process";
@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "../sources.ts";
 import { bindProcess, toBound } from "./server_process.ts";
-import { saySkipped } from "../skip.ts";
 
 const WAIT_MS = 20_000;
 
@@ -55,14 +54,10 @@ export interface LandfallProcess {
 }
 
 const BINARY = join(ROOT, "dist", "landfall");
-const SOURCE: Program = { name: "source", command: [process.execPath, join(ROOT, "main.ts")] };
-
-/** Source and binary; says loudly when there is no binary. */
-export function listPrograms(): readonly Program[] {
-  if (existsSync(BINARY)) return [SOURCE, { name: "binary", command: [BINARY] }];
-  saySkipped("tests of the compiled binary. Make dist/landfall with npm run build");
-  return [SOURCE];
-}
+/** What users run: the compiled binary. The source while there is none. */
+export const PROGRAM: Program = existsSync(BINARY)
+  ? { name: "binary", command: [BINARY] }
+  : { name: "source", command: [process.execPath, join(ROOT, "main.ts")] };
 
 /** Starts Landfall. It inherits nothing of the environment but PATH and dies with the test process. */
 export function startLandfall(

@@ -33,7 +33,7 @@ import { CRDS_PATH } from "../kube/crd.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "../process/cluster.ts";
 import { type Controller, waitUntil } from "../process/cluster_rig.ts";
 import { runPods } from "../process/kube_controllers.ts";
-import { killAll, listPrograms, type Program, startLandfall } from "../process/landfall_process.ts";
+import { killAll, PROGRAM, type Program, startLandfall } from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
 import { ROOT } from "../sources.ts";
 import { toRackSpec } from "./specs.ts";
@@ -299,8 +299,7 @@ export class SipClusterRig implements AsyncDisposable {
       readonly program?: Program;
     } = {},
   ): Promise<Controller> {
-    const program = options.program ?? listPrograms().at(-1);
-    if (program === undefined) throw new Error("Cannot test: there is no program");
+    const program = options.program ?? PROGRAM;
     const port = await findFreePort();
     const landfall = startLandfall(program, [
       "run",

@@ -22,7 +22,7 @@ import { waitUntil } from "../../process/cluster_rig.ts";
 import {
   killAll,
   type LandfallProcess,
-  listPrograms,
+  PROGRAM,
   SHORT_LEASES,
   startLandfall,
 } from "../../process/landfall_process.ts";
@@ -98,9 +98,7 @@ export class VinoStoryRig implements AsyncDisposable {
     const { url, token } = this.cloud.simulator;
     await writeFile(config, `url: ${url}\ntoken: ${token}\nrefreshInterval: 1s\n`);
     const own = await cluster.createServiceAccountToken(ACCOUNT, 3_600);
-    const program = listPrograms().at(-1);
-    if (program === undefined) throw new Error("Cannot test: there is no program");
-    const landfall = startLandfall(program, [
+    const landfall = startLandfall(PROGRAM, [
       ...this.#args.filter((arg) => !/^--(secure-port|debug-address|cloud-config)=/.test(arg)),
       `--cloud-config=${config}`,
       `--kubeconfig=${await cluster.writeTokenKubeconfig(own)}`,
