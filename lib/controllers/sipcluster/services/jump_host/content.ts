@@ -158,6 +158,10 @@ finish() {
   exit 1
 }
 
+uptime_s() {
+  cut -d . -f 1 /proc/uptime
+}
+
 withdraw() {
   change "$(jq --null-input --compact-output --arg key "request.$id" '{data: {($key): null}}')"
 }
@@ -173,11 +177,10 @@ reboot() {
   change "$(jq --null-input --compact-output --arg key "request.$id" --arg host "$host" \
     '{data: {($key): ({host: $host, time: (now | floor)} | tojson)}}')"
   trap 'withdraw; exit 130' HUP INT TERM
-  waited_s=0
-  while [ $waited_s -lt $answer_s ]; do
+  end_s=$(($(uptime_s) + answer_s))
+  while [ "$(uptime_s)" -lt $end_s ]; do
     finish
     sleep 1
-    waited_s=$((waited_s + 1))
   done
   withdraw
   finish
