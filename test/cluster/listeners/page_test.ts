@@ -255,12 +255,12 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     await box.locator("> summary").click();
     await page.getByRole("link", { name: "worker-uefi" }).focus();
     // Where it is on the screen: a line more or less above it moves the page, and not what a person looks at.
-    const read = (): Promise<unknown> =>
+    const read = (): Promise<[top: number, href: string]> =>
       page.evaluate(
-        `[Math.round(document.activeElement.getBoundingClientRect().top), document.activeElement.getAttribute("href")]`,
+        `[document.activeElement.getBoundingClientRect().top, document.activeElement.getAttribute("href")]`,
       );
-    const before = await read();
-    expect(before).toEqual([expect.any(Number), "nodes/worker-uefi"]);
+    const [before, href] = await read();
+    expect(href).toBe("nodes/worker-uefi");
     const readTime = (): Promise<string> => page.locator(".lead p").innerText();
     const time = await readTime();
     await until("the page has renewed itself", async () => {
@@ -268,7 +268,10 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
       return (await readTime()) !== time;
     });
     expect(await box.getAttribute("open")).toBeNull();
-    expect(await read()).toEqual(before);
+    const [after, hrefAfter] = await read();
+    expect(hrefAfter).toBe(href);
+    // A browser scrolls by whole pixels, and lines have parts of them.
+    expect(Math.abs(after - before)).toBeLessThanOrEqual(1);
     await page.getByRole("button", { name: "Pause" }).click();
     expect(await page.locator("#live").innerText()).toContain("Paused");
     const asked = visited.requests.length;

@@ -22,7 +22,7 @@ export interface StallingFront {
   readonly url: string;
   /** How many answers were stopped so far. */
   readonly stalled: number;
-  /** Stops the next answer that fits, and no other. */
+  /** Stops the next answer that fits and has a body, and no other. */
   stallNext(stall: Stall): void;
   stop(): Promise<void>;
 }
@@ -42,7 +42,8 @@ export async function startStallingFront(target: string, folder?: string): Promi
     const { method = "", url = "", headers } = incoming;
     const upstream = request(new URL(url, target), { method, headers, ...tls, agent: false });
     upstream.on("response", (reply) => {
-      const isChosen = next?.method === method && next.path.test(url);
+      // Nothing can stop in the answer to a list that is unchanged: it has no body.
+      const isChosen = next?.method === method && next.path.test(url) && reply.statusCode !== 304;
       let left = isChosen ? (next?.bytes ?? 0) : Infinity;
       if (isChosen) {
         next = undefined;
