@@ -16,6 +16,8 @@ import { WatchedFleet } from "../../support/nodes/watched_fleet.ts";
 const TIMEOUT_S = 2;
 const WRITE_MS = 30_000;
 const LIST_MS = 60_000;
+/** The list for an inventory names all three machines. One that reads what changed names the new ones, and may fail. */
+const LIST_OF_ALL = /\/vms\?.*filter=[^+]+\+[^+]+\+/;
 const SETTINGS = [
   `clientTimeout: ${TIMEOUT_S}s`,
   "deletion: {confirmations: 3, holdOff: 1s, fleetShare: 1}",
@@ -80,9 +82,10 @@ describe.skipIf(skipsCluster())(`behind something that stalls, ${PROGRAM.name}`,
       await untilReady();
       await fleet.settle();
       const asked = (await rig.cluster.listRequests()).length;
+      const { stalled } = kube;
       kube.stallNext({ method: "PATCH", path: /\/nodes\/held-1/, bytes: 10 });
       // Before the Nodes come: afterwards, the list that shows their machines may be there already.
-      cloud.stallNext({ method: "GET", path: /\/vms\?/, bytes: 10 });
+      cloud.stallNext({ method: "GET", path: LIST_OF_ALL, bytes: 10 });
       const startMs = performance.now();
       await fleet.add("held-1", "held-2");
       await landfall.waitForRecord(({ message }) => message === "Cannot take inventory");
@@ -93,7 +96,7 @@ describe.skipIf(skipsCluster())(`behind something that stalls, ${PROGRAM.name}`,
       await rig.waitForNode("held-2");
       await Bun.sleep(WRITE_MS - (performance.now() - startMs));
       const settledMs = await fleet.settleForGood();
-      expect(kube.stalled).toBe(2);
+      expect(kube.stalled).toBe(stalled + 1);
       // The write was done although nobody was told: it is seen, and not done again.
       const writes = listNodeWrites((await rig.cluster.listRequests()).slice(asked));
       const held = writes.filter(({ name }) => name === "held-1").map(({ resource }) => resource);

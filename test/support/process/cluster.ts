@@ -198,6 +198,17 @@ interface Parts {
  * @throws Error when `KUBEBUILDER_ASSETS` is not set, or a server does not come up; its message ends with the log
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  for (;;) {
+    try {
+      return await startOnFreePorts(options);
+    } catch (error) {
+      // Another program got one of them a moment before.
+      if (!String(error).includes("address already in use")) throw error;
+    }
+  }
+}
+
+async function startOnFreePorts(options: ClusterOptions): Promise<Cluster> {
   if (kubeAssets === undefined) throw new Error("Cannot start cluster: KUBEBUILDER_ASSETS not set");
   for (const name of ["etcd", "kube-apiserver"]) await access(join(kubeAssets, name));
   const signal = options.signal ?? new AbortController().signal;
