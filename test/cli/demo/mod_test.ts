@@ -127,8 +127,8 @@ test.concurrent(
 test.each([
   ["--kubeconfig=FILE that exists", "exists already"],
   [
-    "--kubeconfig=/nowhere/kubeconfig",
-    'cannot write "/nowhere/kubeconfig": there is no such folder',
+    "--kubeconfig=/proc/nowhere/kubeconfig",
+    'cannot write "/proc/nowhere/kubeconfig": there is no such folder',
   ],
   ["--debug-address=0.0.0.0:0", "loopback"],
 ])("demo() refuses %s", async (flag, message) => {
@@ -145,9 +145,9 @@ test.each([
 
 test("demo() says which folder it needs", async () => {
   const { TMPDIR } = process.env;
-  process.env["TMPDIR"] = "/nowhere";
+  process.env["TMPDIR"] = "/proc/nowhere";
   const ended = demo([], { env: {}, print: () => {}, complain: () => {} });
-  const problem = 'cannot make a folder in "/nowhere": there is no such folder; set TMPDIR';
+  const problem = 'cannot make a folder in "/proc/nowhere": there is no such folder; set TMPDIR';
   await expect(ended).rejects.toThrow(problem);
   if (TMPDIR === undefined) delete process.env["TMPDIR"];
   else process.env["TMPDIR"] = TMPDIR;
