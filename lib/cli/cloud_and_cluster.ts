@@ -8,6 +8,7 @@ import type { ProviderRegistry } from "../cloud/provider_definition.ts";
 import type { SectionValues, SettingsSection } from "../cloud/settings/schema.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { KubeClient } from "../kube/api/client.ts";
+import type { Credentials } from "../kube/credentials/credentials.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { createCheckClient, loadCheckedCredentials } from "./check/kubernetes.ts";
 import { checkSettings } from "./check/settings.ts";
@@ -33,7 +34,8 @@ interface CloudAndCluster {
 /**
  * Opens the cloud and the cluster, and closes both again.
  *
- * @throws {ConfigError} when settings or credentials cannot be used
+ * @throws {ConfigError} when flags or settings cannot be used
+ * @throws {Error} when there are no credentials that can be used
  * @throws {KubeError} when the API server does not show what is asked for
  * @throws {Error} when the cloud does not answer
  * @throws the signal's reason
@@ -52,16 +54,34 @@ export async function withCloudAndCluster<T>(
   if (provider === undefined) {
     throw new ConfigError(step.findings.filter(({ level }) => level === "failure"));
   }
-  const client = createCheckClient(await loadCheckedCredentials(settings, env));
+  const client = createCheckClient(await loadUsable(settings, env));
   try {
     return await read({ provider, client, values });
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof CloudError)) throw error;
-    const message = `${error.message}; landfall check with the same flags says what to do`;
-    throw new Error(message, { cause: error });
+    throw toReferral(error);
   } finally {
     client.close();
     ended.abort(new Error("it was read"));
   }
+}
+
+/** Loads the credentials. A file that is no flag's fault is no wrong use. */
+async function loadUsable(
+  settings: Sources["settings"],
+  env: CommandContext["env"],
+): Promise<Credentials> {
+  try {
+    return await loadCheckedCredentials(settings, env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    if (error.issues.some(({ source = "" }) => source.startsWith("--"))) throw error;
+    throw toReferral(error);
+  }
+}
+
+function toReferral(error: Error): Error {
+  const message = `${error.message}; landfall check with the same flags says what to do`;
+  return new Error(message, { cause: error });
 }

@@ -21,7 +21,7 @@ const COLUMNS = ["NAMESPACE", "ADDRESS", "RULES", "TAKEN FOR", "ID"];
  * Shows kept addresses.
  *
  * @returns Exit code 0
- * @throws {ConfigError} when flags, settings or credentials cannot be used
+ * @throws {ConfigError} when flags or settings cannot be used
  * @throws {Error} when the cluster or the cloud cannot be read
  */
 export function showKept(argv: readonly string[], context: CommandContext): Promise<number> {

@@ -2,6 +2,8 @@
  * The step of `landfall check` that reaches the API server.
  * @module
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import {
   type ConnectionFault,
   findConnectionFault,
@@ -12,7 +14,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { actAs, type Credentials, type Impersonation } from "../../kube/credentials/credentials.ts";
-import { loadCredentials } from "../../kube/credentials/mod.ts";
+import { listKubeconfigs, loadCredentials } from "../../kube/credentials/mod.ts";
 import { KubeError } from "../../kube/api/errors.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
 import {
@@ -47,6 +49,9 @@ const ANSWER_MS = 10_000;
 /** Longest run of a credential plugin: shorter than the whole wait, so that the error names the plugin. */
 const PLUGIN_MS = 8_000;
 
+/** In the folder that a demo makes and deletes. */
+const DEMO_KUBECONFIG = /[/\\]landfall-demo-[^/\\]+[/\\]kubeconfig$/;
+
 const ADVICE: Readonly<Record<ConnectionFault, string>> = {
   dns: "check the server's address in the kubeconfig (and proxy-url, if there is one), or --master",
   refused:
@@ -64,13 +69,20 @@ const ADVICE: Readonly<Record<ConnectionFault, string>> = {
   proxy: "check proxy-url in the kubeconfig, or HTTPS_PROXY in the environment",
 };
 
-/** Loads the credentials for one short look: a slow plugin or server is soon reported. @throws {ConfigError} */
+/**
+ * Loads the credentials for one short look: a slow plugin or server is soon reported. A person looks, so
+ * `~/.kube/config` counts, as with kubectl.
+ *
+ * @throws {ConfigError}
+ */
 export function loadCheckedCredentials(
   { kubeconfig, master }: KubernetesSource,
   env: CommandContext["env"],
 ): Promise<Credentials> {
   const where = { ...(kubeconfig ? { kubeconfig } : {}), ...(master ? { master } : {}) };
-  return loadCredentials({ ...where, env, clock: systemClock, pluginMs: PLUGIN_MS });
+  const { HOME = "" } = env;
+  const own = HOME === "" ? {} : { fallback: join(HOME, ".kube", "config") };
+  return loadCredentials({ ...where, ...own, env, clock: systemClock, pluginMs: PLUGIN_MS });
 }
 
 /** A client for one short look. */
@@ -105,13 +117,27 @@ export async function checkKubernetes(
     return { ...clients, step: { ...step, findings } };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
+    const advice = adviseOnMissing(source, env);
     const findings = error.issues.map((issue): CheckFinding => ({
       level: "failure",
       code: "credentials",
       ...issue,
+      ...(advice !== undefined && { advice }),
     }));
     return { step: { status: "failure", findings } };
   }
+}
+
+/** Says what to do if no kubeconfig exists of those that are named. */
+function adviseOnMissing(
+  { kubeconfig }: KubernetesSource,
+  env: CommandContext["env"],
+): string | undefined {
+  const files = listKubeconfigs({ env, ...(kubeconfig && { kubeconfig }) });
+  if (files.length === 0 || files.some((file) => existsSync(file))) return undefined;
+  const other = "set --kubeconfig or KUBECONFIG to the kubeconfig of the cluster";
+  if (!files.some((file) => DEMO_KUBECONFIG.test(file))) return other;
+  return `the demo of this terminal has ended: start it again, open a new terminal, or ${other}`;
 }
 
 /** Credentials that act as the user whose permissions are checked. @throws {ConfigError} */

@@ -42,7 +42,7 @@ const FIRST_FLAGS: readonly FlagSpec[] = [
     name: "kubeconfig",
     type: "string",
     default: "",
-    help: "Kubeconfig file; empty: KUBECONFIG, then the service account of the pod",
+    help: "Kubeconfig file; empty: KUBECONFIG, then the service account of the pod, then ~/.kube/config (not for run)",
     effect: "applies",
     group: "Kubernetes",
     isFile: true,

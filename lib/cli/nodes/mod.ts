@@ -29,7 +29,7 @@ const OWN_SOURCES = ["kubeconfig", "master", "cloud-config"] as const;
  * Shows Nodes.
  *
  * @returns Exit code 0
- * @throws {ConfigError} when flags, settings or credentials cannot be used
+ * @throws {ConfigError} when flags or settings cannot be used
  * @throws {Error} when there is no such Node, or the Nodes cannot be read
  */
 export function nodes(argv: readonly string[], context: CommandContext): Promise<number> {
@@ -82,12 +82,17 @@ async function findNodes(
     if (!(error instanceof ConfigError) || (await namesCloud({ given, settings }, context))) {
       throw error;
     }
-    const process = where === undefined ? "" : `no Landfall process runs at ${where}, and `;
-    const message =
-      `${process}no flag says which cloud has the machines: start the process, give --debug-address of another ` +
-      "one, or give the flags --cloud-provider and --cloud-config that landfall run has";
-    throw new ConfigError([{ message }], { cause: error });
+    throw toUnnamedCloud(where);
   }
+}
+
+/** @param where No process answers there */
+function toUnnamedCloud(where: string | undefined): Error {
+  const process = where === undefined ? "" : `no Landfall process runs at ${where}, and `;
+  return new Error(
+    `${process}no flag says which cloud has the machines: start the process, give --debug-address of another ` +
+      "one, or give the flags --cloud-provider and --cloud-config that landfall run has",
+  );
 }
 
 /** Whether flags or the environment say which cloud to ask. */

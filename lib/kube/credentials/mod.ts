@@ -27,7 +27,7 @@ import {
   type SettingPlace,
   toConfigError,
 } from "./setting.ts";
-import { mustBe } from "../../core/text/values.ts";
+import { mustBe, mustBeText } from "../../core/text/values.ts";
 import { isPathLike, quote, SECRET_LENGTH_MIN } from "../../core/text/printable.ts";
 import { type TlsSettings, trimSlashes } from "../../core/http/connection.ts";
 
@@ -43,6 +43,8 @@ export interface CredentialsSource {
   readonly kubeconfig?: string;
   /** Address of the API server (`--master`), instead of that in the credentials. */
   readonly master?: string;
+  /** A kubeconfig that is used if it exists and there is no other source. @default {none} */
+  readonly fallback?: string;
   /** Reads `KUBECONFIG`, `KUBERNETES_SERVICE_HOST` and `…_PORT`. Exec plugins inherit all variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -56,18 +58,17 @@ export interface CredentialsSource {
 
 /**
  * Finds credentials and checks everything that needs no network. The order is: `--kubeconfig`, the files in
- * `KUBECONFIG`, the service account of the pod, and `--master` alone (without credentials). `~/.kube/config` is not
- * used: a controller must not act on the cluster that a person used last.
+ * `KUBECONFIG`, the service account of the pod, `--master` alone (without credentials), and the fallback. Controllers
+ * have no fallback: they must not act on the cluster that a person used last.
  *
  * Exec plugins run at the first request, not here; this only checks that their command exists.
  *
  * @throws {ConfigError} with file and field, in one sentence
  */
 export async function loadCredentials(source: CredentialsSource): Promise<Credentials> {
-  const { kubeconfig, master, env, clock, log = silentLogger } = source;
+  const { master, env, clock, log = silentLogger, fallback } = source;
   const readFile = source.readFile ?? readSmallText;
-  const files = kubeconfig ? [kubeconfig] : (env["KUBECONFIG"] ?? "").split(delimiter);
-  const named = files.filter((file) => file !== "");
+  const named = listKubeconfigs(source);
   if (named.length > 0) return loadKubeconfig(named, readFile, source);
 
   const inCluster = findInClusterServer(env);
@@ -76,6 +77,9 @@ export async function loadCredentials(source: CredentialsSource): Promise<Creden
   const checked = given && checkServer(given, place);
   const server = master ? checked : inCluster;
   if (!server) {
+    if (fallback !== undefined && (await isThere(fallback, readFile))) {
+      return loadKubeconfig([fallback], readFile, source);
+    }
     throw toConfigError(
       { source: "Kubernetes credentials" },
       "none found: set --kubeconfig or KUBECONFIG, or run in a pod with a service account",
@@ -87,6 +91,25 @@ export async function loadCredentials(source: CredentialsSource): Promise<Creden
       : readServiceAccount(readFile);
   await load();
   return new RefreshingCredentials({ server, load, clock, log });
+}
+
+/** The kubeconfig of the flag, else those of the variable. */
+export function listKubeconfigs({
+  kubeconfig,
+  env,
+}: Pick<CredentialsSource, "env" | "kubeconfig">): readonly string[] {
+  const files = kubeconfig ? [kubeconfig] : (env["KUBECONFIG"] ?? "").split(delimiter);
+  return files.filter((file) => file !== "");
+}
+
+/** Also if it cannot be read: then the error says so. */
+async function isThere(file: string, readFile: ReadFile): Promise<boolean> {
+  try {
+    await readFile(file);
+    return true;
+  } catch (error) {
+    return findErrorCode(error) !== "ENOENT";
+  }
 }
 
 async function loadKubeconfig(
@@ -188,7 +211,16 @@ async function readRoot(
   try {
     text = await readFile(file);
   } catch (error) {
-    if (optional && findErrorCode(error) === "ENOENT") return undefined;
+    const isMissing = findErrorCode(error) === "ENOENT";
+    if (optional && isMissing) return undefined;
+    // The variable is split before: this is the flag.
+    if (isMissing && file.includes(delimiter)) {
+      const problem = mustBeText("one file", file);
+      throw toConfigError(
+        { source: "--kubeconfig" },
+        `${problem}; the variable KUBECONFIG takes a list`,
+      );
+    }
     text = await readNamedFile(() => Promise.reject(error), file, { source: file });
   }
   let value: unknown;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -138,6 +138,34 @@ describe("checkKubernetes()", () => {
     expect(step).toMatchObject({ status: "failure", findings: [{ source: kubeconfig }] });
     const none = await checkKubernetes({}, {}, signal);
     expect(none.step.findings[0]?.message).toContain("--kubeconfig");
+  });
+
+  test.each([
+    ["/nowhere/config", "set --kubeconfig or KUBECONFIG to the kubeconfig of the cluster"],
+    ["/tmp/landfall-demo-Ab12/kubeconfig", "the demo of this terminal has ended: start it again"],
+  ])("says what to do about %s, which does not exist", async (file, advice) => {
+    for (const list of [file, `${file}:/nowhere/too`]) {
+      const { step } = await checkKubernetes({}, { KUBECONFIG: list }, signal);
+      expect(step.findings[0]?.advice).toStartWith(advice);
+    }
+    const { step } = await checkKubernetes({ kubeconfig: file }, {}, signal);
+    expect(step.findings[0]?.advice).toStartWith(advice);
+  });
+
+  test("uses ~/.kube/config when nothing else is named, as kubectl does", async () => {
+    const home = await mkdtemp(join(folder, "home-"));
+    await mkdir(join(home, ".kube"));
+    await check(urls.get("plain") ?? "");
+    await copyFile(join(folder, "kubeconfig"), join(home, ".kube/config"));
+    const used = async (env: Readonly<Record<string, string>>): Promise<string | undefined> => {
+      const { step, client } = await checkKubernetes({}, { HOME: home, ...env }, signal);
+      client?.close();
+      return step.server ?? step.findings[0]?.source;
+    };
+    expect(await used({})).toBe(urls.get("plain"));
+    expect(await used({ KUBECONFIG: "/nowhere/config" })).toBe("/nowhere/config");
+    const pod = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+    expect(await used(pod)).toStartWith("/var/run/secrets/");
   });
 
   test("names the plugin that gives no credentials, and shows nothing that it printed", async () => {

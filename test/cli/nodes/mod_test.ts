@@ -147,7 +147,7 @@ loadBalancers: { pools: [{ name: main, addresses: [192.0.2.0/28] }] }
       print: () => undefined,
       complain: (text) => (said += text),
     });
-    expect(code).toBe(2);
+    expect(code).toBe(1);
     expect(said).toContain("no Landfall process runs at 127.0.0.1:1, and no flag says which cloud");
     expect(said).toContain("--cloud-provider and --cloud-config that landfall run has");
     expect(said).not.toMatch(/token|XOA/i);
@@ -159,6 +159,13 @@ loadBalancers: { pools: [{ name: main, addresses: [192.0.2.0/28] }] }
   test("ends with 2 when settings cannot be used", async () => {
     const { code, err } = await run([`--kubeconfig=${kubeconfig}`], { XOA_URL: "ftp://x" });
     expect([code, err]).toEqual([2, expect.stringContaining("XOA_URL")]);
+  });
+
+  test("ends with 1 when there is no kubeconfig, and says what helps", async () => {
+    const { code, err } = await run(["--kubeconfig=/nowhere/kubeconfig"]);
+    expect(code).toBe(1);
+    expect(err).toContain("/nowhere/kubeconfig: cannot read the file: there is no such file");
+    expect(err).toContain("landfall check with the same flags says what to do");
   });
 
   test("says that there are no Nodes", async () => {

@@ -83,6 +83,21 @@ describe("loadCredentials()", () => {
     expect([flag.server, variable.server]).toEqual(["https://a", "https://b"]);
   });
 
+  test("says that a list of files is for the variable, not for the flag", async () => {
+    const { readFile, files } = new MemoryDisk({ "/a": toYaml("https://a", { token: "ta" }) });
+    const clock = new ManualClock();
+    const refused = loadCredentials({ kubeconfig: "/a:/b", env: {}, clock, readFile });
+    await expect(refused).rejects.toThrow(
+      '--kubeconfig: must be one file, but is "/a:/b"; the variable KUBECONFIG takes a list',
+    );
+    const { server } = await loadCredentials({ env: { KUBECONFIG: "/a:/b" }, clock, readFile });
+    expect(server).toBe("https://a");
+    // A file may be called so.
+    files.set("/a:/b", toYaml("https://c", { token: "ta" }));
+    const named = await loadCredentials({ kubeconfig: "/a:/b", env: {}, clock, readFile });
+    expect(named.server).toBe("https://c");
+  });
+
   test("lets --master replace the address and nothing else", async () => {
     const { clock, disk } = createPod();
     disk.files.set("/a", toYaml("https://a", { token: "ta" }));
