@@ -105,9 +105,13 @@ export function toStatus(found: readonly { readonly level: FindingLevel }[]): Fi
   return found.some(({ level }) => level === "warning") ? "warning" : "ok";
 }
 
-/** A step with more findings, and their status. */
+/** A step with more findings, and their status. A part that fails as the step did says nothing new. */
 export function addFindings<T extends CheckStep>(step: T, more: readonly CheckFinding[]): T {
-  const findings = [...step.findings, ...more];
+  const failures = step.findings.filter(({ level }) => level === "failure");
+  const added = more.filter(
+    ({ message }) => !failures.some((one) => message.startsWith(one.message)),
+  );
+  const findings = [...step.findings, ...added];
   return { ...step, status: toStatus(findings), findings };
 }
 

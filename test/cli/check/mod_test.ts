@@ -228,6 +228,21 @@ describe("check()", () => {
     },
   );
 
+  test("says once that CloudStack cannot be reached, also if it serves load balancers", async () => {
+    const config = join(folder, "cloud-config");
+    const lines = [
+      "[Global]",
+      "api-url=http://127.0.0.1:1",
+      "api-key=key",
+      "secret-key=secret",
+      "",
+    ];
+    await writeFile(config, lines.join("\n"));
+    const flags = ["--cloud-provider=external-cloudstack", `--cloud-config=${config}`];
+    const { cloud: seen } = await report({}, ...flags);
+    expect(seen.findings).toMatchObject([{ code: "refused", advice: expect.any(String) }]);
+  });
+
   test("says once on CloudStack that no VM has the name of a Node that waits", async () => {
     const { code, nodes } = await reportCloudStack("ops");
     const [found, ...others] = nodes.findings.filter(({ level }) => level !== "ok");
