@@ -200,7 +200,13 @@ function Found({ cards, state, query = "", base, nowMs }: FleetMainProps): JSX.E
   const where = wanted === "" ? "" : ` with “${query.trim()}”`;
   const title = `${formatCount(found.length, "Node")}${what}${where}`;
   if (found.length === 0) return <h2 class="name">{title}</h2>;
-  return <Table section={toNodeTable(found, { title, state, nowMs })} base={base} />;
+  const sorted = found.toSorted((a, b) => toRank(a) - toRank(b));
+  return <Table section={toNodeTable(sorted, { title, state, nowMs })} base={base} />;
+}
+
+/** The worst state comes first. */
+function toRank({ condition }: Card): number {
+  return NODE_STATES.indexOf(STATES[condition.state]);
 }
 
 function toNodeTable(

@@ -116,6 +116,14 @@ describe("renderFleetPage()", () => {
     expect(html).toContain("These are the first 500 of 501");
   });
 
+  test("renderFleetPage() begins its table with the Nodes in the worst state, in the order of their names", async () => {
+    const lost = ["b", "d"].map((name) => toLostView(name, "notFound"));
+    const nodes = [toNodeView("a"), ...lost, toNodeView("c")];
+    const html = await render({ nodes, isTable: true });
+    const rows = [...html.matchAll(/<th scope="row"><a[^>]*>(\w)</g)];
+    expect(rows.map(([, name]) => name)).toEqual(["b", "d", "a", "c"]);
+  });
+
   test("renderFleetPage() shows how each part of the cloud answered, and nothing without parts", async () => {
     const coverage = [
       { id: "p1", complete: true },
