@@ -4,7 +4,18 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -30,6 +41,26 @@ const PAGES = [
     copied: ["landfall", "cloud-config", "landfall.kubeconfig"],
   },
 ] as const;
+
+test("without a registry, the command of install.md names the image in every manifest", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-install-"));
+  try {
+    await cp(join(ROOT, "deploy"), join(folder, "deploy"), { recursive: true });
+    const blocks = listCodeBlocks(await readSource("docs/guides/install.md"), "sh");
+    const command = blocks.find((block) => block.includes("registry.invalid")) ?? "";
+    await run("sh", ["-euc", command], { cwd: folder });
+    const list = (image: string): string[] =>
+      ["manifests", "static-pod"].flatMap((part) =>
+        [...new Bun.Glob(`deploy/${part}/**/*.yaml`).scanSync(folder)].filter((path) =>
+          readFileSync(join(folder, path), "utf8").includes(image),
+        ),
+      );
+    expect(list("registry.invalid/landfall:")).toEqual([]);
+    expect(list("image: localhost/landfall:").length).toBeGreaterThan(7);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 describe.skipIf(process.getuid?.() !== 0).each(PAGES)(
   "the commands of $page",

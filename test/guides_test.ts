@@ -4,6 +4,7 @@
  */
 import { CHART_VALUES } from "../deploy/values/chart_values.ts";
 import type { ChartValues } from "../deploy/values/chart_value.ts";
+import { Glob } from "bun";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -118,6 +119,8 @@ for (const folder of [
   }
 }
 const GENERATED = new Set(["docs/contributing/acceptance.md"]);
+/** Where a page sends readers to make the program. */
+const SOURCES_OF_PROGRAM = /(README|install-cloudstack)\.md#(install|1-settings)$/;
 /** Reference pages of kinds that Landfall defines. */
 const KIND_PAGES = ["sipclusters", "vinoes", "vinomachines", "ippools"].map(
   (name) => pages.get(`docs/reference/${name}.md`) ?? "",
@@ -207,6 +210,41 @@ describe("pages for people", () => {
     expect(listNames(/(?<![\w-])--([a-z][a-z-]+)/g).filter(([, name]) => !known.has(name))).toEqual(
       [],
     );
+  });
+
+  test("commands use the cluster that kubectl beside them uses", () => {
+    const named = written.filter(([, text]) => /--kubeconfig=("?\$|~)/.test(text));
+    expect(named.map(([path]) => path)).toEqual([]);
+  });
+
+  test("every page with a command of landfall says where the program comes from", () => {
+    const calling = written.filter(([, text]) =>
+      listCodeBlocks(text, "sh").some((block) => /^ *landfall /m.test(block)),
+    );
+    expect(calling.length).toBeGreaterThan(10);
+    const silent = calling.filter(
+      ([, text]) =>
+        !text.includes("The guides call it `landfall`") &&
+        !listRelativeLinks(text).some((link) => SOURCES_OF_PROGRAM.test(link)),
+    );
+    expect(silent.map(([path]) => path)).toEqual([]);
+  });
+
+  test("kubectl apply finds no Namespace that it did not make: samples have it, too", async () => {
+    const samples = [...new Glob("deploy/manifests/*/samples/*.yaml").scanSync(ROOT)];
+    const texts = await Promise.all(samples.map((path) => readSource(path)));
+    const shared = texts.flatMap((text) =>
+      [...text.matchAll(/^kind: Namespace\nmetadata:\n {2}name: (\S+)$/gm)].map(([, name]) => name),
+    );
+    expect(shared).toContain("metal");
+    const made = written.flatMap(([path, text]) =>
+      [...text.matchAll(/kubectl create namespace (\S+)(.*)/g)].map(([line, name, more]) => ({
+        line: `${path}: ${line}`,
+        isBad: shared.includes(name) && !more?.includes("--save-config"),
+      })),
+    );
+    expect(made.length).toBeGreaterThan(3);
+    expect(made.filter(({ isBad }) => isBad).map(({ line }) => line)).toEqual([]);
   });
 
   test("every setting that is named is one", async () => {
