@@ -35,7 +35,8 @@ export interface CommandSpec {
 }
 
 const EXITS =
-  "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when flags or settings are wrong.";
+  "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when flags or settings are " +
+  "wrong.";
 
 const FILES = "--cloud-config=landfall.yaml --kubeconfig=landfall.kubeconfig";
 

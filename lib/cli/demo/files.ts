@@ -195,10 +195,10 @@ export function toFarewell(kubeconfig: string | undefined): string {
   return `\nThe demo has ended: everything that it started has stopped, its files are deleted, and ${rest}.\n`;
 }
 
-/** The URL of a page for a browser; empty for a unix socket. */
+/** The URL of a page for a browser, as a comment among commands; empty for a unix socket. */
 export function toPageLine(address: ListenAddress, page: string): string {
   if (address.kind === "unix") return "";
-  return `\n  in a browser: http://${formatListenAddress(address)}${page}`;
+  return `\n  # in a browser: http://${formatListenAddress(address)}${page}`;
 }
 
 /** Its words, from any folder. */

@@ -35,19 +35,25 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   // A terminal that closes must leave no files, nor must Ctrl-C, which comes from the terminal and again from npm.
   using stop = watchSignals(PATIENCE_MS);
   // npm passes on some signals only.
-  const signal = context.env["npm_lifecycle_event"]
-    ? followParent(context.clock ?? systemClock, stop.signal)
-    : stop.signal;
+  const isOfNpm = Boolean(context.env["npm_lifecycle_event"]);
+  const signal = isOfNpm ? followParent(context.clock ?? systemClock, stop.signal) : stop.signal;
   const folder = await makeFolder();
   let code = 0;
   try {
     const play = await DEMOS[flags.story]();
     code = await play({ flags, folder, context }, signal);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw isOfNpm ? withNpmWords(error) : error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
   context.print(toFarewell(flags.kubeconfig));
   return code;
+}
+
+/** npm keeps flags for itself unless they follow two dashes. */
+function withNpmWords(error: unknown): unknown {
+  if (!(error instanceof Error && error.message.startsWith("--debug-address: "))) return error;
+  const command = "npm run demo -- --debug-address=127.0.0.1:0";
+  return new Error(`${error.message}: ${command}`, { cause: error });
 }

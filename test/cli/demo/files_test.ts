@@ -144,7 +144,7 @@ test("toEnding() says that the cluster goes on, and what to try", () => {
   const lines = toEnding(ending).split("\n");
   expect(lines[1]).toContain("The cluster keeps running until you press Ctrl-C. No Vino is left.");
   for (const line of [
-    "  in a browser: http://127.0.0.1:3/debug/vinos",
+    "  # in a browser: http://127.0.0.1:3/debug/vinos",
     `  . ${files().env}`,
     "  landfall check",
     "  landfall vinos",

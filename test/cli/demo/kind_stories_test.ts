@@ -34,6 +34,7 @@ longTest.each<[story: string, steps: number, told: readonly RegExp[]]>([
     const print = (text: string): void => void (out += text);
     const argv = [story, "--once", "--debug-address=127.0.0.1:0"];
     const code = await demo(argv, { env: {}, clock: new PacedClock(4), print, complain: print });
+    expect(out).not.toMatch(/ -w\b.*\n {2}(?:kubectl|landfall) /);
     expect(out).toContain("Every step succeeded.");
     expect(code).toBe(0);
     expect(out.match(/^ {5}OK$/gm)).toHaveLength(steps);

@@ -47,7 +47,7 @@ async function playOnce(cloud: string, pace: number): Promise<Played> {
     clock,
     print: (text) => {
       out += text;
-      const [, url] = /^ +in a browser: (\S+)$/m.exec(text) ?? [];
+      const [, url] = /^ +# in a browser: (\S+)$/m.exec(text) ?? [];
       if (url !== undefined) page ??= fetch(url).then((reply) => reply.text());
       const [source] = /^ +\. .*\/env$/m.exec(text) ?? [];
       if (source === undefined) return;
@@ -72,7 +72,9 @@ function expectTold({ code, out, kubeconfig, page, report }: Played, steps: numb
   expect(page).not.toMatch(/CustomResourceDefinition|sipclusters|vinos/);
   expect(JSON.stringify(report)).not.toContain("cannot make load balancers");
   expect(out).toMatch(/^A simulated Kubernetes API listens at http:\/\/127\.0\.0\.1:\d+$/m);
-  expect(out).toMatch(/^ {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/$/m);
+  expect(out).toMatch(/^ {2}# in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/$/m);
+  // Whoever pastes the commands as a block gets stuck at one that never ends.
+  expect(out).not.toMatch(/ -w\b.*\n {2}(?:kubectl|landfall) /);
   expect(out).toContain("Every step succeeded.");
   expect(code).toBe(0);
   expect(out.match(/^ {5}OK$/gm)).toHaveLength(steps);
@@ -159,7 +161,9 @@ test("demo() prints nothing when its port is taken", async () => {
   const print = (text: string): void => void (out += text);
   const argv = ["--once", `--debug-address=127.0.0.1:${other.port}`];
   const ended = demo(argv, { env: {}, print, complain: print });
-  await expect(ended).rejects.toThrow("--debug-address");
+  await expect(ended).rejects.toThrow(/set --debug-address to another port$/);
+  const underNpm = demo(argv, { env: { npm_lifecycle_event: "demo" }, print, complain: print });
+  await expect(underNpm).rejects.toThrow(/: npm run demo -- --debug-address=127\.0\.0\.1:0$/);
   expect(out).toBe("");
 });
 

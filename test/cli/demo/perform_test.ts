@@ -57,7 +57,7 @@ test("performStory() introduces the world, plays, and ends with 0 if every step 
   const { code, out } = await perform(true);
   expect(code).toBe(0);
   expect(out).toMatch(
-    /^use The .*, in bash, zsh or sh:\n\n {2}\. .*\/env\n {2}in a browser: http:\/\/127[\d.]+:\d+\/debug\/sip/,
+    /^use The .*, in bash, zsh or sh:\n\n {2}\. .*\/env\n {2}# in a browser: http:\/\/127[\d.]+:\d+\/debug\/sip/,
   );
   expect(out).toContain("the story\n\nEvery step succeeded.\n\nthe figures\n");
   expect(out).not.toContain("keeps running");

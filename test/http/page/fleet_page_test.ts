@@ -116,7 +116,7 @@ describe("renderFleetPage()", () => {
     expect(html).toContain("These are the first 500 of 501");
   });
 
-  test("renderFleetPage() begins its table with the Nodes in the worst state, in the order of their names", async () => {
+  test("renderFleetPage() begins its table with the Nodes in the worst state, by name", async () => {
     const lost = ["b", "d"].map((name) => toLostView(name, "notFound"));
     const nodes = [toNodeView("a"), ...lost, toNodeView("c")];
     const html = await render({ nodes, isTable: true });

@@ -54,8 +54,8 @@ operator, of its provider for Cluster API, and of what starts Pods. Landfall its
 --${HOST_NAMESPACES_FLAG.name}=${HOSTS}: SIPClusters may take the hosts of that namespace. A host
 that is in error is replaced after a second: --${ERROR_GRACE_FLAG.name}=1s, usually 10m.
 
-Watch it in another terminal. ${env}
-  kubectl get -n tenants sipclusters -w${page}
+Watch it in another terminal. ${env}${page}
+  kubectl get -n tenants sipclusters -w
 
 Racks are drawn after each step:
 

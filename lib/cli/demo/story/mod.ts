@@ -88,8 +88,8 @@ export async function demoCloud(options: DemoOptions, signal: AbortSignal): Prom
         kubernetes.url,
         setting,
         `${env}
-  kubectl get nodes -w -L topology.kubernetes.io/zone
-  landfall check${page}`,
+  landfall check${page}
+  kubectl get nodes -w -L topology.kubernetes.io/zone`,
       ),
     begin: (parts, running) => begin(kubernetes, setting, parts, running),
   };

@@ -44,10 +44,10 @@ export async function demoVinos(options: DemoOptions, signal: AbortSignal): Prom
     writeFiles: (folder) => writeFile(join(folder, VINO_FILE), toManifest()),
     listCommands: (folder) => [
       `kubectl create -f ${join(folder, VINO_FILE)}`,
-      `kubectl get -n ${METAL} vino -w`,
       "landfall vinos",
       "landfall vinos mine",
       `kubectl get -n ${METAL} bmh -L vino.airshipit.org/host`,
+      `kubectl get -n ${METAL} vino -w`,
     ],
     sections: new Map([[DELETION_SECTION.key, DELETION]]),
     createProvider: (deps) => world.createProvider(deps),
@@ -86,10 +86,10 @@ waits are shorter than usual:
   deletion.fleetWindow   ${formatDuration(DELETION.fleetWindowMs)}   usually 10m
 
 Watch it in another terminal. ${env}
-  kubectl get -n ${METAL} vino -w
-  kubectl get -n ${METAL} vinomachines -w
+  kubectl get -n ${METAL} vino
   kubectl get -n ${METAL} bmh -L vino.airshipit.org/host
   kubectl get -A ippools${page}
+  kubectl get -n ${METAL} vinomachines -w
 
 The XCP-ng hosts of paris are drawn after each step, with the VMs of Vinos:
 
