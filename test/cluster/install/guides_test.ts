@@ -81,13 +81,10 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
 
     const [check = ""] = await readCommands("docs/guides/configure.md", "landfall check");
     const args = check.split(/\s+/).slice(1);
-    const files = args.map((arg) =>
-      arg
-        .replace(/=landfall\.yaml$/, `=${folder}/landfall.yaml`)
-        .replace(/^--kubeconfig=.*/, `--kubeconfig=${folder}/landfall.kubeconfig`),
-    );
+    const files = args.map((arg) => arg.replace(/=landfall\.yaml$/, `=${folder}/landfall.yaml`));
+    const env = { KUBECONFIG: join(folder, "landfall.kubeconfig") };
     await writeFile(join(folder, "landfall.yaml"), `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
-    const { code, stdout, stderr } = await runLandfall(PROGRAM, files);
+    const { code, stdout, stderr } = await runLandfall(PROGRAM, files, env);
     expect(code, stdout + stderr).toBe(0);
   }, 60_000);
 
