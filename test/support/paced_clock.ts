@@ -4,6 +4,9 @@
  */
 import type { Clock } from "../../lib/core/clock.ts";
 
+/** So fast that nobody waits for what a controller waits for, and slow enough that requests keep their deadlines. */
+export const PACE = 20;
+
 interface Sleeper {
   readonly dueMs: number;
   readonly wake: () => void;

@@ -43,7 +43,7 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
     const play = await DEMOS[flags.story]();
     code = await play({ flags, folder, context }, signal);
   } catch (error) {
-    if (!signal.aborted) throw isOfNpm ? withNpmWords(error) : error;
+    if (!signal.aborted) throw isOfNpm ? withNpmWords(error, toChoice(flags, argv)) : error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -51,9 +51,14 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   return code;
 }
 
+/** The words that chose the demo. */
+function toChoice({ story }: DemoFlags, argv: readonly string[]): readonly string[] {
+  return story === "cloud" ? argv.filter((word) => word.startsWith("--cloud=")) : [story];
+}
+
 /** npm keeps flags for itself unless they follow two dashes. */
-function withNpmWords(error: unknown): unknown {
+function withNpmWords(error: unknown, choice: readonly string[]): unknown {
   if (!(error instanceof Error && error.message.startsWith("--debug-address: "))) return error;
-  const command = "npm run demo -- --debug-address=127.0.0.1:0";
+  const command = ["npm run demo --", ...choice, "--debug-address=127.0.0.1:0"].join(" ");
   return new Error(`${error.message}: ${command}`, { cause: error });
 }

@@ -164,6 +164,14 @@ test("demo() prints nothing when its port is taken", async () => {
   await expect(ended).rejects.toThrow(/set --debug-address to another port$/);
   const underNpm = demo(argv, { env: { npm_lifecycle_event: "demo" }, print, complain: print });
   await expect(underNpm).rejects.toThrow(/: npm run demo -- --debug-address=127\.0\.0\.1:0$/);
+  for (const choice of ["vino", "--cloud=cloudstack"]) {
+    const chosen = demo([choice, ...argv], {
+      env: { npm_lifecycle_event: "demo" },
+      print,
+      complain: print,
+    });
+    await expect(chosen).rejects.toThrow(`: npm run demo -- ${choice} --debug-address=127.0.0.1:0`);
+  }
   expect(out).toBe("");
 });
 

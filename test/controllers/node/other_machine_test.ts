@@ -23,7 +23,7 @@ import { startStaticCloudOn } from "../../support/cloud/static_cloud.ts";
 import { isDone, toProvider } from "../../support/nodes/node_cloud.ts";
 import { toNode, toRegistration } from "../../support/nodes/nodes.ts";
 import { startRig, until } from "../../support/nodes/rig.ts";
-import { PacedClock } from "../../support/paced_clock.ts";
+import { PACE, PacedClock } from "../../support/paced_clock.ts";
 
 const signal = new AbortController().signal;
 const UUID = "4c4c4544-0042-4810-8053-b8c04f564432";
@@ -129,7 +129,7 @@ describe("a machine that was made again under the name of its Node", () => {
     ["an inventory file, by a kubelet that reports no UUID", startStatic, ""],
     ["Xen Orchestra", startXenOrchestra, UUID],
   ])("is said on %s, with both IDs and what to do", async (_title, start, reported) => {
-    const clock = new PacedClock(20);
+    const clock = new PacedClock(PACE);
     const stage = await start(clock);
     const { provider, name } = stage;
     {
@@ -172,7 +172,7 @@ describe("a machine that was made again under the name of its Node", () => {
   ])(
     "is said on %s of a Node with the ID of another cloud that comes later",
     async (_title, start) => {
-      const clock = new PacedClock(20);
+      const clock = new PacedClock(PACE);
       const stage = await start(clock);
       {
         await using rig = await startRig({ provider: stage.provider, clock });

@@ -11,8 +11,8 @@ import {
   toProvider,
 } from "../../support/nodes/node_cloud.ts";
 import { toNode, toRegistration } from "../../support/nodes/nodes.ts";
-import { PACE, startRig, until } from "../../support/nodes/rig.ts";
-import { PacedClock } from "../../support/paced_clock.ts";
+import { startRig, until } from "../../support/nodes/rig.ts";
+import { PACE, PacedClock } from "../../support/paced_clock.ts";
 import { describeNode } from "../../../lib/controllers/node_view.ts";
 import { toCondition } from "../../../lib/http/page/state.ts";
 import { registerMetrics, NodeController } from "../../../lib/controllers/node/mod.ts";

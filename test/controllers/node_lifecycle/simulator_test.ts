@@ -3,7 +3,8 @@ import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.
 import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import { INSTANCE, toProvider } from "../../support/nodes/node_cloud.ts";
 import { type NodeOptions, toRegistration } from "../../support/nodes/nodes.ts";
-import { PACE, type Rig, startRig, until } from "../../support/nodes/rig.ts";
+import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
+import { PACE } from "../../support/paced_clock.ts";
 
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 /** Everything as by default but the pace. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { readFile } from "node:fs/promises";
 import { type NodeOptions, toRegistration } from "../../support/nodes/nodes.ts";
 import { type Rig, startRig, until } from "../../support/nodes/rig.ts";
-import { PacedClock } from "../../support/paced_clock.ts";
+import { PACE, PacedClock } from "../../support/paced_clock.ts";
 import {
   CLOUDLYCKE,
   startStaticCloudOn,
@@ -22,7 +22,7 @@ let rig: Rig;
 beforeEach(async () => {
   const text = await readFile(CLOUDLYCKE, "utf8");
   const eager = text.replace("refreshInterval: 10s", "refreshInterval: 1s");
-  const clock = new PacedClock(20);
+  const clock = new PacedClock(PACE);
   cloud = await startStaticCloudOn(clock, eager);
   rig = await startRig({ provider: cloud.provider, clock });
 });

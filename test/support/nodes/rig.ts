@@ -24,10 +24,7 @@ import {
 import { FakeProvider } from "../cloud/instances.ts";
 import { connect } from "../kube/connect.ts";
 import { toMemoryTransport } from "../kube/memory_transport.ts";
-import { PacedClock } from "../paced_clock.ts";
-
-/** How fast the time of a double is. */
-export const PACE = 20;
+import { PACE, PacedClock } from "../paced_clock.ts";
 
 /** What a test may choose. */
 interface RigOptions {
@@ -73,9 +70,9 @@ export interface Rig extends AsyncDisposable {
 
 /** Starts everything; `await using` ends it. */
 export async function startRig(options: RigOptions): Promise<Rig> {
-  const isDouble = options.provider instanceof FakeProvider;
-  const { clock = isDouble ? new PacedClock(PACE) : systemClock } = options;
-  if (options.provider instanceof FakeProvider) options.provider.clock = () => clock.monotonic();
+  const double = options.provider instanceof FakeProvider ? options.provider : undefined;
+  const { clock = double ? new PacedClock(PACE) : systemClock } = options;
+  if (double) double.clock = () => clock.monotonic();
   const kubernetes = startKubernetesSimulator({ clock });
   const metrics = new MetricsRegistry();
   const transport = toMemoryTransport(kubernetes);

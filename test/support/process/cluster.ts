@@ -23,6 +23,8 @@ import { CRDS_PATH, toCrd, toCrdPath } from "../kube/crd.ts";
 import { toKubeconfig } from "./kubeconfig.ts";
 
 const START_TIMEOUT_MS = 60_000;
+/** How often a cluster gets other ports. */
+const ATTEMPTS = 3;
 const REQUEST_TIMEOUT_MS = 30_000;
 const AUDIT_EVENT_START = '{"kind":"Event","apiVersion":"audit.k8s.io/';
 
@@ -198,12 +200,13 @@ interface Parts {
  * @throws Error when `KUBEBUILDER_ASSETS` is not set, or a server does not come up; its message ends with the log
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnFreePorts(options);
     } catch (error) {
       // Another program got one of them a moment before.
-      if (!String(error).includes("address already in use")) throw error;
+      const isTaken = String(error).includes("address already in use");
+      if (!isTaken || attempt === ATTEMPTS) throw error;
     }
   }
 }

@@ -14,9 +14,7 @@ import { rollOutDeployments } from "../../../lib/simulator/kubernetes/controller
 import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { createHost, planHosts, type RackPlan } from "../../../lib/simulator/metal3/hosts.ts";
 import { ControllerStage } from "../controller_stage.ts";
-import { PacedClock } from "../paced_clock.ts";
-
-const PACE = 20;
+import { PACE, PacedClock } from "../paced_clock.ts";
 
 /** The namespace of the hosts. */
 export const HOSTS = "metal3";

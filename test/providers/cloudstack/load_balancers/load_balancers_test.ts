@@ -30,7 +30,7 @@ import {
   formatRuleName,
   toLbName,
 } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
-import { PacedClock } from "../../../support/paced_clock.ts";
+import { PACE, PacedClock } from "../../../support/paced_clock.ts";
 import { until } from "../../../support/nodes/rig.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./observer_rig.ts";
@@ -55,7 +55,6 @@ const signal = new AbortController().signal;
 const CLUSTER = "11111111-1111-4111-8111-111111111111";
 const UID = "01234567-89ab-cdef-0123-456789abcdef";
 /** Jobs are asked about after a while. */
-const PACE = 20;
 
 let kinds: ReturnType<typeof createNetworkKinds>;
 let kind: NetworkKind;
